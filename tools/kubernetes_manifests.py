@@ -1,6 +1,6 @@
 """Checks the manifests of deploy/k8s as an API server would, without one. Called by `make lint`.
 
-    python -m scripts.kubernetes_manifests [FOLDER ...]
+    python -m tools.kubernetes_manifests [FOLDER ...]
 
 A file that a kustomization names as a patch is a part of an object: nothing is missing there. Everything else is whole.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from scripts.kubernetes_schema import Problem, problems
+from tools.kubernetes_schema import Problem, problems
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "deploy" / "k8s"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
-TYPED = ("backend", "deskarena", "worker", "tests", "migrations", "scripts", "docs/site/conf.py")
+TYPED = ("backend", "deskarena", "worker", "tests", "migrations", "tools", "docs/site/conf.py")
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,12 @@ def yaml() -> tuple[bool, str]:
 
 def manifests() -> tuple[bool, str]:
     """Kubernetes manifests: fields, types and words, as an API server checks them."""
-    return call(BIN / "python", "-m", "scripts.kubernetes_manifests")
+    return call(BIN / "python", "-m", "tools.kubernetes_manifests")
 
 
 def overlays() -> tuple[bool, str]:
     """Every overlay for Kubernetes builds, and what it builds is checked as well."""
-    return call(BIN / "python", "-m", "scripts.manifests")
+    return call(BIN / "python", "-m", "tools.manifests")
 
 
 def migrations() -> tuple[bool, str]:
@@ -112,7 +112,7 @@ def migrations() -> tuple[bool, str]:
 
 def tracked() -> tuple[bool, str]:
     """Names of hosts and machines in committed files."""
-    return call(sys.executable, "scripts/check_tracked.py")
+    return call(sys.executable, "tools/check_tracked.py")
 
 
 CHECKS: tuple[Callable[[], tuple[bool, str]], ...] = (

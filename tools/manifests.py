@@ -1,14 +1,14 @@
 """Builds every overlay of deploy/k8s and checks each object against the Kubernetes API's own description.
 
-Run as `python -m scripts.manifests`; part of `make lint`. Prints what is wrong, one line each.
+Run as `python -m tools.manifests`; part of `make lint`. Prints what is wrong, one line each.
 """
 
 import sys
 from pathlib import Path
 
-from scripts.kubernetes_manifests import FOREIGN
-from scripts.kubernetes_schema import problems
-from scripts.kustomize import BuildError, Json, build, identity
+from tools.kubernetes_manifests import FOREIGN
+from tools.kubernetes_schema import problems
+from tools.kustomize import BuildError, Json, build, identity
 
 ROOT = Path(__file__).resolve().parent.parent
 K8S = ROOT / "deploy" / "k8s"

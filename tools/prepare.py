@@ -1,6 +1,6 @@
 """Makes this checkout ready: environment, pinned packages, guest packages, system packages.
 
-Called by the Makefile as `python3 -m scripts.prepare`. It runs on the machine's own Python before anything is
+Called by the Makefile as `python3 -m tools.prepare`. It runs on the machine's own Python before anything is
 installed, so it uses the standard library only. A second call takes no time: see `steps`.
 """
 
@@ -17,8 +17,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from scripts import docs_site
-from scripts.steps import ROOT, STAMPS, PreparationError, is_done, key_of, run, say, step
+from tools import docs_site
+from tools.steps import ROOT, STAMPS, PreparationError, is_done, key_of, run, say, step
 
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
@@ -78,8 +78,8 @@ def uv(*arguments: str) -> None:
 def install_dependencies() -> list[Path]:
     """Installs uv from its pinned hash, then everything else with uv."""
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--require-hashes"]
-    run([*pip, "-r", "requirements-bootstrap.txt"])
-    locks = [word for name in ("", "-dev", "-docs") for word in ("-r", f"requirements{name}.txt")]
+    run([*pip, "-r", "requirements/bootstrap.txt"])
+    locks = [word for name in ("service", "dev", "docs") for word in ("-r", f"requirements/{name}.txt")]
     uv("pip", "install", "--python", str(PYTHON), "--require-hashes", *locks)
     return sorted(site_packages().glob("*.dist-info"))
 
@@ -103,7 +103,7 @@ def install_into(folder: Path, lock: str, *flags: str) -> None:
 
 def install_guest() -> list[Path]:
     """Fills `.guest-site` with the packages that run on a desktop's own Python."""
-    install_into(GUEST, "requirements-guest.txt")
+    install_into(GUEST, "requirements/guest.txt")
     return sorted(GUEST.glob("*.dist-info"))
 
 
@@ -113,12 +113,12 @@ def prepare_python() -> bool:
     if is_done("venv", place) and environment_is_broken():
         (STAMPS / "venv.json").write_text("{}")
     worked = step("venv", place, f"making .venv with Python {sys.version.split()[0]}", make_venv)
-    locks = [ROOT / f"requirements{suffix}.txt" for suffix in ("", "-dev", "-docs", "-bootstrap")]
+    locks = [ROOT / f"requirements/{name}.txt" for name in ("service", "dev", "docs", "bootstrap")]
     dependencies = key_of(locks, place)
     worked |= step("dependencies", dependencies, "installing the pinned packages", install_dependencies)
     project = key_of([ROOT / "pyproject.toml"], place)
     worked |= step("project", project, "installing deskarena itself", install_project)
-    guest = key_of([ROOT / "requirements-guest.txt"])
+    guest = key_of([ROOT / "requirements/guest.txt"])
     worked |= step("guest", guest, "installing the packages of the desktops", install_guest)
     return worked
 
@@ -128,13 +128,13 @@ def prepare_python() -> bool:
 
 def build_docs() -> list[Path]:
     """Builds the site that the service serves at /docs/."""
-    run([str(PYTHON), "-m", "scripts.docs_site"])
+    run([str(PYTHON), "-m", "tools.docs_site"])
     return [docs_site.SITE / "index.html"]
 
 
 def prepare_docs() -> bool:
     """The documentation site; built again when one of its files has changed. All else works without it."""
-    inputs = [*docs_site.sources(), ROOT / "requirements-docs.txt"]
+    inputs = [*docs_site.sources(), ROOT / "requirements/docs.txt"]
     names = [str(path.relative_to(ROOT)) for path in inputs]
     try:
         return step("docs", key_of(inputs, *names), "building the documentation", build_docs)
@@ -149,7 +149,7 @@ def prepare_docs() -> bool:
 def install_windows_python() -> list[Path]:
     """Fills `.wine/python` with Python for Windows and the guest server's packages for it."""
     python, wanted = WINE / "python", ("--python-platform", "x86_64-pc-windows-msvc", "--python-version", "3.11")
-    install_into(python, "requirements-guest-windows.txt", *wanted)
+    install_into(python, "requirements/guest-windows.txt", *wanted)
     # With this file, Python would see nothing but itself: neither its environment nor what lies beside a program.
     (python / "python311._pth").unlink()
     return [python / "python.exe"]
@@ -157,7 +157,7 @@ def install_windows_python() -> list[Path]:
 
 def make_wine_prefix() -> list[Path]:
     """Makes the template of the prefix that desktops with Windows programs start from."""
-    run([sys.executable, "scripts/wine_prefix.py", str(WINE / "home"), str(WINE / "python")])
+    run([sys.executable, "tools/wine_prefix.py", str(WINE / "home"), str(WINE / "python")])
     return [WINE / "home" / ".wine" / "system.reg"]
 
 
@@ -189,9 +189,9 @@ def lay_out_wine() -> bool:
         OSError: Wine does not start, or a file could not be written.
     """
     version = subprocess.run(["wine", "--version"], text=True, capture_output=True, check=False).stdout
-    lock = ROOT / "requirements-guest-windows.txt"
+    lock = ROOT / "requirements/guest-windows.txt"
     worked = step("wine-python", key_of([lock]), "installing Python for Windows programs", install_windows_python)
-    recipe = [lock, ROOT / "scripts" / "wine_prefix.py", ROOT / "vm_images" / "wine" / "settings.reg"]
+    recipe = [lock, ROOT / "tools" / "wine_prefix.py", ROOT / "vm_images" / "wine" / "settings.reg"]
     return step("wine-prefix", key_of(recipe, version), "making Wine's prefix", make_wine_prefix) or worked
 
 
@@ -220,7 +220,7 @@ def wanted_packages(lists: Iterable[str]) -> list[str]:
     """Reads package lists: one name a line, `#` starts a comment."""
     names: list[str] = []
     for kind in lists:
-        for line in (ROOT / "scripts" / f"packages-{kind}.txt").read_text().splitlines():
+        for line in (ROOT / "tools" / f"packages-{kind}.txt").read_text().splitlines():
             name = line.split("#")[0].strip()
             if name and name not in names:
                 names.append(name)

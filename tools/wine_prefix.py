@@ -1,4 +1,4 @@
-"""Makes the template of Wine's prefix: `python3 scripts/wine_prefix.py HOME PYTHON`. `make setup` calls it.
+"""Makes the template of Wine's prefix: `python3 tools/wine_prefix.py HOME PYTHON`. `make setup` calls it.
 
 A prefix is Windows as Wine's programs see it: drives, registry, users. Every desktop with Windows programs gets one as
 an overlay over this template (worker/local/wine.py), so it is made small: what Wine copies out of its own folder, some

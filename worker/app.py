@@ -16,13 +16,13 @@ from celery import Celery
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 
 from backend.config import get_settings
-from backend.services.queue import tls
-from worker import process
+from backend.services.events.worker_wakeup import tls
+from worker.bootstrap import process
 
 gc.freeze()
 gc.enable()
 
-TASKS = ("wake", "tend", "sweep")
+TASKS = ("wake", "reap", "sweep")
 # Without a broker a worker still works: it looks for work by itself.
 _NO_BROKER = "memory://"
 
@@ -46,7 +46,7 @@ def make_app(broker: str) -> Celery:
         broker_transport_options={"socket_connect_timeout": 2.0, "socket_keepalive": True},
         timezone="UTC",
         beat_schedule={
-            "tend": {"task": "worker.tasks.tend", "schedule": 5.0, "options": {"expires": 10.0}},
+            "reap": {"task": "worker.tasks.reap", "schedule": 5.0, "options": {"expires": 10.0}},
             "sweep": {"task": "worker.tasks.sweep", "schedule": 3600.0, "options": {"expires": 3600.0}},
         },
     )

@@ -16,7 +16,7 @@ import backend
 ROOT = Path(backend.__file__).resolve().parent.parent
 BUILDERS: Mapping[str, str] = {"linux": "worker.images.linux", "windows": "worker.images.windows"}
 """System -> the module that builds its images: `python -m MODULE --data DIR [options of its own]`."""
-PREPARE = "worker.prepare_image"
+PREPARE = "worker.commands.prepare_image"
 
 
 def builder(system: str, data: Path, words: Sequence[str]) -> tuple[str, ...]:

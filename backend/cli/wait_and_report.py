@@ -6,10 +6,10 @@ import typer
 
 from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode, UsageError
+from backend.cli.exit_code import judge
 from backend.cli.junit import junit_xml
 from backend.cli.output import Output, print_object, progress
-from backend.cli.show import show_run
-from backend.cli.verdict import judge
+from backend.cli.tables.runs import show_run
 from backend.cli.waiting import attach, wait_for_run
 
 

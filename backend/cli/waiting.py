@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode, UsageError
-from backend.cli.verdict import ENDED
+from backend.cli.exit_code import ENDED
 
 LOOK_AGAIN_SECONDS = 1.0
 AWAY_SECONDS = 60.0

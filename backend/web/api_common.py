@@ -6,7 +6,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request
 
-from backend.web.api.schemas import Problem
+from backend.web.runs.schemas import Problem
 
 BASE = "/api/v1"
 Id = Annotated[UUID, Path(examples=["018f0000-0000-7000-8000-000000000000"])]

@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from backend.web.pages.common import page_router
+from backend.web.page_common import page_router
 from backend.web.templating import render
 
 router = page_router()

@@ -1,48 +1,44 @@
 """All routers of the API."""
 
-from backend.web.api import (
-    agent,
-    artifacts,
-    assets,
-    benchmarks,
-    checkpoints,
-    comparisons,
-    drafts,
-    episodes,
-    failures,
-    health,
-    judges,
-    licences,
-    operations,
-    projects,
-    rescore,
-    runs,
-    signals,
-    studies,
-    training,
-    workers,
-)
+from backend.web import health_api
+from backend.web.accounts import api as accounts_api
+from backend.web.agents import api as agents_api
+from backend.web.artifacts import api as artifacts_api
+from backend.web.attempts import reevaluation_api
+from backend.web.authoring import api as authoring_api
+from backend.web.benchmarks import api as benchmarks_api
+from backend.web.benchmarks import web_assets_api
+from backend.web.capacity import api as capacity_api
+from backend.web.capacity import licences_api
+from backend.web.export import api as export_api
+from backend.web.judging import api as judging_api
+from backend.web.results import checkpoint_analyses_api, core_operations_api, failures_api
+from backend.web.runs import api as runs_api
+from backend.web.runs import episodes_api
+from backend.web.scheduling import api as scheduling_api
+from backend.web.studies import api as studies_api
+from backend.web.submissions import api as submissions_api
 
 ROUTERS = (
-    runs.router,
-    studies.router,
-    judges.router,
-    episodes.router,
-    failures.router,
-    agent.router,
-    rescore.router,
-    artifacts.router,
-    benchmarks.router,
-    checkpoints.router,
-    assets.router,
-    drafts.router,
-    training.router,
-    workers.router,
-    licences.router,
-    projects.router,
-    comparisons.router,
-    operations.router,
-    health.router,
-    signals.router,
-    signals.metrics_router,
+    runs_api.router,
+    studies_api.router,
+    judging_api.router,
+    episodes_api.router,
+    failures_api.router,
+    agents_api.router,
+    reevaluation_api.router,
+    artifacts_api.router,
+    benchmarks_api.router,
+    checkpoint_analyses_api.router,
+    web_assets_api.router,
+    authoring_api.router,
+    export_api.router,
+    capacity_api.router,
+    licences_api.router,
+    accounts_api.router,
+    submissions_api.router,
+    core_operations_api.router,
+    health_api.router,
+    scheduling_api.router,
+    scheduling_api.metrics_router,
 )

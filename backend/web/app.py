@@ -13,17 +13,14 @@ from fastapi.responses import FileResponse
 from backend.config import Settings, get_settings
 from backend.db.session import SessionFactory
 from backend.domain.errors import Invalid
-from backend.domain.ports_kept import ArtifactStore
+from backend.domain.ports.storage import ArtifactStore
 from backend.services import events
-from backend.web import errors
-from backend.web.addresses import KnownHosts, is_loopback
-from backend.web.api import routes as api
-from backend.web.draining import Draining
-from backend.web.edge import Edge
-from backend.web.guard import Guard
-from backend.web.pages import routes as pages
+from backend.web import api_routes, errors, page_routes, socket_routes
+from backend.web.allowed_hosts import KnownHosts, is_loopback
+from backend.web.dependencies import Edge
+from backend.web.graceful_shutdown import Draining
+from backend.web.security_middleware import Guard
 from backend.web.static_files import STATIC, Documentation, VersionedFiles
-from backend.web.ws import routes as ws
 
 ABOUT = """Measures computer-use agents on real desktops.
 
@@ -90,7 +87,7 @@ def create_app(
     app.state.edge = Edge(settings, factory, store, own_version())
     app.mount("/static", VersionedFiles(), name="static")
     app.add_api_route("/favicon.ico", favicon, include_in_schema=False)
-    for router in (*api.ROUTERS, *pages.ROUTERS, *ws.ROUTERS):
+    for router in (*api_routes.ROUTERS, *page_routes.ROUTERS, *socket_routes.ROUTERS):
         app.include_router(router)
     app.mount("/docs", Documentation(), name="docs")  # After the API reference, whose address begins alike.
     errors.install(app)

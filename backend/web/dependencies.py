@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.db.models import Actor, Project
 from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.ports_web import Web
-from backend.services.signals import Recent
-from backend.web.draining import Drain
+from backend.domain.ports.storage import ArtifactStore
+from backend.domain.ports.web import Web
+from backend.services.scheduling.autoscaling_signals import Recent
+from backend.web.graceful_shutdown import Drain
 
 
 class Edge:
@@ -47,7 +47,7 @@ class Edge:
         """Where artifacts lie."""
         with self._lock:
             if self._store is None:
-                from backend.services.stores import open_store
+                from backend.services.artifacts.stores import open_store
 
                 self._store = open_store(self.settings)
             return self._store
@@ -60,8 +60,8 @@ class Edge:
     @cached_property
     def web(self) -> Web:
         """The guarded way to the web."""
-        from backend.services.addresses import Reach
-        from backend.services.web_client import GuardedWeb
+        from backend.services.artifacts.egress_policy import Reach
+        from backend.services.artifacts.ssrf_safe_http import GuardedWeb
 
         return GuardedWeb(Reach(private_hosts=self.settings.web_private_hosts))
 
@@ -85,7 +85,7 @@ SessionDep = Annotated[Session, Depends(open_session, scope="function")]
 
 def find_project(session: SessionDep) -> Project:
     """The project that everything belongs to; there is one."""
-    from backend.services.projects import default_project
+    from backend.services.accounts.projects import default_project
 
     return default_project(session)
 
@@ -95,7 +95,7 @@ ProjectDep = Annotated[Project, Depends(find_project, scope="function")]
 
 def find_actor(session: SessionDep, project: ProjectDep) -> Actor:
     """Who asks."""
-    from backend.services.projects import actor_for
+    from backend.services.accounts.projects import actor_for
 
     return actor_for(session, project)
 

@@ -16,8 +16,8 @@ from starlette.exceptions import HTTPException
 
 from backend.db.session import is_away
 from backend.domain.errors import DeskarenaError, Invalid, NoRoom, Unavailable
-from backend.web.api.schemas import FieldProblem, Problem
 from backend.web.headers import HEADERS
+from backend.web.runs.schemas import FieldProblem, Problem
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"

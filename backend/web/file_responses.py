@@ -2,7 +2,7 @@
 
 from fastapi import Response
 
-from backend.domain.works import form_of
+from backend.domain.people.submissions import form_of
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox; frame-ancestors 'none'",

@@ -7,8 +7,8 @@ from backend.db.compatibility import schema_problem
 from backend.db.session import unit_of_work
 from backend.domain.errors import Unavailable
 from backend.services.events import broker_state
-from backend.web.api.schemas_health import Health, Liveness, Readiness
-from backend.web.edge import EdgeDep
+from backend.web.dependencies import EdgeDep
+from backend.web.health_schemas import Health, Liveness, Readiness
 
 router = APIRouter(tags=["health"])
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from backend.web.api.schemas import View
+from backend.web.runs.schemas import View
 
 
 class Health(View):

@@ -1,48 +1,40 @@
 """All page routers."""
 
-from backend.web.pages import (
-    api_reference,
-    benchmarks,
-    checkpoints,
-    comparisons,
-    drafts,
-    episode,
-    exports,
-    failures,
-    home,
-    human,
-    judges,
-    leaderboard,
-    login,
-    new_run,
-    operations,
-    process,
-    runs,
-    studies,
-    task,
-    workers,
-)
+from backend.web import api_reference_page
+from backend.web.accounts import login_page
+from backend.web.authoring import pages as authoring_pages
+from backend.web.benchmarks import pages as benchmarks_pages
+from backend.web.benchmarks import task_page
+from backend.web.capacity import pages as capacity_pages
+from backend.web.export import pages as export_pages
+from backend.web.judging import pages as judging_pages
+from backend.web.people import pages as people_pages
+from backend.web.results import checkpoint_analyses_page, core_operations_page, failures_page, leaderboard_page
+from backend.web.runs import episode_page, home_page, new_run_page, progress_page
+from backend.web.runs import pages as runs_pages
+from backend.web.studies import pages as studies_pages
+from backend.web.submissions import pages as submissions_pages
 
 MODULES = (
-    home,
-    new_run,
-    human,
-    failures,
-    process,
-    runs,
-    studies,
-    judges,
-    exports,
-    episode,
-    benchmarks,
-    checkpoints,
-    drafts,  # Before tasks, whose addresses begin alike.
-    task,
-    comparisons,  # Before the leaderboards, whose addresses end in the name of any dimension; so is the next one.
-    operations,
-    leaderboard,
-    workers,
-    api_reference,
-    login,
+    home_page,
+    new_run_page,
+    people_pages,
+    failures_page,
+    progress_page,
+    runs_pages,
+    studies_pages,
+    judging_pages,
+    export_pages,
+    episode_page,
+    benchmarks_pages,
+    checkpoint_analyses_page,
+    authoring_pages,  # Before tasks, whose addresses begin alike.
+    task_page,
+    submissions_pages,  # Before the leaderboards, whose addresses end in the name of any dimension; so is the next one.
+    core_operations_page,
+    leaderboard_page,
+    capacity_pages,
+    api_reference_page,
+    login_page,
 )
 ROUTERS = tuple(module.router for module in MODULES)

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.domain.errors import DeskarenaError, NotAllowed
-from backend.web.addresses import KnownHosts
+from backend.web.allowed_hosts import KnownHosts
 from backend.web.errors import TooLarge, problem_response
 from backend.web.headers import HEADERS
 

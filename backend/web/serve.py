@@ -18,7 +18,7 @@ import uvicorn
 from backend.config import Settings, get_settings
 from backend.services.events import end_patience
 from backend.web.app import create_app
-from backend.web.draining import Drain
+from backend.web.graceful_shutdown import Drain
 
 FINISH_SECONDS = 20
 """What is under way when nothing new is taken any more may take so long."""

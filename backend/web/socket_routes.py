@@ -1,5 +1,6 @@
 """All websocket routers."""
 
-from backend.web.ws import control, events, live
+from backend.web.events import event_socket, live_socket
+from backend.web.people import takeover_socket
 
-ROUTERS = (events.router, live.router, control.router)
+ROUTERS = (event_socket.router, live_socket.router, takeover_socket.router)

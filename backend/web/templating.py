@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from backend.domain.scheduling.projects import written
-from backend.services.pages_looks import WORDS, Look
+from backend.services.runs.views.outcome_style import WORDS, Look
 from backend.web.static_files import FRONTEND, static_url
 
 NBSP = "\u00a0"

@@ -1,4 +1,4 @@
-"""Settings of Sphinx for the documentation site; `scripts/docs_site.py` runs it."""
+"""Settings of Sphinx for the documentation site; `tools/docs_site.py` runs it."""
 
 import re
 from pathlib import Path

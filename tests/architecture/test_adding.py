@@ -17,21 +17,21 @@ import pytest
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.ports import DesktopSpec
-from backend.domain.ports_agent import AgentContext
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.model.score import PartResult
+from backend.domain.model.task import EvaluatorSpec, PartKind, Task, TaskKey
+from backend.domain.model.trajectory import ActionType, Observation
+from backend.domain.ports.agent import AgentContext
+from backend.domain.ports.desktop import DesktopSpec
 from backend.domain.registry import Kind
-from backend.domain.run import Screen
-from backend.domain.score import PartResult
-from backend.domain.slots import SlotRef
-from backend.domain.task import EvaluatorSpec, PartKind, Task, TaskKey
-from backend.domain.trajectory import ActionType, Observation
 from tests.architecture.tree import ROOT
 from tests.factories.models import CLICK, asked, endpoint, never
 from tests.factories.recorded import click, picture, recorded, step
 from tests.fakes.desktop import FakeDesktop
-from tests.fakes.origin import origin
-from worker.models._caller import Caller
-from worker.models._gate import Gate, Waited
+from tests.fakes.origin_server import origin
+from worker.models.rate_limiter import Gate, Waited
+from worker.models.retrying_client import Caller
 
 ADDING = ROOT / "docs" / "adding"
 EXAMPLE = re.compile(r"^```python\n(# (\S+\.py)\n.*?)^```", re.MULTILINE | re.DOTALL)

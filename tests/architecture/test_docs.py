@@ -9,9 +9,9 @@ import pytest
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.registry import Kind
-from scripts.check_tracked import tracked_files
 from tests.architecture.plugins import ENTRIES
 from tests.architecture.tree import ROOT
+from tools.check_tracked import tracked_files
 
 DOCS = ROOT / "docs"
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)\s]+)\)")
@@ -44,7 +44,7 @@ def commands() -> list[str]:
 
 def page_addresses() -> list[str]:
     """The path of every HTML page, with its parameters' names left out."""
-    from backend.web.pages.routes import ROUTERS
+    from backend.web.page_routes import ROUTERS
 
     paths = [str(getattr(route, "path", "")) for router in ROUTERS for route in router.routes]
     return sorted({re.sub(r"\{[^}]*\}", "{}", path) for path in paths})

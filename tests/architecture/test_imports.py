@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.architecture.tree import ROOT, imported, parsed, python_files
 
-OURS = {"backend", "deskarena", "worker", "tests", "scripts", "migrations"}
+OURS = {"backend", "deskarena", "worker", "tests", "tools", "migrations"}
 
 
 def importing(packages: set[str], *folders: str) -> list[str]:
@@ -34,7 +34,7 @@ class TestGuestServer:
 
 class TestProduct:
     def test_imports_nothing_that_only_tests_or_tools_have(self) -> None:
-        foreign = {"tests", "scripts", "pytest", "hypothesis", "playwright", "schemathesis"}
+        foreign = {"tests", "tools", "pytest", "hypothesis", "playwright", "schemathesis"}
         assert importing(foreign, "backend", "worker") == []
 
     def test_the_guest_server_is_run_never_imported(self) -> None:

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from scripts import check_tracked
 from tests.architecture.tree import ROOT
+from tools import check_tracked
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 DECISIONS = sorted((ROOT / "docs" / "internals" / "decisions").glob("[0-9]*.md"))
 LOCKS = {
-    "requirements.txt": PROJECT["project"]["dependencies"],
-    "requirements-dev.txt": [*PROJECT["dependency-groups"]["dev"], *PROJECT["dependency-groups"]["build"]],
-    "requirements-docs.txt": PROJECT["dependency-groups"]["docs"],
-    "requirements-bootstrap.txt": PROJECT["dependency-groups"]["bootstrap"],
-    "requirements-guest.txt": PROJECT["dependency-groups"]["guest"],
-    "requirements-guest-windows.txt": PROJECT["dependency-groups"]["guest-windows"],
+    "requirements/service.txt": PROJECT["project"]["dependencies"],
+    "requirements/dev.txt": [*PROJECT["dependency-groups"]["dev"], *PROJECT["dependency-groups"]["build"]],
+    "requirements/docs.txt": PROJECT["dependency-groups"]["docs"],
+    "requirements/bootstrap.txt": PROJECT["dependency-groups"]["bootstrap"],
+    "requirements/guest.txt": PROJECT["dependency-groups"]["guest"],
+    "requirements/guest-windows.txt": PROJECT["dependency-groups"]["guest-windows"],
 }
 
 

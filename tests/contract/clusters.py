@@ -14,8 +14,8 @@ from tests.fakes.kubernetes.behaviours import running
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.fakes.kubernetes.raw import Raw, Said
 from tests.waiting import until
+from worker.k8s.client import Kubernetes, connect
 from worker.k8s.cluster import EVENTS, PODS, Missing, Object, Resource
-from worker.k8s.official import Kubernetes, connect
 
 REAL = os.environ.get("DESKARENA_TEST_KUBECONFIG", os.environ.get("KUBECONFIG", ""))
 # Something small that a real cluster can pull and that has a shell.

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from backend.config import Settings
-from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
 from tests.fakes.provider import FakeProvider
 from tests.waiting import until
 
@@ -57,7 +57,7 @@ def qemu_provider(folder: Path) -> Provider:
 
 def k8s_provider(folder: Path) -> Provider:
     """The one of pods, in a fake cluster whose pods run the real supervisor, with the image that qemu is tried with."""
-    from tests.factories.k8s_place import k8s_place
+    from tests.factories.fake_cluster_pods import k8s_place
     from worker.providers.k8s import K8sProvider
 
     image = image_to_try()

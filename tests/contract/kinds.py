@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.domain.ports import Desktop
+from backend.domain.ports.desktop import Desktop
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from backend.domain import registry
 from backend.domain.errors import InvalidAction
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import ModelReply, ToolCall
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Action, Mark, View
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import ModelReply, ToolCall
 from backend.domain.registry import Kind
-from backend.domain.run import Screen
-from backend.domain.trajectory import Action, Mark, View
 
 registry.load()
 SPACES = registry.names(Kind.ACTION_SPACE)

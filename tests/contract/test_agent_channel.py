@@ -10,11 +10,11 @@ import pytest
 from uuid_utils.compat import uuid7
 
 from backend.domain.errors import ClusterLost
-from backend.domain.ports_agent import Line
-from backend.domain.trajectory import Frame, Observation
+from backend.domain.model.trajectory import Frame, Observation
+from backend.domain.ports.agent import Line
 from backend.services import events
-from tests.fakes.line import FakeLine
-from worker.line import RedisLine
+from tests.fakes.agent_channel import FakeLine
+from worker.agents.redis_channel import RedisLine
 
 SEEN = Observation(index=0, frame=Frame(data=b"jpeg", media_type="image/jpeg", width=4, height=3), a11y_tree="<a/>")
 

@@ -7,13 +7,13 @@ from pydantic import BaseModel
 
 from backend.domain import registry
 from backend.domain.errors import AgentFailed, ModelApiFailed
-from backend.domain.loop_actions import complaint
-from backend.domain.ports_agent import AgentContext
+from backend.domain.loop.action_execution import complaint
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
+from backend.domain.ports.agent import AgentContext
 from backend.domain.registry import Kind
-from backend.domain.run import Screen
-from backend.domain.trajectory import Action, ActionType, Decision, Observation
 from tests.factories.starter_tasks import make_task
-from tests.fakes.line import FakeLine
+from tests.fakes.agent_channel import FakeLine
 from tests.fakes.models import COST, FakeModels
 
 registry.load()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import ModelApiFailed
-from backend.domain.ports_model import ModelClient
+from backend.domain.ports.model import ModelClient
 from tests.factories.models import CLICK, KEY, LIVE, asked, cassette, client, close_clients, endpoint
 from tests.fakes.model_server import ModelServer, Said, model_server
 

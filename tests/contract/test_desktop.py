@@ -9,13 +9,13 @@ from defusedxml.ElementTree import fromstring
 from PIL import Image
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.health import HealthLimits
-from backend.domain.ports import Desktop, OpenDesktop, Provider
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.machines.health import HealthLimits
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.desktop import Desktop, OpenDesktop, Provider
 from tests.contract.conftest import SPEC, WITH_WINE, opened_provider
 from tests.contract.kinds import Kind, kind_of
 from tests.waiting import until
-from worker.health import check_health
+from worker.base.health import check_health
 
 SIZE = (SPEC.screen.width, SPEC.screen.height)
 

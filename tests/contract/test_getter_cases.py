@@ -7,8 +7,8 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import GuestLost, Invalid
+from backend.domain.model.score import Blob
 from backend.domain.registry import Kind
-from backend.domain.score import Blob
 from tests.factories.getter_cases import all_cases
 
 registry.load()

@@ -21,8 +21,8 @@ from tests.contract.clusters import (
     secret,
 )
 from tests.waiting import until
+from worker.k8s.client import connect
 from worker.k8s.cluster import LEASES, NODES, PODS, SECRETS, Conflict, Missing, Refused
-from worker.k8s.official import connect
 
 __all__ = ["place"]
 OTHER = "00000000-0000-0000-0000-000000000000"

@@ -13,8 +13,8 @@ from tests.contract.clusters import NAMESPACES, REAL
 from tests.fakes.kubernetes.raw import Raw
 from tests.unit.deploy.built import OVERLAYS, Json, kind, objects
 from tests.waiting import until
+from worker.k8s.client import connect
 from worker.k8s.cluster import Conflict
-from worker.k8s.official import connect
 
 pytestmark = [
     pytest.mark.skipif(not REAL, reason="needs a Kubernetes cluster of one's own, which KUBECONFIG names"),

@@ -11,8 +11,8 @@ import yaml
 from tests.contract.clusters import SECONDS, Place, lease, place, pod, secret
 from tests.unit.deploy.built import kind
 from tests.waiting import until
+from worker.k8s.client import connect
 from worker.k8s.cluster import EVENTS, LEASES, NODES, PODS, SECRETS, Cluster, Object, Refused, Resource
-from worker.k8s.official import connect
 
 __all__ = ["place"]
 RIGHTS = "rbac.authorization.k8s.io"

@@ -8,8 +8,8 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind
-from backend.domain.score import MetricValue
 from tests.factories.metric_cases import MetricCase, all_cases
 
 registry.load()

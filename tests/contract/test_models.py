@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Cancelled, Invalid, ModelApiFailed
-from backend.domain.ports_model import Message, ModelClient, Part, Price
+from backend.domain.ports.model import Message, ModelClient, Part, Price
 from tests.factories.models import CLICK, KEY, LIVE, PICTURE, asked, client, close_clients, endpoint
 from tests.fakes.model_server import ModelServer, model_server
-from worker.models._gate import Gate, Waited
+from worker.models.rate_limiter import Gate, Waited
 
 PRICE = Price(model="model-*", since=date(2020, 1, 1), input=10, cached=1, output=100)
 PATIENCE = 0.03
@@ -31,7 +31,7 @@ def server() -> Iterator[ModelServer]:
 
 @pytest.fixture(autouse=True)
 def _closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("worker.models._caller.FIRST_PAUSE", 0.05)
+    monkeypatch.setattr("worker.models.retrying_client.FIRST_PAUSE", 0.05)
     yield
     close_clients()
 

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 import pytest
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.health import HealthLimits
-from backend.domain.machine_image import DEFAULT
-from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop, Provider
-from backend.domain.slots import SlotRef
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.machines.health import HealthLimits
+from backend.domain.machines.machine_image import DEFAULT
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop, Provider
 from tests.contract import traces
 from tests.contract.conftest import REAL_PROVIDERS, SPEC, made_provider
 from tests.waiting import until
-from worker.health import check_health
+from worker.base.health import check_health
 
 pytestmark = pytest.mark.desktop
 SECONDS = 120.0

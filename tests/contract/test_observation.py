@@ -4,11 +4,11 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import GuestLost
+from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.registry import Kind
-from backend.domain.trajectory import Action, ActionType
 from tests.factories.trees import node, tree
 from tests.fakes.desktop import FakeDesktop, FakeWindow
-from tests.fakes.eyes import FakeEyes
+from tests.fakes.element_detectors import FakeEyes
 
 registry.load()
 SPACES = sorted(registry.entries(Kind.OBSERVATION).items())

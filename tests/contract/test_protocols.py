@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.ports import ScoringProtocol
+from backend.domain.model.score import PartResult, Verdict
+from backend.domain.model.task import EvaluatorSpec, PartKind
+from backend.domain.ports.desktop import ScoringProtocol
 from backend.domain.registry import Kind
-from backend.domain.score import PartResult, Verdict
-from backend.domain.task import EvaluatorSpec, PartKind
-from tests.factories.parts import file_says, part
+from tests.factories.checkpoints import file_says, part
 
 registry.load()
 KINDS = {"windowsworld": PartKind.CHECKPOINT, "prosoftarena": PartKind.PHASE, "omnibench": PartKind.NODE}

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from backend.domain.errors import NotFound
-from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop, Provider
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
-from backend.domain.way_out import WayOut
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop, Provider
 from tests.contract.conftest import SPEC, WITH_WINE_AT_LENGTH, opened_provider
 from tests.contract.kinds import kind_of
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import Damaged, NotFound
-from backend.domain.ports_kept import ArtifactStore
-from backend.services.stores import try_out
-from backend.services.stores.bucket import BucketStore
-from backend.services.stores.folder import FolderStore
-from backend.services.stores.keys import key_of
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.artifacts.stores import try_out
+from backend.services.artifacts.stores.bucket import BucketStore
+from backend.services.artifacts.stores.folder import FolderStore
+from backend.services.artifacts.stores.keys import key_of
 from tests.fakes.s3 import place_at, s3_server
 from tests.fakes.store import MemoryStore
-from worker.careful_store import CarefulStore
+from worker.base.guarded_store import CarefulStore
 
 
 @dataclass(frozen=True)

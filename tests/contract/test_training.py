@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.ports_training import WORDS, Column, TrainingForm
-from backend.domain.recorded import Recorded
+from backend.domain.model.trajectory_export import Recorded
+from backend.domain.ports.training import WORDS, Column, TrainingForm
 from backend.domain.registry import Kind
 from tests.factories.recorded import click, recorded, step, task
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.chaos.campaign import LOCAL, Settings, conduct, kinds
-from tests.chaos.clustered import CLUSTER, ClusterStack
-from tests.chaos.plan import plan
-from tests.chaos.report import Outcome, table
 from tests.factories.tiny_machine import needs_qemu
 from tests.sampling import runs_everything, sample, seed
+from tools.chaos.campaign import LOCAL, Settings, conduct, kinds
+from tools.chaos.clustered import CLUSTER, ClusterStack
+from tools.chaos.plan import plan
+from tools.chaos.report import Outcome, table
 
 pytestmark = [pytest.mark.desktop, pytest.mark.stack, pytest.mark.timeout(1500)]
 FAULTS = 10

@@ -94,14 +94,14 @@ class TestHuman:
         shot(page, "judge")
         page.get_by_role("button", name="It can be done: start").click()
         page.wait_for_url("**/episodes/*")
-        bar = page.locator("[data-desk-target=bar]")
+        bar = page.locator("[data-remote-desktop-target=bar]")
         expect(bar).to_have_attribute("data-mine", "", timeout=300_000)
         image = page.locator("[data-live-target=image]")
         until(lambda: (image.get_attribute("src") or "").startswith("blob:"), 120, what="the live picture is there")
         shot(page, "desktop")
 
         page.mouse.click(*at(page, 640, 400))  # The editor lies in the middle of the screen.
-        step = page.locator("[data-desk-target=step]")
+        step = page.locator("[data-remote-desktop-target=step]")
         expect(step).to_have_text("1", timeout=120_000)
         page.keyboard.press("Control+End")
         expect(step).to_have_text("2", timeout=120_000)

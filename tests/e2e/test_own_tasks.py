@@ -69,20 +69,20 @@ def recorded(window: Page) -> None:
     """The solution, done on the live desktop: two steps, and the words to end it."""
     window.get_by_role("button", name="Record the solution").click()
     window.wait_for_url("**/episodes/*")
-    expect(window.locator("[data-desk-target=bar]")).to_have_attribute("data-mine", "", timeout=LONG)
+    expect(window.locator("[data-remote-desktop-target=bar]")).to_have_attribute("data-mine", "", timeout=LONG)
     image = window.locator("[data-live-target=image]")
     until(lambda: (image.get_attribute("src") or "").startswith("blob:"), 120, what="the live picture is there")
     shot(window, "recording")
     done = 0
 
     def after(count: int) -> None:
-        step = window.locator("[data-desk-target=step]")
+        step = window.locator("[data-remote-desktop-target=step]")
         until(lambda: int(step.text_content() or 0) > done, 120, what=f"step {count} was carried out")
 
     window.mouse.click(*at(window, 640, 400))  # The editor lies in the middle of the screen.
     after(1)
     for keys in ("Control+End", "milk", "Control+s"):
-        done = int(window.locator("[data-desk-target=step]").text_content() or 0)
+        done = int(window.locator("[data-remote-desktop-target=step]").text_content() or 0)
         window.keyboard.type(keys) if keys == "milk" else window.keyboard.press(keys)
         after(2)
     window.get_by_role("button", name="Done", exact=True).click()

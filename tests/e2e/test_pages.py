@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from backend.config import Settings
 from backend.domain.errors import FailureClass
 from backend.services import events
-from backend.services.claims import Claim
+from backend.services.scheduling.claims import Claim
 from backend.web.app import create_app
 from tests import databases
 from tests.factories import pictures
@@ -236,7 +236,7 @@ def lost_and_begun_again(made: World, claim: Claim) -> Claim:
 
 def seen_and_taken_over(page: Page, attempt_id: UUID) -> None:
     """The episode's page shows this attempt's live picture and gives a person its desktop."""
-    view, who = page.locator(f"[data-attempt='{attempt_id}']"), page.locator("[data-desk-target=who]")
+    view, who = page.locator(f"[data-attempt='{attempt_id}']"), page.locator("[data-remote-desktop-target=who]")
     expect(view).to_have_count(1, timeout=20_000)
     expect(who).to_have_text("The agent acts.", timeout=20_000)
     until(lambda: events.watchers(attempt_id) >= 1, what="the worker knows that somebody watches")

@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from backend.services import drafts, events
-from backend.services.projects import person
+from backend.services import events
+from backend.services.accounts.projects import person
+from backend.services.authoring import drafts
 from tests import databases
 from tests.e2e.test_pages import browser, opened, served, usable, window  # noqa: F401 - fixtures
 from tests.factories.creative import creative_benchmark, creative_task, picture
 from tests.factories.drafts import make_content
-from tests.factories.handed_in import hand_in
 from tests.factories.records import World, world
 from tests.factories.reviews import Judged, Said
+from tests.factories.submissions import hand_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 CREATIVE = "creative"

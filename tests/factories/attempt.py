@@ -5,20 +5,20 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from backend.domain.errors import NotFound
-from backend.domain.ports import OpenDesktop
-from backend.domain.task import Task
-from backend.domain.trajectory import Action
-from backend.services.claims import Claim
+from backend.domain.model.task import Task
+from backend.domain.model.trajectory import Action
+from backend.domain.ports.desktop import OpenDesktop
+from backend.services.scheduling.claims import Claim
 from tests.factories.claims import claim_of
-from tests.fakes.book import MemoryBook
+from tests.fakes.agent_channel import FakeLine
+from tests.fakes.attempt_log import MemoryBook
 from tests.fakes.desktop import FakeDesktop
-from tests.fakes.judge import InProcessJudge
-from tests.fakes.line import FakeLine
+from tests.fakes.evaluator import InProcessJudge
 from tests.fakes.provider import FakeProvider
 from tests.fakes.web import FakeWeb
-from worker.hold import Hold, Ticket
-from worker.runner import run_attempt
-from worker.tools import Book, Tools, untold
+from worker.attempt.attempt_dependencies import Book, Tools, untold
+from worker.attempt.runner import run_attempt
+from worker.base.lease import Hold, Ticket
 
 
 class QuietPump:

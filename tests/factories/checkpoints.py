@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.task import EvaluatorSpec, MetricCall, Part, PartKind, Task, TaskKey
+from backend.domain.model.task import EvaluatorSpec, MetricCall, Part, PartKind, Task, TaskKey
 
 
 def file_says(path: str, text: str) -> MetricCall:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
-from backend.domain.run import Budget, RunConfig, Screen
-from backend.domain.slots import SlotRef
-from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task, TaskKey
-from backend.services.claims import Claim, Fence
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.model.task import EvaluatorSpec, MetricCall, SetupStep, Task, TaskKey
+from backend.services.scheduling.claims import Claim, Fence
 
 SCREEN = Screen(width=640, height=480)
 NOTE = "/home/user/note.txt"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from PIL import Image
 
-from backend.domain.task import EvaluatorSpec, Labels, LoadedBenchmark, MetricCall, Task, TaskKey
+from backend.domain.model.task import EvaluatorSpec, Labels, LoadedBenchmark, MetricCall, Task, TaskKey
 
 POSTER = "/home/user/Pictures/poster.png"
 

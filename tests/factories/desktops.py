@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.ports import ExecResult
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
 

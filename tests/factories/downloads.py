@@ -1,6 +1,6 @@
 """Tasks that need files of the web."""
 
-from backend.domain.task import SetupStep, Task
+from backend.domain.model.task import SetupStep, Task
 from tests.factories.tasks import make_task
 
 

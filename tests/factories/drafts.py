@@ -6,8 +6,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from backend.domain.drafts.content import DraftContent
 from backend.domain.drafts.recording import Seen
-from backend.domain.task import MetricCall, SetupStep
-from backend.domain.trajectory import Action, Window
+from backend.domain.model.task import MetricCall, SetupStep
+from backend.domain.model.trajectory import Action, Window
 
 LIST = "/home/user/Documents/shopping.txt"
 

@@ -13,8 +13,8 @@ from tests.fakes.kubernetes.behaviours import running
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.fakes.kubernetes.kinds import SECRETS
 from tests.waiting import until
+from worker.k8s.client import connect
 from worker.k8s.cluster import PODS
-from worker.k8s.official import connect
 from worker.providers.k8s import K8sProvider
 
 NAMESPACE = "desktops"

@@ -3,8 +3,8 @@
 import time
 from typing import Any
 
-from backend.domain.health import GUEST_API, DiskRoom, Health, ShownScreen
-from backend.domain.run import Screen
+from backend.domain.machines.health import GUEST_API, DiskRoom, Health, ShownScreen
+from backend.domain.model.run import Screen
 
 GIB = 2**30
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from PIL import Image
 
-from backend.domain.judging.config import JudgeConfig
 from backend.domain.judging.criteria import FINAL, JUDGE, Criterion
+from backend.domain.judging.judge_input import KeptPicture, SeenStep
 from backend.domain.judging.judgement import Judgement, JudgeReply, Vote
-from backend.domain.judging.seen import KeptPicture, SeenStep
-from backend.domain.task import EvaluatorSpec, MetricCall, Part, PartKind, Task, TaskKey
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.task import EvaluatorSpec, MetricCall, Part, PartKind, Task, TaskKey
 
 CONFIG = JudgeConfig(model="judge-1")
 CRITERIA = (

@@ -7,7 +7,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from backend.domain.run import Screen
+from backend.domain.model.run import Screen
 
 SCREEN = Screen(width=640, height=480)
 API = "1.1"

@@ -19,8 +19,8 @@ from tests.factories.light_guest import SCREEN, LightGuest
 from tests.factories.machine_images import write_small_image
 from tests.factories.vm_hosts import ACCELERATED
 from worker.qemu import template
-from worker.qemu.door import Door
-from worker.qemu.place import Place
+from worker.qemu.access_gate import Door
+from worker.qemu.runtime_dir import Place
 from worker.qemu.slot import CLONE, Slot, Wanted
 from worker.qemu.supervisor import Supervisor
 from worker.qemu.volumes import Volumes

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from backend.domain.machine_image import MachineImage, described, moment, write_image
+from backend.domain.machines.machine_image import MachineImage, described, moment, write_image
 
 SAID: dict[str, Any] = {
     "name": "debian",

@@ -4,10 +4,10 @@ import random
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from backend.domain.abilities import CAPABILITIES, COMPLEXITIES
-from backend.domain.episode import EndedBy
-from backend.domain.score import Evaluation, MetricEvidence, PartResult
-from backend.domain.task import (
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
+from backend.domain.model.score import Evaluation, MetricEvidence, PartResult
+from backend.domain.model.task import (
     Difficulty,
     EvaluatorSpec,
     Labels,
@@ -18,9 +18,10 @@ from backend.domain.task import (
     Task,
     TaskKey,
 )
-from backend.services import attempts, claims
-from backend.services.claims import Claim
-from tests.factories.parts import file_says, part
+from backend.services.attempts import attempts
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
+from tests.factories.checkpoints import file_says, part
 from tests.factories.records import World
 from tests.factories.scene import OneTransaction, rename_agent
 from tests.factories.tasks import make_benchmark

@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import SecretStr
 
 from backend.domain import registry
-from backend.domain.ports_model import Message, ModelClient, ModelRequest, Part, Tool
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.model import Message, ModelClient, ModelRequest, Part, Tool
 from backend.domain.registry import Kind
-from backend.domain.trajectory import Frame
-from backend.services.model_endpoints import Endpoint
-from worker.models._caller import Caller
-from worker.models._gate import Gate, Waited
+from backend.services.capacity.model_endpoints import Endpoint
+from worker.models.rate_limiter import Gate, Waited
+from worker.models.retrying_client import Caller
 
 KEY = "sk-test-0123456789-do-not-tell"
 LIVE = ("openai_chat", "openai_responses", "anthropic", "gemini")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psutil
 
-from backend.domain.ports import OpenDesktop
-from worker.qemu.place import base_folder
+from backend.domain.ports.desktop import OpenDesktop
+from worker.qemu.runtime_dir import base_folder
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from backend.config import Settings
-from tests.control_plane.programs import Layout, kubeconfig
-from tests.control_plane.running import control_plane
 from tests.factories.vm_pods import VmPods, vm_pods
 from tests.fakes.kubernetes.behaviours import running
 from tests.fakes.kubernetes.kinds import BY_KIND, SECRETS, Json
@@ -17,6 +15,8 @@ from tests.fakes.kubernetes.raw import Raw
 from tests.fakes.kubernetes.remote import Remote, ScriptedNodes, scripted_nodes
 from tests.unit.deploy.built import kind
 from tests.waiting import until
+from tools.real_apiserver.programs import Layout, kubeconfig
+from tools.real_apiserver.running import control_plane
 from worker.providers.k8s import K8sProvider
 
 SPACE, CLAIMS = "deskarena-vms", ("deskarena-images", "templates")
@@ -100,7 +100,7 @@ def _worker(layout: Layout, token: str) -> Path:
 
 @contextmanager
 def real_place(built: Path, folder: Path, furnish: Callable[[Path], object]) -> Iterator[RealPlace]:
-    """Two nodes. Args: built: see tests.control_plane; furnish: puts machine images into a folder."""
+    """Two nodes. Args: built: see tools.real_apiserver; furnish: puts machine images into a folder."""
     with control_plane(built, folder / "cluster") as layout:
         raw = Raw(layout.kubeconfig("admin"))
         ground = Remote(raw)

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from backend.domain.recorded import AgentKind, Picture, Recorded, RecordedStep, Result
-from backend.domain.score import PartResult
-from backend.domain.task import EvaluatorSpec, Labels, Part, PartKind, Task, TaskKey
-from backend.domain.trajectory import Action, ActionType, Mark
-from tests.factories.parts import file_says
+from backend.domain.model.score import PartResult
+from backend.domain.model.task import EvaluatorSpec, Labels, Part, PartKind, Task, TaskKey
+from backend.domain.model.trajectory import Action, ActionType, Mark
+from backend.domain.model.trajectory_export import AgentKind, Picture, Recorded, RecordedStep, Result
+from tests.factories.checkpoints import file_says
 
 TREE = """<desktop-frame xmlns:st="https://accessibility.ubuntu.example.org/ns/state"
  xmlns:cp="https://accessibility.ubuntu.example.org/ns/component">

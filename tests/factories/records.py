@@ -11,20 +11,21 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Base, Episode, Project, Run, Worker
 from backend.db.session import SessionFactory, session_factory, unit_of_work
-from backend.domain.episode import EndedBy
 from backend.domain.errors import FailureClass
-from backend.domain.score import Evaluation
-from backend.domain.task import LoadedBenchmark
-from backend.domain.trajectory import Action, ActionType, Decision, Frame, Observation, StepRecord
-from backend.services import attempts, claims
-from backend.services.artifacts import ArtifactRef, register
-from backend.services.attempts import StepRow
-from backend.services.benchmarks import import_benchmark
-from backend.services.claims import Claim
-from backend.services.projects import actor_for, default_project
-from backend.services.requests import RunRequest
-from backend.services.runs import submit_run
-from backend.services.workers import WorkerInfo, register_worker
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.score import Evaluation
+from backend.domain.model.task import LoadedBenchmark
+from backend.domain.model.trajectory import Action, ActionType, Decision, Frame, Observation, StepRecord
+from backend.services.accounts.projects import actor_for, default_project
+from backend.services.artifacts.artifacts import ArtifactRef, register
+from backend.services.attempts import attempts
+from backend.services.attempts.attempts import StepRow
+from backend.services.benchmarks.benchmarks import import_benchmark
+from backend.services.capacity.run_request import RunRequest
+from backend.services.capacity.workers import WorkerInfo, register_worker
+from backend.services.runs.runs import submit_run
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
 from tests.databases import engine_on
 from tests.factories.tasks import make_benchmark
 from tests.fakes.store import MemoryStore

@@ -7,11 +7,11 @@ from uuid import UUID
 from sqlalchemy import select
 
 from backend.db.models import Attempt, Episode, Judge, Task
-from backend.domain.judging.config import JudgeConfig
-from backend.domain.score import Evaluation
-from backend.domain.task import Labels, LoadedBenchmark, TaskKey
-from backend.services import judges, reviews
-from backend.services.projects import actor_for
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.score import Evaluation
+from backend.domain.model.task import Labels, LoadedBenchmark, TaskKey
+from backend.services.accounts.projects import actor_for
+from backend.services.judging import judges, reviews
 from tests.factories.judging import answer, judged_task, judgement
 from tests.factories.records import World, capabilities
 
@@ -92,7 +92,8 @@ class Judged:
 
 def graph_run(world: World, measures: Sequence[dict[str, float]]) -> list[UUID]:
     """Scored attempts with these measures of a graph; their ids in the same order."""
-    from backend.services import attempts, claims
+    from backend.services.attempts import attempts
+    from backend.services.scheduling import claims
 
     worker = world.worker(name="graphs", node="graphs")
     world.submit(repeats=len(measures), tasks=("files/a",))

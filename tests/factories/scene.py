@@ -11,29 +11,30 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Episode, Quarantine, Run, Task, Worker
-from backend.db.models.words import EvidenceRole, Purpose
-from backend.domain.episode import EndedBy
+from backend.db.models.enums import EvidenceRole, Purpose
 from backend.domain.errors import FailureClass
-from backend.domain.run import Budget, RunConfig
-from backend.domain.score import Evaluation, MetricEvidence
-from backend.domain.study import Factor, StudyConfig
-from backend.domain.task import (
-    EvaluatorSpec,
-    Labels,
-    LoadedBenchmark,
-    MetricCall,
-    SetupStep,
-    TaskKey,
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Budget, RunConfig
+from backend.domain.model.score import Evaluation, MetricEvidence
+from backend.domain.model.task import EvaluatorSpec, Labels, LoadedBenchmark, MetricCall, SetupStep, TaskKey
+from backend.domain.model.task import Task as DomainTask
+from backend.domain.model.trajectory import (
+    Action,
+    ActionType,
+    Decision,
+    Frame,
+    Observation,
+    StepRecord,
+    StepTiming,
+    Usage,
 )
-from backend.domain.task import (
-    Task as DomainTask,
-)
-from backend.domain.trajectory import Action, ActionType, Decision, Frame, Observation, StepRecord, StepTiming, Usage
-from backend.services import attempts, claims, people
-from backend.services.artifacts import ArtifactRef, register
-from backend.services.attempts import EvidenceRow, StepRow
-from backend.services.claims import Claim
-from backend.services.studies import submit_study
+from backend.domain.studies.study import Factor, StudyConfig
+from backend.services.artifacts.artifacts import ArtifactRef, register
+from backend.services.attempts import attempts
+from backend.services.attempts.attempts import EvidenceRow, StepRow
+from backend.services.people import human_agent
+from backend.services.scheduling import claims
+from backend.services.studies.studies import submit_study
 from tests.factories import pictures
 from tests.factories.records import World, capabilities
 
@@ -184,7 +185,7 @@ def abilities() -> dict[str, Any]:
 
 
 def step(  # noqa: PLR0913 - what a step is made of
-    world: World, claim: Claim, index: int, *, words: str = "", reply: str = "", final: bool = False
+    world: World, claim: claims.Claim, index: int, *, words: str = "", reply: str = "", final: bool = False
 ) -> None:
     """Records one step with a picture, a tree and an action."""
     spot = (300 + 70 * (index % 9), 140 + 45 * (index % 8))
@@ -227,7 +228,7 @@ MACHINE = {"provider": "qemu", "image": "linux-minimal", "path": "clone", "prepa
 }
 
 
-def act(world: World, claim: Claim, steps: int, ended_by: EndedBy, words: str = "") -> None:
+def act(world: World, claim: claims.Claim, steps: int, ended_by: EndedBy, words: str = "") -> None:
     """From the claim to the evaluation, with the state that was left."""
     world.do(attempts.note_desktop, claim.fence, MACHINE)
     world.do(attempts.enter_running, claim.fence, {"reset": 0.71, "setup": 0.62})
@@ -240,16 +241,15 @@ def act(world: World, claim: Claim, steps: int, ended_by: EndedBy, words: str = 
 
 def verdict(score: float, words: str = "") -> Evaluation:
     """An evaluation with its reasons."""
-    reason = words or {1.0: "the text is as expected", 0.0: "the file still has its old text"}.get(
-        score, "2 of 4 lines"
-    )
+    reasons = {1.0: "the text is as expected", 0.0: "the file still has its old text"}
+    reason = words or reasons.get(score, "2 of 4 lines")
     metric = MetricEvidence(
         func="compare_text_file", value=score, reasons=(reason,), result="Quarterly rep", expected="Quarterly report"
     )
     return Evaluation(score=score, measures={"score": score, "similarity": 0.5 + score / 2}, metrics=(metric,))
 
 
-def finish(world: World, claim: Claim, score: float, words: str = "") -> None:
+def finish(world: World, claim: claims.Claim, score: float, words: str = "") -> None:
     """Scores an attempt with one piece of evidence that is there and one that was absent."""
     data = f"Quarterly report of {claim.task.key}".encode()
     with world.work() as session:
@@ -352,12 +352,12 @@ def _study(world: World, worker: Worker) -> UUID:
 
 def _human(world: World, worker: Worker) -> UUID:
     run = world.submit("human", name="ten minutes with a person", tasks=("editor/*",))
-    desk = world.do(people.desk, run.id)
-    world.do(people.begin, run.id, desk.episode.id, feasible=True)
+    desk = world.do(human_agent.desk, run.id)
+    world.do(human_agent.begin, run.id, desk.episode.id, feasible=True)
     claim = world.must_claim(worker)
     act(world, claim, 2, EndedBy.DONE)
     finish(world, claim, 1.0)
-    world.do(people.rate, run.id, claim.episode_id, 2)
+    world.do(human_agent.rate, run.id, claim.episode_id, 2)
     return run.id
 
 

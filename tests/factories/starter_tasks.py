@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused, NotGiven
-from backend.domain.ports_web import Browser, Web, WebReply
-from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task, TaskKey
+from backend.domain.model.task import EvaluatorSpec, MetricCall, SetupStep, Task, TaskKey
+from backend.domain.ports.web import Browser, Web, WebReply
 from tests.fakes.browser import FakeBrowser
 from tests.fakes.web import FakeWeb
 

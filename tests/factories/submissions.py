@@ -1,11 +1,12 @@
 """Works that attempts handed in."""
 
-from backend.db.models.words import EvidenceRole
-from backend.domain.score import HANDED_IN, Evaluation
-from backend.services import attempts, claims
-from backend.services.artifacts import ArtifactRef, register_all
-from backend.services.attempts import EvidenceRow
-from backend.services.claims import Claim
+from backend.db.models.enums import EvidenceRole
+from backend.domain.model.score import HANDED_IN, Evaluation
+from backend.services.artifacts.artifacts import ArtifactRef, register_all
+from backend.services.attempts import attempts
+from backend.services.attempts.attempts import EvidenceRow
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
 from tests.factories.creative import POSTER
 from tests.factories.records import World
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain import registry
+from backend.domain.model.task import LoadedBenchmark
 from backend.domain.registry import Kind
-from backend.domain.task import LoadedBenchmark
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 """Task files of our own, laid out as the two suites publish theirs; they use every feature of the format."""

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from backend.domain.model.task import EvaluatorSpec, Labels, LoadedBenchmark, MetricCall, Part, PartKind, Task, TaskKey
 from backend.domain.omnibench.expression import DIALECT, FUNCTION, compile_function
-from backend.domain.task import EvaluatorSpec, Labels, LoadedBenchmark, MetricCall, Part, PartKind, Task, TaskKey
 
 
 def make_task(domain: str = "files", name: str = "rename", *, infeasible: bool = False, **labels: Any) -> Task:

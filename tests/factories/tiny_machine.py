@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.machine_image import Devices, DirectBoot, Disk, MachineImage, described, write_image
-from backend.domain.run import Screen
+from backend.domain.machines.machine_image import Devices, DirectBoot, Disk, MachineImage, described, write_image
+from backend.domain.model.run import Screen
 from worker.qemu.overlay import empty_overlay
 
 ROOT = Path(__file__).resolve().parents[2]

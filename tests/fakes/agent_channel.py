@@ -6,7 +6,7 @@ from threading import Condition
 from typing import Any
 
 from backend.domain.errors import ClusterLost
-from backend.domain.trajectory import Observation
+from backend.domain.model.trajectory import Observation
 
 
 class FakeLine:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import Lost
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.score import Evaluation
-from backend.domain.task import Task
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.score import Evaluation
+from backend.domain.model.task import Task
 from tests.fakes.recorder import MemoryRecorder
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from backend.domain.errors import GuestRefused
-from backend.domain.ports_web import Tab
+from backend.domain.ports.web import Tab
 
 NEVER = "new Promise(() => 0)"
 PLAIN = "<html><head></head><body></body></html>"

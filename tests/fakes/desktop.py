@@ -15,10 +15,10 @@ from xml.sax.saxutils import quoteattr
 from PIL import Image, ImageDraw
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.health import Health
-from backend.domain.ports import ExecResult, Probe
-from backend.domain.run import Screen
-from backend.domain.trajectory import Action, ActionType, Frame, Interaction, Window
+from backend.domain.machines.health import Health
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Action, ActionType, Frame, Interaction, Window
+from backend.domain.ports.desktop import ExecResult, Probe
 from tests.factories.health import health_of
 from tests.fakes.clock import FakeClock
 

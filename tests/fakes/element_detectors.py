@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain.errors import ModelApiFailed
-from backend.domain.ports_web import Browser
-from backend.domain.trajectory import Frame
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.web import Browser
 from tests.fakes.browser import FakeBrowser
 
 

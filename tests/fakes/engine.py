@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from worker.containers import Engine
+from worker.agents.containers import Engine
 
 _PROGRAM = """#!/bin/sh
 cd '{folder}' || exit 99

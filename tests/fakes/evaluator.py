@@ -7,14 +7,14 @@ from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.evaluate import CallEvidence, evaluate, look
-from backend.domain.score import Evaluation, MetricValue
-from backend.domain.task import Part, Task
-from worker.evaluation.judge import Child, Judge
-from worker.evaluation.looks import Looks
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.score import Evaluation, MetricValue
+from backend.domain.model.task import Part, Task
+from worker.evaluation.evaluator import Child, Judge
 from worker.evaluation.sandbox import Sandbox
+from worker.evaluation.step_evaluator import Looks
 
 
 class InProcessJudge(Judge):

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from backend.domain.errors import ModelApiFailed
-from backend.domain.ports_model import ModelClient, ModelReply, ModelRequest
-from backend.domain.trajectory import Usage
+from backend.domain.model.trajectory import Usage
+from backend.domain.ports.model import ModelClient, ModelReply, ModelRequest
 
 COST = Usage(input_tokens=100, output_tokens=10, usd=0.001, calls=1)
 Answer = ModelReply | str | Exception

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from backend.domain.ports_agent import AgentContext
-from backend.domain.trajectory import Action, ActionType, Decision, Observation
+from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
+from backend.domain.ports.agent import AgentContext
 from tests.fakes.agent import NoParams
 
 

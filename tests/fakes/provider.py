@@ -5,10 +5,10 @@ from threading import Lock
 from typing import Any
 
 from backend.domain.errors import Lost
-from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
-from backend.domain.slots import SlotRef
-from backend.domain.trajectory import Frame
-from backend.domain.way_out import WayOut
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.desktop import Availability, Desktop, DesktopSpec, OpenDesktop
 from tests.fakes.desktop import FakeDesktop
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from backend.domain.errors import LeaseLost
-from backend.domain.trajectory import StepRecord
+from backend.domain.model.trajectory import StepRecord
 
 
 class MemoryRecorder:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
-from backend.services.stores.s3 import Place
+from backend.services.artifacts.stores.s3 import Place
 
 
 @contextmanager

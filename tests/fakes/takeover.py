@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from backend.domain.trajectory import Decision, Observation
+from backend.domain.model.trajectory import Decision, Observation
 
 
 class FakeControl:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from backend.domain.errors import WebFailed
-from backend.domain.ports_web import WebReply
+from backend.domain.ports.web import WebReply
 
 
 class FakeWeb:

@@ -20,8 +20,8 @@ from backend.domain.omnibench.compose import compose, for_capability
 from backend.domain.omnibench.consistency import problems
 from backend.domain.omnibench.instructions import told
 from backend.domain.omnibench.task_file import Pool
-from tests.bench.figures import machine
 from tests.factories.omnibench import wide_pool
+from tools.bench.figures import machine
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-compose.md"
 TASKS, MOST_SECONDS = 36_000, 300.0

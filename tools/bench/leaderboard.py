@@ -25,13 +25,13 @@ from backend.cli.embedded.postgres import start_postgres
 from backend.config import Settings
 from backend.db.models import Attempt, Base, Episode, Evaluation, Measure, Task
 from backend.db.session import unit_of_work
-from backend.services import rollup_turns
+from backend.services.results import rollup_jobs
 from backend.web.app import create_app
 from tests import databases
-from tests.bench.figures import Figure, page
 from tests.factories.measured import benchmark_of, finish, graph_task, verdict
 from tests.factories.records import World, world
 from tests.factories.scene import rename_agent
+from tools.bench.figures import Figure, page
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-leaderboard.md"
 TASKS, AGENTS, MOST = 36_000, 3, 100.0
@@ -92,7 +92,7 @@ def filled(made: World, tasks: int) -> list[UUID]:
     with unit_of_work(made.factory) as session:
         session.execute(text("ANALYZE"))
     for run_id in runs:
-        rollup_turns.renew(made.factory, run_id)
+        rollup_jobs.renew(made.factory, run_id)
     return runs
 
 
@@ -178,7 +178,7 @@ def recomputed(made: World, runs: list[UUID]) -> list[Figure]:
             session.execute(text("UPDATE run SET rollup_stale = true, rollup_at = NULL WHERE id = :id"), {"id": run_id})
         with waiting(made, run_id) as waits:
             start = time.perf_counter()
-            rollup_turns.renew(made.factory, run_id)
+            rollup_jobs.renew(made.factory, run_id)
             seconds.append(time.perf_counter() - start)
         longest.append(max(waits) * 1000)
     return [

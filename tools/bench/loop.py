@@ -14,14 +14,14 @@ from typing import Any
 from sqlalchemy import select
 
 from backend.db.models import Attempt, Lease, Run, Step
+from backend.domain.model.run import Budget
+from backend.domain.model.task import EvaluatorSpec, LoadedBenchmark, MetricCall, SetupStep, Task, TaskKey
 from backend.domain.registry import Kind, lookup
-from backend.domain.run import Budget
-from backend.domain.task import EvaluatorSpec, LoadedBenchmark, MetricCall, SetupStep, Task, TaskKey
-from tests.bench.figures import PAGE, Figure, page, percentile
-from tests.bench.viewer import Api, watch
 from tests.integration.worker.in_process import attempts, episodes, finished, leases
 from tests.integration.worker.stack import STARTER, Stack
 from tests.waiting import until
+from tools.bench.figures import PAGE, Figure, page, percentile
+from tools.bench.viewer import Api, watch
 
 LONG = 1200.0
 RESTLESS = "while :; do seq $RANDOM | tail -n 40; sleep 0.05; done"
@@ -157,7 +157,7 @@ def live_view(stack: Stack, seconds: float) -> tuple[list[float], list[float]]:
         try:
             return watch(api.port, attempt.id, seconds)
         finally:
-            from backend.services.runs import cancel_run
+            from backend.services.runs.runs import cancel_run
 
             stack.world.do(cancel_run, run.id)
             finished(stack.world, run.id, LONG)

@@ -103,7 +103,7 @@ def _in_a_child(key: tuple[str, str], size: int) -> Figure:
         request = pickle.dumps((key, made.args, dict(made.options)))
         try:
             done = subprocess.run(
-                [sys.executable, "-m", "tests.bench.metrics", "--one"],
+                [sys.executable, "-m", "tools.bench.metrics", "--one"],
                 input=request,
                 capture_output=True,
                 cwd=ROOT,

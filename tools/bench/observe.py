@@ -15,17 +15,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from backend.config import Settings
-from backend.domain.observations._finders import from_tree
-from backend.domain.observations._image import in_view, view_of
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import ImageView
+from backend.domain.model.trajectory import Frame
+from backend.domain.observations._element_sources import from_tree
 from backend.domain.observations._som import MarkOptions, mark
-from backend.domain.observations._tree import linear
-from backend.domain.ports import Desktop, DesktopSpec
-from backend.domain.run import ImageView
-from backend.domain.slots import SlotRef
-from backend.domain.trajectory import Frame
-from tests.bench.figures import Figure, machine
+from backend.domain.ports.desktop import Desktop, DesktopSpec
+from backend.domain.screen.image import in_view, view_of
+from backend.domain.screen.tree import linear
 from tests.factories.trees import large_tree
-from worker.ocr import read, tesseract
+from tools.bench.figures import Figure, machine
+from worker.perception.ocr import read, tesseract
 from worker.providers.local import LocalProvider
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-observe.md"

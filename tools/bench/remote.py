@@ -12,14 +12,14 @@ import time
 from pathlib import Path
 from uuid import UUID
 
-from backend.domain.run import Budget
+from backend.domain.model.run import Budget
 from deskarena.client import Client
 from deskarena.episode import Episode
-from tests.bench.figures import Figure, page, percentile
-from tests.bench.loop import LONG, figure, quiet_and_restless, say, steps_of, submit
-from tests.bench.viewer import Api
 from tests.integration.worker.in_process import attempts, episodes, finished
 from tests.integration.worker.stack import Stack
+from tools.bench.figures import Figure, page, percentile
+from tools.bench.loop import LONG, figure, quiet_and_restless, say, steps_of, submit
+from tools.bench.viewer import Api
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-remote.md"
 HEAD = """# Performance of remote agents

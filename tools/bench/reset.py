@@ -21,19 +21,19 @@ from pathlib import Path
 
 from backend.config import Settings
 from backend.domain.errors import NotFound
-from backend.domain.health import DEFAULT_LIMITS
-from backend.domain.machine_image import find_image
-from backend.domain.ports import DesktopSpec, OpenDesktop
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
-from backend.domain.way_out import WayOut
-from tests.bench.figures import Figure, percentile
-from tests.bench.figures import page as page_of
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.health import DEFAULT_LIMITS
+from backend.domain.machines.machine_image import find_image
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from tests.factories.own_machines import held, own_folder
 from tests.factories.tiny_machine import SCREEN, tiny_image
 from tests.waiting import until
+from tools.bench.figures import Figure, percentile
+from tools.bench.figures import page as page_of
 from worker.desktops import GuestDesktop
-from worker.providers._makings import Makings, address_of
+from worker.providers._vm_factory import Makings, address_of
 from worker.providers._vm_order import Order
 from worker.providers.qemu import QemuProvider
 from worker.qemu.client import SlotSupervisor

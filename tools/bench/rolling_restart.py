@@ -7,10 +7,10 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.bench.figures import machine, percentile
-from tests.rolling.load import COME_BACK_SECONDS
-from tests.rolling.roll import Report, roll
-from tests.rolling.site import DRAIN_SECONDS, GRACE_SECONDS, Site
+from tools.bench.figures import machine, percentile
+from tools.rolling_restart.load import COME_BACK_SECONDS
+from tools.rolling_restart.roll import Report, roll
+from tools.rolling_restart.site import DRAIN_SECONDS, GRACE_SECONDS, Site
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-rolling.md"
 HEAD = f"""# Rolling restarts
@@ -21,7 +21,7 @@ nothing twice: reads of the API and of pages, submissions with a key, writes wit
 to the run's events by websocket. Each API process is ended by SIGTERM and started again, each worker is replaced by a
 new one (started first, as a rolling update does); the API drains for {DRAIN_SECONDS:g} s, attempts of a worker may go
 on for {GRACE_SECONDS:g} s, so that some end and others are handed back. A short version is part of `make test`
-(`tests/integration/rolling`).
+(`tests/integration/tools/rolling_restart`).
 
 A request counts as failed with any answer but 2xx and with any broken connection; a websocket that is closed otherwise
 than with 1001 or 1012, too. The listener comes back after {COME_BACK_SECONDS:g} s, as our pages do, and names the last

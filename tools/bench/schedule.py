@@ -19,14 +19,14 @@ from sqlalchemy import text
 from backend.cli.embedded.postgres import start_postgres
 from backend.services import events
 from tests import databases
-from tests.bench.figures import Figure, page, percentile
-from tests.bench.schedule_page import HEAD, HOLD, makespans
 from tests.factories.records import World, world
-from tests.simulator import load, sharing
-from tests.simulator.crowd import NODES, REPEATS, SLOTS, crowd
-from tests.simulator.durations import NOISE, STEP_BUDGET
-from tests.simulator.installations import import_tasks, submit_all, vacuumed
-from tests.simulator.makespans import PLAYS, plays
+from tools.bench.figures import Figure, page, percentile
+from tools.bench.schedule_page import HEAD, HOLD, makespans
+from tools.simulator import load, sharing
+from tools.simulator.durations import NOISE, STEP_BUDGET
+from tools.simulator.installations import import_tasks, submit_all, vacuumed
+from tools.simulator.makespans import PLAYS, plays
+from tools.simulator.worker_fleet import NODES, REPEATS, SLOTS, crowd
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-schedule.md"
 SEEDS = {0.0: 5, 0.1: 2, NOISE: 5}
@@ -159,9 +159,9 @@ def filled(made: World, repeats: int) -> int:
 
 def free_all(made: World) -> None:
     """Every worker of the burst is gone: its leases end, its episodes wait again."""
-    from backend.services import recovery
+    from backend.services.lifecycle import lease_reaper
 
-    made.do(recovery.reap, lease_seconds=-1.0)
+    made.do(lease_reaper.reap, lease_seconds=-1.0)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 
-from tests.simulator.durations import NOISE, STEP_BUDGET
-from tests.simulator.makespans import Play
+from tools.simulator.durations import NOISE, STEP_BUDGET
+from tools.simulator.makespans import Play
 
 HOLD = 1000 / 8
 """Mean seconds that an attempt holds its slot, where 1,000 slots are taken all the time."""
@@ -42,7 +42,7 @@ The aim is held where a task takes as long each time (deviation 0): then the pas
 differ from run to run nobody knows them beforehand: *typical* is what the same order comes to with a perfect past, and
 what is above it is the price of a short one.
 
-What is recorded of the lengths, and what is assumed: `tests/simulator/durations.py`. Nobody publishes by how much the
+What is recorded of the lengths, and what is assumed: `tools/simulator/durations.py`. Nobody publishes by how much the
 same task differs from run to run: the assumption is a factor of standard deviation {noise}; {others}.
 
 | factor's deviation | run | ours | slices | queue | typical | foresight |

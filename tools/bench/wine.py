@@ -12,13 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from backend.config import Settings
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef
-from tests.bench.figures import Figure, page, percentile
-from tests.bench.loop import figure, say
-from tests.integration.keeper.helpers import SMALL, STANDIN
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
+from tests.integration.desktop_supervisor.helpers import SMALL, STANDIN
 from tests.waiting import until
-from worker.keeper.client import KeeperClient, KeeperOptions, Kept
+from tools.bench.figures import Figure, page, percentile
+from tools.bench.loop import figure, say
+from worker.desktop_supervisor.client import KeeperClient, KeeperOptions, Kept
 from worker.providers.local import LocalProvider
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-wine.md"
@@ -33,7 +33,7 @@ first picture.
 """
 LIMIT_MS = 100.0
 LONG = 300.0
-INSIDE = ("/usr/bin/python3", "-m", "guest_server.session")
+INSIDE = ("/usr/bin/python3", "-m", "guest_server.linux.session")
 SPEC = DesktopSpec(image="wine")
 
 

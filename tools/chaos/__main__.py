@@ -8,11 +8,11 @@ import json
 import signal
 import sys
 
-from tests.chaos.campaign import LOCAL, Settings, conduct, kinds
-from tests.chaos.clustered import CLUSTER, ClusterStack
-from tests.chaos.plan import only, plan, read_numbers
-from tests.chaos.report import Outcome, about, table, write
-from tests.chaos.stack import ChaosStack
+from tools.chaos.campaign import LOCAL, Settings, conduct, kinds
+from tools.chaos.clustered import CLUSTER, ClusterStack
+from tools.chaos.plan import only, plan, read_numbers
+from tools.chaos.report import Outcome, about, table, write
+from tools.chaos.stack import ChaosStack
 
 
 def main() -> int:

@@ -17,16 +17,16 @@ import httpx
 from sqlalchemy import text
 
 from backend.domain.errors import Unavailable
-from tests.chaos import leftovers, processes, report, stale
-from tests.chaos.facts import Facts, read
-from tests.chaos.faults import KINDS, Scene
-from tests.chaos.invariants import Expected, Violation, missing, violations
-from tests.chaos.load import Load, Work, expected_scores
-from tests.chaos.marks import begun_on_closed, named, unasked
-from tests.chaos.plan import Planned, Volley
-from tests.chaos.recovery import LIMIT, uptakes
-from tests.chaos.report import Outcome
-from tests.chaos.stack import ChaosStack, now
+from tools.chaos import leftovers, processes, report, stale
+from tools.chaos.facts import Facts, read
+from tools.chaos.faults import KINDS, Scene
+from tools.chaos.invariants import Expected, Violation, missing, violations
+from tools.chaos.load import Load, Work, expected_scores
+from tools.chaos.marks import begun_on_closed, named, unasked
+from tools.chaos.plan import Planned, Volley
+from tools.chaos.recovery import LIMIT, uptakes
+from tools.chaos.report import Outcome
+from tools.chaos.stack import ChaosStack, now
 
 STARTER = (
     "terminal/count_lines",

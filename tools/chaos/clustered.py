@@ -8,16 +8,16 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import text
 
-from backend.domain.task import EvaluatorSpec, LoadedBenchmark, MetricCall, Task, TaskKey
-from tests.chaos.facts import Facts
-from tests.chaos.load import Work
-from tests.chaos.stack import WORKERS, ChaosStack
-from tests.factories.k8s_place import NAMESPACE, secret_of
+from backend.domain.model.task import EvaluatorSpec, LoadedBenchmark, MetricCall, Task, TaskKey
+from tests.factories.fake_cluster_pods import NAMESPACE, secret_of
 from tests.factories.tiny_machine import SCREEN, tiny_image
 from tests.factories.vm_pods import vm_pods
 from tests.fakes.kubernetes.behaviours import running
 from tests.fakes.kubernetes.cluster import fake_cluster
 from tests.fakes.kubernetes.kinds import LEASES, PODS, SECRETS, Json
+from tools.chaos.facts import Facts
+from tools.chaos.load import Work
+from tools.chaos.stack import WORKERS, ChaosStack
 from worker.k8s import manifests
 
 FLAVOUR = "cluster"

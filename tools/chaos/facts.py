@@ -9,8 +9,8 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import rollups as rollup_rows
-from backend.services import rollups
+from backend.db.repositories.results import rollups as rollup_rows
+from backend.services.results import rollups
 from tests.factories.records import World
 
 RECENT = 8

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from backend.domain.episode import RETRIES, UNBEGUN_RETRIES, Loss
 from backend.domain.errors import FailureClass
-from tests.chaos.facts import Facts
+from backend.domain.model.episode import RETRIES, UNBEGUN_RETRIES, Loss
+from tools.chaos.facts import Facts
 
 ENDED = {"scored", "handed_in", "lost", "cancelled"}
 SILENT = 25.0

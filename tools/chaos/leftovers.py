@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from tests.chaos import processes
-from tests.chaos.facts import Facts
-from tests.chaos.invariants import Violation
-from tests.chaos.processes import Seen
-from tests.chaos.stack import WORKERS, ChaosStack
+from tools.chaos import processes
+from tools.chaos.facts import Facts
+from tools.chaos.invariants import Violation
+from tools.chaos.processes import Seen
+from tools.chaos.stack import WORKERS, ChaosStack
 
 GRACE = 40.0
 """Seconds after which what has no owner any more must be gone: 10 of a lease, 10 of a guard, and a busy machine."""

@@ -13,9 +13,9 @@ import httpx
 from sqlalchemy import text
 
 from backend.domain.errors import Unavailable
-from tests.chaos.invariants import Expected
-from tests.chaos.outside import AGENT, BUDGET, Outside
-from tests.chaos.stack import ChaosStack
+from tools.chaos.invariants import Expected
+from tools.chaos.outside import AGENT, BUDGET, Outside
+from tools.chaos.stack import ChaosStack
 
 SECONDS = 240.0
 UNAVAILABLE = 503

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
-from tests.chaos.facts import AttemptFact, Facts
-from tests.chaos.faults.base import Closed, Mark
-from tests.chaos.invariants import Violation
+from tools.chaos.facts import AttemptFact, Facts
+from tools.chaos.faults.base import Closed, Mark
+from tools.chaos.invariants import Violation
 
 SENTENCE = "an attempt that was lost with its pod is the cluster's, and says what became of the pod"
 NOTICED = 6.0

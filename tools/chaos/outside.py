@@ -10,7 +10,7 @@ from uuid import UUID
 from deskarena.client import Client
 from deskarena.episode import Episode
 from deskarena.errors import AttemptLost, EpisodeLost, NotRunnable, ServiceError
-from tests.chaos.stack import ChaosStack
+from tools.chaos.stack import ChaosStack
 
 AGENT = "remote"
 LOOKS = 3

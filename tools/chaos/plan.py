@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tests.chaos.faults import KINDS, Fault
+from tools.chaos.faults import KINDS, Fault
 
 TOGETHER = (1, 1, 1, 1, 2, 2, 3)
 """How many faults come at once, to draw from."""

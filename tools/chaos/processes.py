@@ -7,11 +7,11 @@ from pathlib import Path
 
 import psutil
 
-from worker.keeper.folders import TITLE
+from worker.desktop_supervisor.folders import TITLE
 
-KEEPER = "worker.keeper"
+KEEPER = "worker.desktop_supervisor"
 EVALUATORS = ("worker.evaluation.child", "worker/evaluation/child", "deskarena-evidence-")
-GUEST_SERVER = "guest_server.session"
+GUEST_SERVER = "guest_server.linux.session"
 X_SERVER = "Xvfb"
 
 

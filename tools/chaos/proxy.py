@@ -1,6 +1,6 @@
 """Lines that connections are led through, to be cut and slowed: a process of its own, one task per direction.
 
-`python -m tests.chaos.proxy` reads one line of JSON, `{name: upstream}` where an upstream is a port of this machine or
+`python -m tools.chaos.proxy` reads one line of JSON, `{name: upstream}` where an upstream is a port of this machine or
 the path of a unix socket, and answers `{name: port}`. Every further line is `{"link": name, "mode": mode, ...}` and is
 answered by `{}` once it is in force. It ends with its standard input.
 """
@@ -144,7 +144,7 @@ class Lines:
     def __init__(self, upstreams: Mapping[str, int | str]) -> None:
         """Starts it; `ports` says where each link listens."""
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.chaos.proxy"],
+            [sys.executable, "-m", "tools.chaos.proxy"],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from tests.chaos.facts import AttemptFact, Facts
-from tests.chaos.outside import AGENT
+from tools.chaos.facts import AttemptFact, Facts
+from tools.chaos.outside import AGENT
 
 LIMIT = 15.0
 """Seconds, at the default heartbeat and lease."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.bench.figures import machine, percentile
-from tests.chaos.faults import KINDS
-from tests.chaos.invariants import Violation
-from tests.chaos.recovery import LIMIT, Uptake
+from tools.bench.figures import machine, percentile
+from tools.chaos.faults import KINDS
+from tools.chaos.invariants import Violation
+from tools.chaos.recovery import LIMIT, Uptake
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "reports"
 PAGES = {"local": "performance-chaos.md", "cluster": "performance-chaos-cluster.md"}

@@ -19,18 +19,18 @@ from sqlalchemy import make_url, text
 
 from backend.cli.embedded import children
 from backend.cli.embedded.broker import start_broker
-from backend.cli.embedded.folder import DataFolder
-from backend.cli.embedded.listen import listen, url_of
+from backend.cli.embedded.data_dir import DataFolder
+from backend.cli.embedded.listen_socket import listen, url_of
 from backend.cli.embedded.postgres import start_postgres
+from backend.cli.embedded.process_spawn import ChildSpec, GuardedProcess, run_to_end, spawn
 from backend.cli.embedded.server import RunningServer
-from backend.cli.embedded.spawn import ChildSpec, GuardedProcess, run_to_end, spawn
 from backend.cli.embedded.supervisor import Service, Supervisor
 from backend.db.session import make_engine, session_factory
-from backend.services.stores.folder import FolderStore
-from tests.chaos.facts import Facts
-from tests.chaos.proxy import Lines
+from backend.services.artifacts.stores.folder import FolderStore
 from tests.factories.records import World
 from tests.waiting import until
+from tools.chaos.facts import Facts
+from tools.chaos.proxy import Lines
 
 WORKERS = ("worker-1", "worker-2")
 LEASE, HEARTBEAT = 10.0, 2.0

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 
 from sqlalchemy.orm import Session
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import FailureClass, LeaseLost
-from backend.services import attempts
-from backend.services.claims import Fence
-from tests.chaos.facts import AttemptFact, Facts
-from tests.chaos.invariants import Violation
+from backend.domain.model.episode import EndedBy
+from backend.services.attempts import attempts
+from backend.services.scheduling.claims import Fence
 from tests.factories.records import World, evaluation, step_row
 from tests.fakes.store import MemoryStore
+from tools.chaos.facts import AttemptFact, Facts
+from tools.chaos.invariants import Violation
 
 SENTENCE = "no write with a stale fencing token is accepted"
 FAR = 10_000

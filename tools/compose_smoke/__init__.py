@@ -1,1 +1,1 @@
-"""Starts docker-compose.yml for real: `python -m tests.trial`. Needs a Docker engine with Compose."""
+"""Starts docker-compose.yml for real: `python -m tools.compose_smoke`. Needs a Docker engine with Compose."""

@@ -1,6 +1,6 @@
 """Builds, starts, runs the demonstration through the proxy, renews the API under load, stops, starts again, and looks.
 
-python -m tests.trial [--stand-ins] [--keep]      exit code 0: all was as docs/deploy-compose.md says
+python -m tools.compose_smoke [--stand-ins] [--keep]      exit code 0: all was as docs/deploy-compose.md says
 """
 
 import argparse
@@ -17,14 +17,14 @@ from typing import Any
 
 import httpx
 
-from tests.trial.stand_ins import build_all
+from tools.compose_smoke.substitute_images import build_all
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = "deskarena-trial"
 HEALTHY_SECONDS = 60.0
 COUNT = """
 from backend.config import get_settings
-from backend.services.stores import open_store
+from backend.services.artifacts.stores import open_store
 print(sum(len(batch) for batch in open_store(get_settings()).old(2**40)))
 """
 

@@ -1,7 +1,7 @@
 """Builds a control plane and runs it with scripted nodes, until the command that is given ends.
 
-python -m tests.control_plane build TREE PROGRAMS 1.20.2    TREE: GOPATH/src/k8s.io/kubernetes
-python -m tests.control_plane run PROGRAMS FOLDER -- COMMAND...      with KUBECONFIG set; its exit code
+python -m tools.real_apiserver build TREE PROGRAMS 1.20.2    TREE: GOPATH/src/k8s.io/kubernetes
+python -m tools.real_apiserver run PROGRAMS FOLDER -- COMMAND...      with KUBECONFIG set; its exit code
 """
 
 import argparse
@@ -10,10 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.control_plane.building import build
-from tests.control_plane.running import control_plane
 from tests.fakes.kubernetes.behaviours import running
 from tests.fakes.kubernetes.remote import scripted_nodes
+from tools.real_apiserver.building import build
+from tools.real_apiserver.running import control_plane
 
 
 def run(built: Path, folder: Path, command: list[str]) -> int:
@@ -28,7 +28,7 @@ def run(built: Path, folder: Path, command: list[str]) -> int:
 
 def main() -> int:
     """See the module."""
-    parser = argparse.ArgumentParser(prog="python -m tests.control_plane")
+    parser = argparse.ArgumentParser(prog="python -m tools.real_apiserver")
     commands = parser.add_subparsers(required=True, dest="what")
     making, using = commands.add_parser("build"), commands.add_parser("run")
     making.add_argument("tree", type=Path)

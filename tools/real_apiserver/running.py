@@ -13,9 +13,9 @@ import httpx
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.control_plane import programs
-from tests.control_plane.programs import HERE, USERS, Layout
 from tests.waiting import until
+from tools.real_apiserver import programs
+from tools.real_apiserver.programs import HERE, USERS, Layout
 
 READY_SECONDS = 180.0
 """Until the API server serves: a minute and more on a machine that does much else."""

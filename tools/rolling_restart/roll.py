@@ -9,11 +9,11 @@ from uuid import UUID
 from sqlalchemy import func, select
 
 from backend.db.models import Event, Run
-from backend.domain.run import Budget, Screen
+from backend.domain.model.run import Budget, Screen
 from tests.integration.worker.in_process import attempts, episodes, evaluations, finished
-from tests.rolling.load import KEYS, Load, Tally
-from tests.rolling.site import Site
 from tests.waiting import until
+from tools.rolling_restart.load import KEYS, Load, Tally
+from tools.rolling_restart.site import Site
 
 TASK = "editor/add_milk"
 SHORT = {"benchmark": "starter", "agent": "noop", "provider": "local", "tasks": [TASK]}

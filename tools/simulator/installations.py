@@ -9,16 +9,16 @@ from uuid import UUID
 from sqlalchemy import text
 
 from backend.db.models import Run
-from backend.db.repositories import projects
-from backend.domain.task import Task
-from backend.services.projects import actor_for
-from backend.services.requests import RunRequest
-from backend.services.runs import submit_run
+from backend.db.repositories.accounts import projects
+from backend.domain.model.task import Task
+from backend.services.accounts.projects import actor_for
+from backend.services.capacity.run_request import RunRequest
+from backend.services.runs.runs import submit_run
 from tests import databases
 from tests.factories.records import World, world
 from tests.factories.tasks import make_benchmark, make_task
-from tests.simulator.clock import Clock, replace_clock, told
-from tests.simulator.durations import waa_tasks
+from tools.simulator.clock import Clock, replace_clock, told
+from tools.simulator.durations import waa_tasks
 
 BENCHMARK = "simulated"
 

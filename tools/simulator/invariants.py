@@ -7,7 +7,7 @@ from itertools import pairwise
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from tests.simulator.journal import Hold
+from tools.simulator.journal import Hold
 
 _CHECKS = {
     "an episode has not ended": "SELECT id FROM episode WHERE state IN ('waiting', 'running')",

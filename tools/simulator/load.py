@@ -10,16 +10,17 @@ from typing import Any
 
 import psutil
 
-from backend.services import events, upkeep
-from backend.services.claims import Claim
+from backend.services import events
+from backend.services.scheduling import maintenance
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, world
-from tests.simulator.durations import STEP_BUDGET, Length
-from tests.simulator.installations import Share
-from tests.simulator.journal import Hold, Journal
-from tests.simulator.timelines import RealTime
-from tests.simulator.workers import Fate, Setting, SimulatedWorker
-from worker.chores import SCHEDULE_SECONDS
-from worker.rounds import Rounds
+from tools.simulator.durations import STEP_BUDGET, Length
+from tools.simulator.installations import Share
+from tools.simulator.journal import Hold, Journal
+from tools.simulator.timelines import RealTime
+from tools.simulator.workers import Fate, Setting, SimulatedWorker
+from worker.base.periodic_thread import Rounds
+from worker.scheduling.maintenance_loop import SCHEDULE_SECONDS
 
 NODES, SLOTS, PROCESSES, THREADS = 50, 20, 2, 4
 """Of the simulation: 1,000 slots; the processes are those of workers, which share the machine with PostgreSQL."""
@@ -116,13 +117,13 @@ def _chores(made: World, workers: int, poll: float) -> list[Rounds]:
     return [
         Rounds(
             "chores",
-            lambda: upkeep.tend(made.factory, lease_seconds=LEASE_SECONDS),
+            lambda: maintenance.tend(made.factory, lease_seconds=LEASE_SECONDS),
             every=poll / workers,
             broken="looking after what died failed",
         ),
         Rounds(
             "schedule",
-            lambda: upkeep.keep_schedule(made.factory),
+            lambda: maintenance.keep_schedule(made.factory),
             every=SCHEDULE_SECONDS / workers,
             broken="looking at what the scheduler counts by failed",
         ),

@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from backend.services import upkeep
-from backend.services.claims import Claim
+from backend.services.scheduling import maintenance
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
-from tests.simulator.clock import Clock
-from tests.simulator.durations import Length, played, typical_lengths, waa_tasks
-from tests.simulator.installations import Share, import_waa, submit, virtual_time
-from tests.simulator.journal import Journal
-from tests.simulator.policies import first_come, longest_first, lower_bound, static_slices
-from tests.simulator.timelines import VirtualTime
-from tests.simulator.workers import Fate, Setting, SimulatedWorker
+from tools.simulator.clock import Clock
+from tools.simulator.durations import Length, played, typical_lengths, waa_tasks
+from tools.simulator.installations import Share, import_waa, submit, virtual_time
+from tools.simulator.journal import Journal
+from tools.simulator.policies import first_come, longest_first, lower_bound, static_slices
+from tools.simulator.timelines import VirtualTime
+from tools.simulator.workers import Fate, Setting, SimulatedWorker
 
 NODES, SLOTS = 5, 8
 PLAYS = 3
 """Runs of the same agent, one after the other: the first knows nothing, the second knows the first, and so on."""
 UPKEEP = 20.0
-"""Seconds between two looks at what episodes should take, as `worker/chores.py` has it."""
+"""Seconds between two looks at what episodes should take, as `worker/scheduling/maintenance_loop.py` has it."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _keep_up(timeline: VirtualTime, world: World) -> None:
     """What a worker does beside its attempts, now and then."""
 
     def look() -> None:
-        upkeep.keep_schedule(world.factory)
+        maintenance.keep_schedule(world.factory)
         timeline.later(UPKEEP, look)
 
     timeline.later(UPKEEP, look)

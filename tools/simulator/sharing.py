@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from math import ceil
 from uuid import UUID
 
-from backend.services.claims import Claim
-from tests.simulator.clock import Clock
-from tests.simulator.durations import Length
-from tests.simulator.installations import Share, import_tasks, submit_all, virtual_time
-from tests.simulator.journal import Journal, share_error, slot_seconds
-from tests.simulator.timelines import VirtualTime
-from tests.simulator.workers import Fate, Setting, SimulatedWorker
+from backend.services.scheduling.claims import Claim
+from tools.simulator.clock import Clock
+from tools.simulator.durations import Length
+from tools.simulator.installations import Share, import_tasks, submit_all, virtual_time
+from tools.simulator.journal import Journal, share_error, slot_seconds
+from tools.simulator.timelines import VirtualTime
+from tools.simulator.workers import Fate, Setting, SimulatedWorker
 
 WEIGHTS = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
 TASKS, STEPS = 100, 10.0

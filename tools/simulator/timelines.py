@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Condition, Thread
 from typing import Protocol
 
-from tests.simulator.clock import Clock
+from tools.simulator.clock import Clock
 
 Act = Callable[[], None]
 

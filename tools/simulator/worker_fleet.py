@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from backend.services.claims import Claim
-from tests.simulator.clock import Clock
-from tests.simulator.durations import played, typical_lengths, waa_tasks
-from tests.simulator.installations import Share, import_waa, submit, virtual_time
-from tests.simulator.invariants import double_leases, violations
-from tests.simulator.journal import Journal
-from tests.simulator.timelines import VirtualTime
-from tests.simulator.workers import Fate, Setting, SimulatedWorker
+from backend.services.scheduling.claims import Claim
+from tools.simulator.clock import Clock
+from tools.simulator.durations import played, typical_lengths, waa_tasks
+from tools.simulator.installations import Share, import_waa, submit, virtual_time
+from tools.simulator.invariants import double_leases, violations
+from tools.simulator.journal import Journal
+from tools.simulator.timelines import VirtualTime
+from tools.simulator.workers import Fate, Setting, SimulatedWorker
 
 NODES, SLOTS, REPEATS = 2_000, 1, 16
 """2,000 slots for 2,464 episodes."""

@@ -1,4 +1,4 @@
-"""A worker without desktops: it leases, claims, beats and writes as `worker/dispatcher.py` and its runner do.
+"""A worker without desktops: it leases, claims, beats and writes as `worker.scheduling` and its runner do.
 
 Every write is the real service's, in a transaction of its own; only what lies between two writes is simulated: time
 passes instead of a desktop being reset, an agent acting and an evaluator looking.
@@ -12,18 +12,19 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import DeskarenaError, FailureClass, LeaseLost, Unavailable
-from backend.services import attempts, claims
-from backend.services.claims import Claim
+from backend.domain.model.episode import EndedBy
+from backend.services.attempts import attempts
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, evaluation
-from tests.simulator.durations import Length
-from tests.simulator.journal import Hold, Journal
-from tests.simulator.timelines import Timeline
+from tools.simulator.durations import Length
+from tools.simulator.journal import Hold, Journal
+from tools.simulator.timelines import Timeline
 
 TRIES = 5
 AT_ONCE = 32
-"""As `worker/dispatcher.py` has it."""
+"""As `worker/scheduling/dispatcher.py` has it."""
 _PIDS = itertools.count(1)
 
 
@@ -133,7 +134,7 @@ class SimulatedWorker:
         self._insist(lambda: self._with.world.do(call, *args, **named))
 
     def _insist(self, act: Callable[[], object]) -> None:
-        """Asks again while the database is away or too busy, as `worker/database.py` does."""
+        """Asks again while the database is away or too busy, as `worker/base/database.py` does."""
         for left in reversed(range(TRIES)):
             try:
                 act()

@@ -1,4 +1,4 @@
-"""The accessibility tree, asked for in a helper process of the platform (`a11y_helper_<platform>.py`).
+"""The accessibility tree, asked for in a helper process of the platform (`<platform>/a11y_helper.py`).
 
 A hung application or a crash in the accessibility library costs that process, never the server.
 """
@@ -10,10 +10,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from .environment import NO_WINDOW
-from .errors import GuestError
-from .limits import Limits
-from .machine import Tree, TreeWanted
+from guest_server.environment import NO_WINDOW
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.limits import Limits
+from guest_server.protocol.machine import Tree, TreeWanted
 
 # The helper ends its walk by itself at its deadline; this is for the one question it may be waiting in.
 _GRACE_SECONDS = 10.0

@@ -5,7 +5,9 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from . import (
+from guest_server.protocol.errors import GuestError, from_os_error
+from guest_server.protocol.machine import Machine
+from guest_server.routes import (
     accessibility,
     clipboard,
     download,
@@ -14,24 +16,22 @@ from . import (
     files,
     folders,
     health,
-    inputs,
     interactions,
     launch,
-    opening,
+    mouse_and_keyboard,
+    open_file,
     power,
     probe,
     recording,
-    restored,
+    resume,
     run_code,
     screen,
     stream,
     tunnel,
     verification,
     wallpaper,
-    windows,
+    window_control,
 )
-from .errors import GuestError, from_os_error
-from .machine import Machine
 
 CAPABILITIES = (
     probe,
@@ -42,21 +42,21 @@ CAPABILITIES = (
     launch,
     screen,
     accessibility,
-    inputs,
+    mouse_and_keyboard,
     interactions,
     clipboard,
-    windows,
+    window_control,
     stream,
     tunnel,
     egress,
     files,
     folders,
     download,
-    opening,
+    open_file,
     wallpaper,
     recording,
     power,
-    restored,
+    resume,
 )
 """The modules whose `routes(machine)` make up the API."""
 

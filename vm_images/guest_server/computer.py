@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import pyautogui
 
-from .machine import WindowInfo
+from guest_server.protocol.machine import WindowInfo
 
 _PAUSE = 0.25
 """Seconds after each input, so that programs see it before the next."""
@@ -242,10 +242,10 @@ class Computer:
 
 def _shell() -> Shell:
     if os.name == "nt":
-        from .computer_windows import WindowsPrograms
+        from guest_server.windows.computer import WindowsPrograms
 
         return WindowsPrograms()
-    from .computer_linux import LinuxPrograms
+    from guest_server.linux.computer import LinuxPrograms
 
     return LinuxPrograms()
 

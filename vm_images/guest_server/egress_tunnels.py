@@ -11,7 +11,7 @@ from collections import deque
 
 from aiohttp import WSMsgType, web
 
-from .errors import GuestError
+from guest_server.protocol.errors import GuestError
 
 PIECE = 65_536
 _END = b""

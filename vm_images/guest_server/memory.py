@@ -9,7 +9,7 @@ _MEMINFO = Path("/proc/meminfo")
 def free_memory() -> int | None:
     """Bytes that programs can still get, None where that cannot be told."""
     if os.name == "nt":
-        from .sources_windows import free_memory as windows_free_memory
+        from guest_server.windows.health_sources import free_memory as windows_free_memory
 
         return windows_free_memory()
     if not _MEMINFO.is_file():

@@ -12,10 +12,11 @@ from typing import Protocol
 
 from aiohttp import web
 
-from . import API_VERSION, egress
-from .app import build_app
-from .errors import StartError
-from .machine import Machine
+from guest_server import API_VERSION
+from guest_server.app import build_app
+from guest_server.protocol.errors import StartError
+from guest_server.protocol.machine import Machine
+from guest_server.routes import egress
 
 _SHUTDOWN_SECONDS = 1.0
 _KEEPALIVE_SECONDS = 600.0
@@ -111,6 +112,6 @@ class _Server:
 
 def _first_picture(machine: Machine) -> None:
     """Imports the image library, which takes longer than a picture."""
-    from .frames import to_jpeg
+    from guest_server.protocol.frames import to_jpeg
 
     to_jpeg(machine.screen.peek(), quality=50)

@@ -9,8 +9,8 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import DeskarenaError
-from backend.domain.trajectory import Frame
-from worker import ocr
+from backend.domain.model.trajectory import Frame
+from worker.perception import ocr
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 
 from backend.domain.errors import DeskarenaError
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
 from worker.activity.screen import Look, ScreenWatch
 
 _MOST = 100

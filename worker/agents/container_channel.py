@@ -12,10 +12,10 @@ from uuid import UUID
 
 from backend.domain.agents.container import ContainerParams
 from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, DeskarenaError, Lost
-from backend.domain.ports_agent import Line
-from backend.domain.trajectory import Observation
-from worker.agent_door import AgentDoor
-from worker.containers import Engine, Plan, Running, owner_mark
+from backend.domain.model.trajectory import Observation
+from backend.domain.ports.agent import Line
+from worker.agents.agent_api_proxy import AgentDoor
+from worker.agents.containers import Engine, Plan, Running, owner_mark
 
 LOOK_SECONDS = 0.5
 AWAY_SECONDS = 60.0

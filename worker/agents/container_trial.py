@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from backend.domain.agents.container import ContainerParams
-from worker.containers import Engine, Plan, owner_mark, run_line
+from worker.agents.containers import Engine, Plan, owner_mark, run_line
 
 AGAIN_SECONDS = 60.0
 _MEMORY_MB = 64

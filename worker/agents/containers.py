@@ -1,8 +1,8 @@
 """Agents in containers, by the command line of Docker or Podman. See `container` in `backend/domain/agents`.
 
 A container has no network, no rights and bounded memory, processor and processes. It reaches one thing: a socket of
-ours that lets through the API's paths for agents and nothing else (`worker.agent_door`). Its token is in its
-environment. Containers carry the worker's mark, so that the next worker removes what a dead one left behind.
+ours that lets through the API's paths for agents and nothing else (`worker.agents.agent_api_proxy`). Its token is in
+its environment. Containers carry the worker's mark, so that the next worker removes what a dead one left behind.
 
 An end is held against the program only where the engine says that it was one: see `not_the_programs`. So a container is
 there until it has been asked about, and is removed by us, not by itself.

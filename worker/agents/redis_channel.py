@@ -1,6 +1,6 @@
-"""The worker's end of the line to somebody outside, over the broker. See `Line` in `ports_agent.py`.
+"""The worker's end of the line to somebody outside, over the broker. See `Line` in `ports/agent.py`.
 
-A message is a JSON object; `backend.services.lines` makes it, the agent that takes it reads it:
+A message is a JSON object; `backend.services.agents.agent_channel` makes it, the agent that takes it reads it:
 
 `{"index": n, "actions": [typed Action as JSON, ...] | "reply": "text in the run's action space", "words": "why",
 "stop": null | "done" | "infeasible" | "steps", "by": "agent" | "person"}`
@@ -18,9 +18,9 @@ from typing import Any
 from uuid import UUID
 
 from backend.domain.errors import ClusterLost
-from backend.domain.trajectory import Observation
+from backend.domain.model.trajectory import Observation
 from backend.services import events
-from worker.outages import API, BROKER, Outages
+from worker.agents.channel_outages import API, BROKER, Outages
 
 logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25

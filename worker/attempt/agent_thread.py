@@ -8,7 +8,7 @@ from threading import Thread
 from typing import Any
 
 from backend.domain.errors import AgentFailed
-from backend.domain.loop import OutOfTime
+from backend.domain.loop.agent_loop import OutOfTime
 
 LOOK_SECONDS = 0.2
 

@@ -5,30 +5,30 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import Lost
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.health import DEFAULT_LIMITS, HealthLimits
-from backend.domain.ports import OpenDesktop, Provider
-from backend.domain.ports_agent import Control, Eyes, Line
-from backend.domain.ports_kept import Recorder
-from backend.domain.ports_model import Models
-from backend.domain.ports_web import Browser, Web
-from backend.domain.run import Screen
-from backend.domain.score import Evaluation
-from backend.domain.task import Task
-from backend.domain.way_out import WayOut
-from backend.services.claims import Claim
-from worker.evaluation.judge import Judge
-from worker.hold import Hold
-from worker.reach import Servers, devtools, no_judge, no_secret, nowhere
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.health import DEFAULT_LIMITS, HealthLimits
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Screen
+from backend.domain.model.score import Evaluation
+from backend.domain.model.task import Task
+from backend.domain.ports.agent import Control, Eyes, Line
+from backend.domain.ports.desktop import OpenDesktop, Provider
+from backend.domain.ports.model import Models
+from backend.domain.ports.storage import Recorder
+from backend.domain.ports.web import Browser, Web
+from backend.services.scheduling.claims import Claim
+from worker.attempt.task_context import Servers, devtools, no_judge, no_secret, nowhere
+from worker.base.lease import Hold
+from worker.evaluation.evaluator import Judge
 
 
 class Book(Recorder, Protocol):
     """What an attempt writes of itself; AttemptRecorder is one. Every call may raise LeaseLost or why it must stop."""
 
     def opening(self, facts: Mapping[str, object]) -> None:
-        """The desktop is being made, which takes its time; `facts` are those of `worker.opening`."""
+        """The desktop is being made, which takes its time; `facts` are those of `worker.attempt.desktop_progress`."""
         ...
 
     def opened(self, desktop: Mapping[str, Any]) -> None:

@@ -6,11 +6,11 @@ from functools import partial
 from backend.domain.errors import DeskarenaError, EvaluatorFailed, EvidenceWanted, GuestRefused, Lost
 from backend.domain.evaluators.evaluate import CallEvidence, gather
 from backend.domain.evaluators.facts import Fact, gather_more, with_facts
-from backend.domain.interactions import log_after
-from backend.domain.parts import Turns
-from backend.domain.score import MetricValue, is_solved
-from backend.domain.task import MetricCall, Part, Task
-from worker.reach import TaskContext
+from backend.domain.loop.interaction_log import log_after
+from backend.domain.model.checkpoints import Turns
+from backend.domain.model.score import MetricValue, is_solved
+from backend.domain.model.task import MetricCall, Part, Task
+from worker.attempt.task_context import TaskContext
 
 MOST_ROUNDS = 10
 """How often an evaluation function may ask for more within one look."""

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from backend.domain.errors import DeskarenaError
 from worker.activity import Activity, Look, Tracker, decoded_png
-from worker.live import RENEW_SECONDS, Viewers
-from worker.rounds import Rounds
-from worker.tools import Book
+from worker.attempt.attempt_dependencies import Book
+from worker.attempt.live_stream import RENEW_SECONDS, Viewers
+from worker.base.periodic_thread import Rounds
 
 LOG_SECONDS = 30.0
 _FIRST_NUMBER = -(10**6)

@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from backend.domain.ports_agent import Agent, AgentContext
-from backend.domain.trajectory import Decision, Observation
+from backend.domain.model.trajectory import Decision, Observation
+from backend.domain.ports.agent import Agent, AgentContext
 
 
 class LateAgent:

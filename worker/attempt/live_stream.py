@@ -16,7 +16,7 @@ from uuid import UUID
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect, unix_connect
 
-from backend.domain.trajectory import Frame
+from backend.domain.model.trajectory import Frame
 
 LOOK_SECONDS = 0.5
 RENEW_SECONDS = 4.0

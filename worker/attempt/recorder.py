@@ -8,20 +8,20 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from backend.db.models.words import EvidenceRole
-from backend.domain.episode import EndedBy
+from backend.db.models.enums import EvidenceRole
 from backend.domain.errors import Cancelled, ClusterLost, Lost, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.score import Blob, Evaluation
-from backend.domain.task import JSON, Task
-from backend.domain.trajectory import StepRecord
-from backend.services import attempts
-from backend.services.artifacts import ArtifactRef
-from backend.services.attempts import EvidenceRow, Fence, Judged, StepRow
-from backend.services.evidence import spec_of
-from worker.database import Database
-from worker.hold import Hold
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.score import Blob, Evaluation
+from backend.domain.model.task import JSON, Task
+from backend.domain.model.trajectory import StepRecord
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.attempts import attempts
+from backend.services.attempts.attempts import EvidenceRow, Fence, Judged, StepRow
+from backend.services.attempts.evidence import spec_of
+from worker.base.database import Database
+from worker.base.lease import Hold
 
 XML = "application/xml"
 logger = logging.getLogger(__name__)

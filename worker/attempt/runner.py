@@ -8,7 +8,6 @@ from threading import Event
 
 from backend.domain import registry
 from backend.domain.benchmarks import external_assets
-from backend.domain.episode import EndedBy
 from backend.domain.errors import (
     Cancelled,
     ClusterLost,
@@ -22,28 +21,29 @@ from backend.domain.errors import (
     sentences,
 )
 from backend.domain.evaluators.evaluate import CallEvidence, collect
-from backend.domain.loop import Parts, Progress, Rules, run_episode
-from backend.domain.observations._image import Pictured, changes
-from backend.domain.observations._with_tree import WithTree
-from backend.domain.ports import DesktopSpec, OpenDesktop
-from backend.domain.ports_agent import Agent, AgentContext, Line, ObservationSpace
-from backend.domain.ports_cluster import Distrusts, TakenAway
+from backend.domain.loop.agent_loop import Parts, Progress, Rules, run_episode
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.score import Evaluation, score_by_rule
+from backend.domain.model.task import SetupStep
+from backend.domain.model.trajectory import Decision, Frame, Observation, StepRecord
+from backend.domain.ports.agent import Agent, AgentContext, Line, ObservationSpace
+from backend.domain.ports.cluster import Distrusts, TakenAway
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind
-from backend.domain.score import Evaluation, score_by_rule
+from backend.domain.screen.image import Pictured, changes
+from backend.domain.screen.with_tree import WithTree
 from backend.domain.setup import run_steps
-from backend.domain.task import SetupStep
-from backend.domain.trajectory import Decision, Frame, Observation, StepRecord
-from backend.services.claims import Claim
-from worker.agent import LateAgent
-from worker.evaluation.judge import Child
-from worker.evaluation.looks import Looks
-from worker.health import check_health, check_room
-from worker.hold import Hold
-from worker.phases import Phases
-from worker.reach import Servers, TaskContext, missing_asset
-from worker.thinking import AgentThread
-from worker.tools import Book, Pump, Tools
-from worker.watch import PartsWatch
+from backend.services.scheduling.claims import Claim
+from worker.attempt.agent_thread import AgentThread
+from worker.attempt.attempt_dependencies import Book, Pump, Tools
+from worker.attempt.checkpoint_watcher import PartsWatch
+from worker.attempt.late_agent import LateAgent
+from worker.attempt.task_context import Servers, TaskContext, missing_asset
+from worker.base.health import check_health, check_room
+from worker.base.lease import Hold
+from worker.base.phases import Phases
+from worker.evaluation.evaluator import Child
+from worker.evaluation.step_evaluator import Looks
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""A person's hand on an agent's episode, over the broker. See `Control` in `ports_agent.py`.
+"""A person's hand on an agent's episode, over the broker. See `Control` in `ports/agent.py`.
 
 Messages come by a line of their own, so that those of an agent outside and those of a person never mix:
 `{"hand": "who took over", "actions": [typed Action as JSON]}`.
@@ -9,12 +9,12 @@ import time
 from uuid import UUID
 
 from backend.domain.errors import Invalid
-from backend.domain.hand import in_words, read_hand
-from backend.domain.ports_agent import Line
-from backend.domain.run import Screen
-from backend.domain.trajectory import Decision, Observation
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Decision, Observation
+from backend.domain.people.remote_input import in_words, read_hand
+from backend.domain.ports.agent import Line
 from backend.services import events
-from worker.line import RedisLine
+from worker.agents.redis_channel import RedisLine
 
 logger = logging.getLogger(__name__)
 

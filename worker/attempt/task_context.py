@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from backend.domain.errors import ClusterLost, DeskarenaError, EvaluatorFailed, NotGiven
-from backend.domain.ports import Desktop, OpenDesktop
-from backend.domain.ports_web import Browser, Web, WebReply
-from backend.domain.task import Task
-from backend.domain.way_out import WayOut, way_out_of
+from backend.domain.machines.egress_rules import WayOut, way_out_of
+from backend.domain.model.task import Task
+from backend.domain.ports.desktop import Desktop, OpenDesktop
+from backend.domain.ports.web import Browser, Web, WebReply
 from worker.devtools.browser import DevToolsBrowser
 from worker.devtools.http import ask
 from worker.devtools.tunnel import Deadline, Tunnel

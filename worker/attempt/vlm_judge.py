@@ -9,12 +9,12 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.domain.judging.ask import judge
-from backend.domain.judging.config import JudgeConfig
 from backend.domain.judging.judgement import Judgement, JudgeReply
-from backend.domain.ports_model import Models
-from backend.domain.task import Task
-from backend.services import judges
-from backend.services.judges import AnswerPlace
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.task import Task
+from backend.domain.ports.model import Models
+from backend.services.judging import judges
+from backend.services.judging.judges import AnswerPlace
 
 T = TypeVar("T")
 

@@ -5,11 +5,11 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.domain.ports_model import Models
-from backend.services import draft_requests
-from worker.asked import Asked
-from worker.database import Database
-from worker.model_room import Waits
+from backend.domain.ports.model import Models
+from backend.services.authoring import draft_requests
+from worker.background.request_worker import Asked
+from worker.base.database import Database
+from worker.models.model_pool import Waits
 
 
 class Drafter(Asked):

@@ -5,25 +5,25 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories.rescores import hold_long
+from backend.db.repositories.attempts.reevaluations import hold_long
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.ports_model import Models
+from backend.domain.model.score import Blob, Evaluation
+from backend.domain.ports.model import Models
+from backend.domain.ports.storage import ArtifactStore
 from backend.domain.registry import Kind, lookup
-from backend.domain.score import Blob, Evaluation
-from backend.services import rescore, rescore_failures
-from backend.services.artifacts import ArtifactRef
-from backend.services.evidence import Deskless, NeedsDesktop, Side
-from backend.services.rescore import Job
-from backend.services.verdicts import EvidenceRow
-from worker.asked import Asked
-from worker.database import Database
-from worker.evaluation.judge import Judge
-from worker.judging import JudgeAtWork
-from worker.model_room import Waits
-from worker.phases import Phases
-from worker.reach import Once, no_judge
+from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.attempts import reevaluation, reevaluation_failures
+from backend.services.attempts.evaluations import EvidenceRow
+from backend.services.attempts.evidence import Deskless, NeedsDesktop, Side
+from backend.services.attempts.reevaluation import Job
+from worker.attempt.task_context import Once, no_judge
+from worker.attempt.vlm_judge import JudgeAtWork
+from worker.background.request_worker import Asked
+from worker.base.database import Database
+from worker.base.phases import Phases
+from worker.evaluation.evaluator import Judge
+from worker.models.model_pool import Waits
 
 
 class Rescorer(Asked):
@@ -55,7 +55,7 @@ class Rescorer(Asked):
             return False
 
     def _work(self, session: Session, taken: list[UUID]) -> bool:
-        job = rescore.take(session, taken.append, functions=self._functions)
+        job = reevaluation.take(session, taken.append, functions=self._functions)
         if job is None:
             return False
         if job.problem:
@@ -63,7 +63,7 @@ class Rescorer(Asked):
         phases = Phases()
         with phases.timed("evaluation"):
             evaluation, rows = self._judged(job, self._line(session, phases))
-        rescore.finish(session, job, evaluation, rows, phases.seconds()["evaluation"])
+        reevaluation.finish(session, job, evaluation, rows, phases.seconds()["evaluation"])
         return True
 
     def _line(self, session: Session, phases: Phases) -> Callable[[float], None]:
@@ -78,10 +78,10 @@ class Rescorer(Asked):
         return pause
 
     def _fail(self, session: Session, request_id: UUID, message: str) -> None:
-        rescore_failures.fail(session, request_id, message)
+        reevaluation_failures.fail(session, request_id, message)
 
     def _put_off(self, session: Session, request_id: UUID, message: str) -> bool:
-        rescore_failures.put_off(session, request_id, message)
+        reevaluation_failures.put_off(session, request_id, message)
         return True
 
     def _judged(self, job: Job, pause: Callable[[float], None]) -> tuple[Evaluation, list[EvidenceRow]]:

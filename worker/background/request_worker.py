@@ -7,8 +7,8 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.domain.errors import DeskarenaError, ModelApiFailed, Unavailable
-from worker.database import Database
-from worker.rounds import Rounds
+from worker.base.database import Database
+from worker.base.periodic_thread import Rounds
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.errors import LeaseLost, Unavailable
-from worker.hold import Hold
+from worker.base.lease import Hold
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 _NEVER = Event()  # Waited on when the hold's own event is set already.

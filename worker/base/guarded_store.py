@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from backend.domain.errors import NotFound, Unavailable
-from backend.domain.ports_kept import ArtifactStore
-from worker.answers import Answers
+from backend.domain.ports.storage import ArtifactStore
+from worker.base.circuit_breaker import Answers
 
 TRIED_BYTES = 2**20
 """As much as an attempt's first pictures may take."""

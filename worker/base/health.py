@@ -1,7 +1,7 @@
 """The health gate: before each attempt, whatever made the desktop, its own facts are compared with what it must be.
 
-The rules are `backend/domain/health.py`'s; here is the asking. A desktop that fails ends the attempt as `guest`, with
-the names of what was wrong, and is thrown away with it.
+The rules are `backend/domain/machines/health.py`'s; here is the asking. A desktop that fails ends the attempt as
+`guest`, with the names of what was wrong, and is thrown away with it.
 """
 
 import logging
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable
 
 from backend.config import Settings
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.health import PASSING, Ailment, Asked, Finding, Health, HealthLimits, findings, full_disks
-from backend.domain.ports import Desktop
-from backend.domain.run import Screen
-from backend.domain.trajectory import Frame
+from backend.domain.machines.health import PASSING, Ailment, Asked, Finding, Health, HealthLimits, findings, full_disks
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.desktop import Desktop
 
 logger = logging.getLogger(__name__)
 

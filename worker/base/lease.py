@@ -8,8 +8,8 @@ from threading import Event, Lock, Thread
 from uuid import UUID
 
 from backend.domain.errors import DeskarenaError, LeaseLost
-from backend.domain.ports import OpenDesktop
-from backend.services.claims import Fence
+from backend.domain.ports.desktop import OpenDesktop
+from backend.services.scheduling.claims import Fence
 
 logger = logging.getLogger(__name__)
 

@@ -15,41 +15,41 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.ports import Availability, OpenDesktop, Provider
-from backend.domain.ports_agent import Line
-from backend.domain.ports_cluster import InCluster
-from backend.domain.ports_kept import ArtifactStore
+from backend.domain.machines.egress_rules import WayOut, wants_proxy, way_out_of
+from backend.domain.machines.slots import Count, Need, Room, counted
+from backend.domain.model.task import Task
+from backend.domain.ports.agent import Line
+from backend.domain.ports.cluster import InCluster
+from backend.domain.ports.desktop import Availability, OpenDesktop, Provider
+from backend.domain.ports.storage import ArtifactStore
 from backend.domain.registry import Kind
-from backend.domain.slots import Count, Need, Room, counted
-from backend.domain.task import Task
-from backend.domain.way_out import WayOut, wants_proxy, way_out_of
 from backend.services import events
-from backend.services.addresses import Reach
-from backend.services.agent_tokens import issue
-from backend.services.claims import Claim
-from backend.services.task_secrets import TaskSecrets
-from backend.services.web_client import GuardedWeb
-from backend.services.workers import WorkerInfo
+from backend.services.agents.agent_tokens import issue
+from backend.services.artifacts.egress_policy import Reach
+from backend.services.artifacts.ssrf_safe_http import GuardedWeb
+from backend.services.capacity.task_secrets import TaskSecrets
+from backend.services.capacity.workers import WorkerInfo
+from backend.services.scheduling.claims import Claim
 from worker.activity import Tracked
-from worker.beside import ContainerLine
-from worker.container_trial import ContainerTrial
-from worker.containers import Engine
-from worker.control import HandControl
-from worker.database import Database
-from worker.dispatcher import Works
-from worker.evaluation.judge import Judge
-from worker.eyes import Detectors, WorkerEyes
-from worker.health import health_limits
-from worker.hold import Hold
-from worker.judging import JudgeAtWork
-from worker.line import RedisLine
-from worker.live import LivePump
-from worker.local.room import room_here
-from worker.model_room import ModelRoom
-from worker.ocr import why_not as no_text
-from worker.opening import OpeningWatch
-from worker.reach import no_judge
-from worker.tools import Book, Tools, untold
+from worker.agents.container_channel import ContainerLine
+from worker.agents.container_trial import ContainerTrial
+from worker.agents.containers import Engine
+from worker.agents.redis_channel import RedisLine
+from worker.attempt.attempt_dependencies import Book, Tools, untold
+from worker.attempt.desktop_progress import OpeningWatch
+from worker.attempt.live_stream import LivePump
+from worker.attempt.takeover_client import HandControl
+from worker.attempt.task_context import no_judge
+from worker.attempt.vlm_judge import JudgeAtWork
+from worker.base.database import Database
+from worker.base.health import health_limits
+from worker.base.lease import Hold
+from worker.evaluation.evaluator import Judge
+from worker.local.capacity import room_here
+from worker.models.model_pool import ModelRoom
+from worker.perception.element_detectors import Detectors, WorkerEyes
+from worker.perception.ocr import why_not as no_text
+from worker.scheduling.dispatcher import Works
 
 CONTAINER = "container"
 PLUGINS = ("worker.providers", "worker.models")

@@ -5,21 +5,21 @@ from typing import TYPE_CHECKING
 
 from backend.config import get_settings
 from backend.db.session import make_engine, session_factory
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.slots import MOST
-from backend.services.stores import open_store
-from worker.database import Database
-from worker.dispatcher import Dispatcher, Works
-from worker.drafter import Drafter
-from worker.evaluation.code import compiled_folder
-from worker.evaluation.judge import Judge
+from backend.domain.machines.slots import MOST
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.artifacts.stores import open_store
+from worker.background.drafter import Drafter
+from worker.background.reevaluator import Rescorer
+from worker.base.database import Database
+from worker.evaluation.code_cache import compiled_folder
+from worker.evaluation.evaluator import Judge
 from worker.evaluation.sandbox import here
-from worker.model_room import ModelRoom
-from worker.rescorer import Rescorer
+from worker.models.model_pool import ModelRoom
+from worker.scheduling.dispatcher import Dispatcher, Works
 
 if TYPE_CHECKING:
-    from worker.k8s.presence import Presence
-    from worker.k8s.warmer import Warmer, Warms
+    from worker.k8s.node_registrar import Presence
+    from worker.k8s.warm_pool import Warmer, Warms
 
 _dispatchers: list[Dispatcher] = []
 _rescorers: list[Rescorer] = []
@@ -56,7 +56,7 @@ def judge() -> Judge:
 def start() -> None:
     """Starts the dispatcher, unless there are to be no slots. Needs neither database nor broker to be there already."""
     if get_settings().slots != 0 and not _dispatchers:
-        from worker.assembly import assemble
+        from worker.bootstrap.assembly import assemble
 
         works = assemble(get_settings(), database(), store(), judge())
         _dispatchers.append(Dispatcher(works))
@@ -72,7 +72,7 @@ def start() -> None:
 def _begin_presence(works: Works, dispatcher: Dispatcher) -> None:
     """Where the worker serves a cluster, it enters its nodes, mirrors its holds, and keeps pods warm if told so."""
     # Beat's image, which reads this module, has no client of clusters.
-    from worker.k8s.presence import Presence
+    from worker.k8s.node_registrar import Presence
     from worker.providers.k8s import K8sProvider
 
     provider = works.tools[K8sProvider.name].provider if K8sProvider.name in works.tools else None
@@ -93,7 +93,7 @@ def _begin_presence(works: Works, dispatcher: Dispatcher) -> None:
 
 
 def _begin_warmth(works: Works, dispatcher: Dispatcher, provider: "Warms") -> None:
-    from worker.k8s.warmer import Warmer
+    from worker.k8s.warm_pool import Warmer
 
     if works.settings.k8s_warm:
         warmer = Warmer(

@@ -1,4 +1,4 @@
-"""`python -m worker.examine [JSON]`: what a worker on this machine can do, found by using it once.
+"""`python -m worker.commands.examine [JSON]`: what a worker on this machine can do, found by using it once.
 
 Started by `deskarena doctor`. Prints one JSON object: by name of what was tried, `state` (`ok`, `missing`, `broken`,
 `untried`) and `detail`. These are the trials by which workers say what they can do. Takes a few seconds; each is
@@ -17,15 +17,15 @@ from typing import Any
 from backend.config import Settings, get_settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, Lost
-from worker import ocr
-from worker.container_trial import ContainerTrial
-from worker.containers import Engine
-from worker.evaluation.judge import Judge
-from worker.eyes import Detectors
+from worker.agents.container_trial import ContainerTrial
+from worker.agents.containers import Engine
+from worker.evaluation.evaluator import Judge
 from worker.local import wine
-from worker.model_room import ModelRoom
-from worker.providers._local_trial import NOT_TRIED
+from worker.models.model_pool import ModelRoom
+from worker.perception import ocr
+from worker.perception.element_detectors import Detectors
 from worker.providers.local import LocalProvider
+from worker.providers.local_trial import NOT_TRIED
 
 SECONDS = 90.0
 """For a machine on which nothing comes to an end; else it takes about 5."""

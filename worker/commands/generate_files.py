@@ -1,4 +1,4 @@
-"""`python -m worker.write_files FOLDER --endpoint NAME --model MODEL`: lets a model write a benchmark's files.
+"""`python -m worker.commands.generate_files FOLDER --endpoint NAME --model MODEL`: a model writes a benchmark's files.
 
 FOLDER holds a `benchmark.json` in WindowsWorld's form. What is written lies in its `assets/generated/` afterwards,
 under the hash of the description; what lies there already is kept. Importing the folder then makes a version of its
@@ -15,13 +15,13 @@ from backend.config import get_settings
 from backend.domain import registry
 from backend.domain.benchmarks.windowsworld import FILE
 from backend.domain.errors import DeskarenaError, Invalid
-from backend.domain.ports_model import ModelClient
+from backend.domain.file_generators import Order, asset_of, writable, write
+from backend.domain.model.task import LoadedBenchmark
+from backend.domain.ports.model import ModelClient
 from backend.domain.registry import Kind
-from backend.domain.setup._generated import Order, asset_of, writable, write
-from backend.domain.task import LoadedBenchmark
-from worker.model_room import ModelRoom
-from worker.models._caller import Caller
-from worker.models._gate import Waited
+from worker.models.model_pool import ModelRoom
+from worker.models.rate_limiter import Waited
+from worker.models.retrying_client import Caller
 
 
 def orders(loaded: LoadedBenchmark) -> Iterator[tuple[str, Order]]:
@@ -62,7 +62,7 @@ def write_files(loaded: LoadedBenchmark, folder: Path, client: ModelClient, mode
 
 def main(words: Sequence[str] | None = None) -> int:
     """The command. 1 if some files could not be written, 2 for a wrong folder or endpoint."""
-    parser = argparse.ArgumentParser(prog="python -m worker.write_files", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m worker.commands.generate_files", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--endpoint", required=True)
     parser.add_argument("--model", required=True)

@@ -1,4 +1,4 @@
-"""`python -m worker.retell FOLDER --endpoint E --model M`: a model tells composed tasks in its own words.
+"""`python -m worker.commands.paraphrase_tasks FOLDER --endpoint E --model M`: a model rewords composed tasks.
 
 `deskarena omnibench retell` starts it. Every text is read back by the model and kept only if it says what the graph
 says; a task of which none does keeps the template's. The file is replaced when all are told, or not at all.
@@ -17,8 +17,8 @@ from backend.domain.errors import DeskarenaError
 from backend.domain.omnibench.by_model import Asked, retold
 from backend.domain.omnibench.task_file import GraphTask
 from backend.domain.registry import load
-from worker.hold import Hold, Ticket
-from worker.model_room import AttemptModels, ModelRoom
+from worker.base.lease import Hold, Ticket
+from worker.models.model_pool import AttemptModels, ModelRoom
 
 FILE = "tasks.jsonl"
 

@@ -1,4 +1,4 @@
-"""`python -m worker.prepare_image NAME --screen WxH`: makes the template that an image's desktops are cloned from.
+"""`python -m worker.commands.prepare_image NAME --screen WxH`: makes the template of an image's desktops.
 
 Started by `deskarena image prepare`. Prints one JSON object when the template is there; what happens meanwhile, with
 what is waited for and what the screen shows, goes to standard error. Exits with 3 if it cannot be made.
@@ -18,10 +18,10 @@ from typing import Any
 from backend.config import get_settings
 from backend.domain import registry
 from backend.domain.errors import DeskarenaError, Unavailable
-from backend.domain.ports import DesktopSpec, Provider
-from backend.domain.ports_templates import MakesTemplates
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec, Provider
+from backend.domain.ports.templates import MakesTemplates
 from backend.domain.registry import Kind
-from backend.domain.run import Screen
 from worker.activity import ProgressLines, Tracked, Tracker
 
 FAILED = 3

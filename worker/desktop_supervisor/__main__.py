@@ -1,12 +1,12 @@
-"""Starts a keeper: `python -m worker.keeper FD WORKER JSON`. Only a worker does this; see client.py."""
+"""Starts a keeper: `python -m worker.desktop_supervisor FD WORKER JSON`. Only a worker does this; see client.py."""
 
 import json
 import socket
 import sys
 from pathlib import Path
 
-from worker.keeper import wire
-from worker.keeper.server import Config, Keeper
+from worker.desktop_supervisor import protocol
+from worker.desktop_supervisor.server import Config, Keeper
 
 
 def main() -> int:
@@ -26,7 +26,7 @@ def main() -> int:
     try:
         keeper = Keeper(connection, config, int(sys.argv[2]))
     except (OSError, ValueError, RuntimeError) as error:
-        wire.send(connection, {"event": "failed", "error": f"{type(error).__name__}: {error}"})
+        protocol.send(connection, {"event": "failed", "error": f"{type(error).__name__}: {error}"})
         return 1
     keeper.run()
     return 0

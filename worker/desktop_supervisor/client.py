@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from worker.keeper import wire
-from worker.local.conversation import Conversation, Message
+from worker.desktop_supervisor import protocol
 from worker.local.limits import Limits
+from worker.local.rpc import Conversation, Message
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 150.0
@@ -113,7 +113,16 @@ class KeeperOptions:
             "groups": self.groups,
         }
         # -S: the keeper needs nothing but the standard library, and starts faster for it.
-        return [*self.prefix, self.python, "-S", "-m", "worker.keeper", str(fd), str(os.getpid()), json.dumps(told)]
+        return [
+            *self.prefix,
+            self.python,
+            "-S",
+            "-m",
+            "worker.desktop_supervisor",
+            str(fd),
+            str(os.getpid()),
+            json.dumps(told),
+        ]
 
 
 class KeeperClient:
@@ -232,15 +241,15 @@ class KeeperClient:
             self._process.wait()
         self._conversation.close(_STOP_SECONDS)
 
-    # ---- manners: see `worker.local.conversation`
+    # ---- manners: see `worker.local.rpc`
 
     def encode(self, message: Message) -> bytes:
         """After its length."""
-        return wire.encode(message)
+        return protocol.encode(message)
 
-    def decoder(self) -> wire.Decoder:
+    def decoder(self) -> protocol.Decoder:
         """Of such messages."""
-        return wire.Decoder()
+        return protocol.Decoder()
 
     def refused(self, answer: Message) -> KeeperError:
         """In its own words."""

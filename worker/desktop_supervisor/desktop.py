@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from worker.local import stage, trust, watchdog
+from worker.local import ca_bundle, sandbox_init, watchdog
 from worker.local.cgroups import Group
-from worker.local.flavour import Flavour
+from worker.local.desktop_kind import Flavour
 from worker.local.limits import MIB, Limits
 
 WAY_OUT = "out"
@@ -80,7 +80,7 @@ class KeptDesktop:
         # The worker's gateway listens in there; the desktop's user, who is another one, must be able to enter it.
         self.way_out.mkdir()
         self.way_out.chmod(0o755)
-        trust.lay_out(self.way_out)
+        ca_bundle.lay_out(self.way_out)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         theirs: dict[str, int] = {}
         try:
@@ -99,7 +99,7 @@ class KeptDesktop:
                 os.close(fd)
 
     def _fork(self, spec: "StartSpec", theirs: dict[str, int], listener: int) -> None:
-        entering = stage.StageSpec(
+        entering = sandbox_init.StageSpec(
             title=spec.title,
             bwrap=spec.bwrap,
             entrances=tuple(self.group.entrances()) if self.group else (),
@@ -122,7 +122,7 @@ class KeptDesktop:
         )
         self.outer = os.fork()
         if self.outer == 0:
-            stage.enter(entering, theirs["report"])
+            sandbox_init.enter(entering, theirs["report"])
 
     def bounded_by_group(self, controller: str) -> bool:
         """Whether a control group bounds this for the whole desktop."""

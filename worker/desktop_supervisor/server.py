@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from worker.keeper import folders, watch, wire
-from worker.keeper.desktop import PIPES, KeptDesktop, StartSpec
-from worker.keeper.ending import Ending
-from worker.keeper.loop import Loop
+from worker.desktop_supervisor import folders, protocol, watchdog
+from worker.desktop_supervisor.desktop import PIPES, KeptDesktop, StartSpec
+from worker.desktop_supervisor.loop import Loop
+from worker.desktop_supervisor.shutdown import Ending
 from worker.local import cgroups, guest_tree, home, kernel, wine
-from worker.local.flavour import Flavour, linux
+from worker.local.desktop_kind import Flavour, linux
 from worker.local.layout import hidden_folders
 from worker.local.limits import Limits
 from worker.local.uids import UserNumbers
@@ -63,7 +63,7 @@ class Keeper:
         """
         kernel.adopt_orphans()
         self._connection, self._config = connection, config
-        self._decoder, self._loop = wire.Decoder(), Loop()
+        self._decoder, self._loop = protocol.Decoder(), Loop()
         self._serial, self._running = 0, True
         self._swept = folders.sweep(folders.base_folder())
         self._folder = folders.KeeperFolder()
@@ -113,7 +113,7 @@ class Keeper:
             self._end()
 
     def _look(self) -> None:
-        self._loop.later(watch.look(list(self._desktops.values())), self._look)
+        self._loop.later(watchdog.look(list(self._desktops.values())), self._look)
 
     def _end(self) -> None:
         """Ends all desktops, waits for them, removes everything that is ours."""
@@ -132,7 +132,7 @@ class Keeper:
         try:
             data = self._connection.recv(65536)
             messages = self._decoder.feed(data)
-        except (OSError, ValueError, wire.ProtocolError):
+        except (OSError, ValueError, protocol.ProtocolError):
             data, messages = b"", []
         if not data:
             self._loop.forget(self._connection.fileno())
@@ -142,7 +142,7 @@ class Keeper:
 
     def _tell(self, message: dict[str, Any]) -> None:
         try:
-            wire.send(self._connection, message)
+            protocol.send(self._connection, message)
         except OSError:
             self._stop()
 

@@ -5,9 +5,9 @@ import os
 import time
 from collections.abc import Callable
 
-from worker.keeper import folders
-from worker.keeper.desktop import PIPES, KeptDesktop
-from worker.keeper.loop import Loop
+from worker.desktop_supervisor import folders
+from worker.desktop_supervisor.desktop import PIPES, KeptDesktop
+from worker.desktop_supervisor.loop import Loop
 
 _RETRY = 0.005
 _REMOVE_SECONDS = 5.0

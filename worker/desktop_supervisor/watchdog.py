@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from worker.keeper.desktop import KeptDesktop
+from worker.desktop_supervisor.desktop import KeptDesktop
 from worker.local import watchdog
 from worker.local.limits import MIB
 

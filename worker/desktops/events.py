@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
 
 Event = dict[str, Any]
 

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.health import Health
-from backend.domain.ports import ExecResult, Probe
-from backend.domain.run import Screen
-from backend.domain.trajectory import Action, ActionType, Frame, Interaction, Window
+from backend.domain.machines.health import Health
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Action, ActionType, Frame, Interaction, Window
+from backend.domain.ports.desktop import ExecResult, Probe
 from worker.desktops import replies
 from worker.desktops.events import input_event
 from worker.desktops.wire import Wire

@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.domain.errors import GuestLost
-from backend.domain.health import Health
-from backend.domain.ports import ExecResult, Probe
-from backend.domain.trajectory import Frame, Interaction, Window
+from backend.domain.machines.health import Health
+from backend.domain.model.trajectory import Frame, Interaction, Window
+from backend.domain.ports.desktop import ExecResult, Probe
 from worker.desktops.wire import Reply
 
 _MOST_WINDOWS = 1000

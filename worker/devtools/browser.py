@@ -9,7 +9,7 @@ from threading import Event
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.ports_web import Tab
+from backend.domain.ports.web import Tab
 from worker.devtools.http import Answer, ask
 from worker.devtools.session import Session
 from worker.devtools.tunnel import Deadline, Tunnel

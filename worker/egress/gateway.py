@@ -18,10 +18,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from backend.domain.errors import DeskarenaError
-from backend.domain.way_out import WayOut
-from backend.services.addresses import Reach, Resolver, allowed_addresses, resolve
-from worker.egress.authority import Authority
-from worker.egress.lines import Lines
+from backend.domain.machines.egress_rules import WayOut
+from backend.services.artifacts.egress_policy import Reach, Resolver, allowed_addresses, resolve
+from worker.egress.certificate_authority import Authority
+from worker.egress.guest_tunnels import Lines
 from worker.egress.requests import MOST_HEAD, BadRequest, Request, allows, read_request, same
 
 Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]

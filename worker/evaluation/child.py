@@ -25,9 +25,9 @@ def main() -> int:
     apply(Limits(**json.loads(options.limits)), options.uid)
     # Importing takes most of a second: it happens while the agent is still at work.
     from backend.domain.errors import DeskarenaError, EvidenceWanted
-    from backend.domain.evaluators.foreign import allow
-    from worker.evaluation.code import load_evaluators
-    from worker.evaluation.foreign import run_apart
+    from backend.domain.evaluators.user_functions import allow
+    from worker.evaluation.code_cache import load_evaluators
+    from worker.evaluation.user_functions import run_apart
 
     load_evaluators()
     if options.foreign:
@@ -62,9 +62,9 @@ def _options() -> argparse.Namespace:
 def _answer(text: bytes, evidence_folder: Path) -> str:
     if text == b"probe":
         return json.dumps(_probe())
-    from backend.domain.episode import EndedBy
     from backend.domain.evaluators.evaluate import evaluate, look
-    from worker.evaluation.wire import unpack
+    from backend.domain.model.episode import EndedBy
+    from worker.evaluation.serialization import unpack
 
     request = json.loads(text)
     task, evidence = unpack(request, evidence_folder / request.get("place", ""))

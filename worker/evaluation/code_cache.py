@@ -34,7 +34,7 @@ def load_all() -> None:
     """The same, with what is imported late."""
     load_evaluators()
     importlib.import_module("worker.evaluation.child")
-    importlib.import_module("worker.evaluation.wire")
+    importlib.import_module("worker.evaluation.serialization")
     for name in LATE:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -49,7 +49,7 @@ def compile_ahead(place: Place) -> None:
 def _compile(place: Place, folder: Path) -> None:
     variables = {**environment(place), "PYTHONPYCACHEPREFIX": str(folder)}
     del variables["PYTHONDONTWRITEBYTECODE"]
-    command = [place.python, "-P", "-c", "from worker.evaluation.code import load_all; load_all()"]
+    command = [place.python, "-P", "-c", "from worker.evaluation.code_cache import load_all; load_all()"]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         subprocess.run(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-from backend.domain.slots import KEPT
+from backend.domain.machines.slots import KEPT
 
 LOOK_SECONDS = 0.1
 

@@ -14,19 +14,19 @@ from typing import IO, Any
 
 from pydantic import ValidationError
 
-from backend.domain.episode import RETRIES, EndedBy
 from backend.domain.errors import EvaluatorFailed, FailureClass
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.score import Evaluation
-from backend.domain.task import Task
-from worker.evaluation.code import compile_ahead
-from worker.evaluation.fenced import FOLDERS, MAX_ANSWER, Fenced
+from backend.domain.model.episode import RETRIES, EndedBy
+from backend.domain.model.score import Evaluation
+from backend.domain.model.task import Task
+from worker.evaluation.code_cache import compile_ahead
+from worker.evaluation.concurrency import Turns, at_once
 from worker.evaluation.limits import Limits
-from worker.evaluation.looks import Looks
 from worker.evaluation.sandbox import TEMP_BYTES, Place, Sandbox, candidates, here
-from worker.evaluation.turns import Turns, at_once
-from worker.evaluation.wire import pack
-from worker.local.room import most_memory
+from worker.evaluation.sandboxed_process import FOLDERS, MAX_ANSWER, Fenced
+from worker.evaluation.serialization import pack
+from worker.evaluation.step_evaluator import Looks
+from worker.local.capacity import most_memory
 
 PROBE_SECONDS = 30.0
 logger = logging.getLogger(__name__)

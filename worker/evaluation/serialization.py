@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.score import Blob
-from backend.domain.task import Task
+from backend.domain.model.score import Blob
+from backend.domain.model.task import Task
 
 
 def pack(task: Task, evidence: Sequence[CallEvidence], folder: Path, **more: Any) -> bytes:

@@ -12,16 +12,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from backend.domain.episode import RETRIES
 from backend.domain.errors import EvaluatorFailed, EvidenceWanted, FailureClass, Invalid
 from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.model.episode import RETRIES
+from backend.domain.model.score import MetricValue
+from backend.domain.model.task import Part, Task
 from backend.domain.omnibench.expression import fact_of
-from backend.domain.score import MetricValue
-from backend.domain.task import Part, Task
-from worker.evaluation.fenced import MAX_ANSWER, Fenced
 from worker.evaluation.limits import Limits
 from worker.evaluation.sandbox import Place, Sandbox
-from worker.evaluation.wire import pack
+from worker.evaluation.sandboxed_process import MAX_ANSWER, Fenced
+from worker.evaluation.serialization import pack
 
 LOOK_SECONDS = 30.0
 """For one look; the agent waits for it."""

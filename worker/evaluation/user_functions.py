@@ -22,9 +22,9 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.foreign import Answer, Fact, key_of
+from backend.domain.evaluators.user_functions import Answer, Fact, key_of
+from backend.domain.model.task import JSON
 from backend.domain.omnibench.expression import CALLS, FUNCTION, MOST_CHECKS, fact_of
-from backend.domain.task import JSON
 
 SECONDS = 3.0
 CPU_SECONDS = 2
@@ -51,7 +51,7 @@ class _Enough(BaseException):
 
 
 def run_apart(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> Answer:
-    """Implements `Runner`: see `backend.domain.evaluators.foreign`."""
+    """Implements `Runner`: see `backend.domain.evaluators.user_functions`."""
     for name in (*MODULES, *_LATE):
         __import__(name)
     reading, writing = os.pipe()

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pydantic import Field
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.ports import Desktop
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
+from backend.domain.ports.desktop import Desktop
 
 _LOOK = 0.5
 _CLOSE_SECONDS = 20.0

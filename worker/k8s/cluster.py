@@ -1,6 +1,6 @@
 """The port to a Kubernetes cluster: one namespace's objects as plain dicts, and what can go wrong, by type.
 
-`worker.k8s.official` implements it with the official client; `tests/contract/test_kubernetes.py` holds it to this.
+`worker.k8s.client` implements it with the official client; `tests/contract/test_kubernetes.py` holds it to this.
 """
 
 from collections.abc import Iterator, Mapping

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from uuid import UUID
 
 from backend.domain.errors import Unavailable
-from backend.domain.slots import SlotRef
-from backend.services import nodes
-from worker.database import Database
-from worker.k8s import holds
+from backend.domain.machines.slots import SlotRef
+from backend.services.capacity import nodes
+from worker.base.database import Database
+from worker.base.periodic_thread import Rounds
+from worker.k8s import lease_objects
 from worker.k8s.cluster import LEASES, PODS, Cluster, ClusterError, Conflict, Missing, Object
-from worker.k8s.holds import Held, Written
-from worker.rounds import Rounds
+from worker.k8s.lease_objects import Held, Written
 
 LOOK_SECONDS = 2.0
 SWEEP_SECONDS = 60.0
@@ -79,7 +79,7 @@ class Mirror(Rounds):
         held = {each.name: each for each in self._database.once(lambda session: _held(nodes.held_by(session, who[0])))}
         self._left &= {each.lease_id for each in held.values()}
         ours = {name: each for name, each in held.items() if each.lease_id not in self._left}
-        for name, each in holds.due(ours, self._written, time.monotonic(), MOST_WRITES):
+        for name, each in lease_objects.due(ours, self._written, time.monotonic(), MOST_WRITES):
             if each is None:
                 self._remove(name)
             else:
@@ -92,11 +92,11 @@ class Mirror(Rounds):
             ClusterError: the cluster does not answer.
             Unavailable: the database does not; nothing is removed then.
         """
-        listed = self._cluster.list(LEASES, labels=holds.selector(self._owner)).items
-        past = [each for each in listed if holds.is_past(each, self._clock())]
-        fences = {holds.fence_of(each) for each in past}
+        listed = self._cluster.list(LEASES, labels=lease_objects.selector(self._owner)).items
+        past = [each for each in listed if lease_objects.is_past(each, self._clock())]
+        fences = {lease_objects.fence_of(each) for each in past}
         live = self._database.once(lambda session: nodes.live_fences(session, fences))
-        orphans = [each for each in past if holds.fence_of(each) not in live][:MOST_WRITES]
+        orphans = [each for each in past if lease_objects.fence_of(each) not in live][:MOST_WRITES]
         return sum(self._delete(each) for each in orphans)
 
     def _look_and_sweep(self) -> None:
@@ -111,7 +111,7 @@ class Mirror(Rounds):
 
     def _write(self, held: Held, worker: str) -> None:
         known = self._written.get(held.name)
-        body = holds.lease(held, worker, self._owner, self._clock())
+        body = lease_objects.lease(held, worker, self._owner, self._clock())
         made: Object | None
         try:
             if known is None or known.held.slot.fence != held.slot.fence:
@@ -130,12 +130,12 @@ class Mirror(Rounds):
             uid=about["uid"],
             version=about["resourceVersion"],
             at=time.monotonic(),
-            transitions=holds.transitions_of(made),
+            transitions=lease_objects.transitions_of(made),
             noted=noted or self._note(held),
         )
 
     def _put(self, held: Held, worker: str, version: str, transitions: int) -> Object:
-        body = holds.lease(held, worker, self._owner, self._clock(), transitions=transitions, version=version)
+        body = lease_objects.lease(held, worker, self._owner, self._clock(), transitions=transitions, version=version)
         return self._cluster.replace(LEASES, body)
 
     def _settle(self, held: Held, worker: str) -> Object | None:
@@ -145,13 +145,15 @@ class Mirror(Rounds):
         except Missing:
             self._written.pop(held.name, None)  # Made anew at the next look.
             return None
-        fence, ours = holds.fence_of(found), held.slot.fence
+        fence, ours = lease_objects.fence_of(found), held.slot.fence
         if fence > ours and not self._database.once(lambda session: nodes.live_fences(session, [ours])):
             self._left.add(held.lease_id)
             self._written.pop(held.name, None)
-            self._taken(held.lease_id, f"{holds.holder_of(found)} holds the slot {held.slot} under a later lease")
+            self._taken(
+                held.lease_id, f"{lease_objects.holder_of(found)} holds the slot {held.slot} under a later lease"
+            )
             return None
-        transitions = holds.transitions_of(found) + (fence != ours)
+        transitions = lease_objects.transitions_of(found) + (fence != ours)
         try:
             return self._put(held, worker, found["metadata"]["resourceVersion"], transitions)
         except (Conflict, Missing):
@@ -160,7 +162,9 @@ class Mirror(Rounds):
     def _note(self, held: Held) -> bool:
         """Says on the slot's pod what runs in it. False while there is no pod."""
         try:
-            self._cluster.patch(PODS, self._pod_name(held.slot), {"metadata": {"annotations": holds.notes(held)}})
+            self._cluster.patch(
+                PODS, self._pod_name(held.slot), {"metadata": {"annotations": lease_objects.notes(held)}}
+            )
         except (Missing, Conflict):
             return False
         return True
@@ -170,7 +174,7 @@ class Mirror(Rounds):
         known = self._written[name]
         try:
             found = self._cluster.get(LEASES, name)
-            if holds.fence_of(found) == known.held.slot.fence:
+            if lease_objects.fence_of(found) == known.held.slot.fence:
                 self._delete(found)
         except Missing:
             pass
@@ -183,10 +187,10 @@ class Mirror(Rounds):
         for _ in range(_ROUNDS):
             try:
                 about = (found := self._cluster.get(PODS, self._pod_name(held.slot)))["metadata"]
-                if holds.fence_of(found) == held.slot.fence:
+                if lease_objects.fence_of(found) == held.slot.fence:
                     # Of just this version: at this moment it may be taken over.
                     as_found = {name: about[name] for name in ("uid", "resourceVersion")}
-                    blank = dict.fromkeys(holds.notes(held), "")
+                    blank = dict.fromkeys(lease_objects.notes(held), "")
                     self._cluster.patch(PODS, about["name"], {"metadata": {**as_found, "annotations": blank}})
             except Missing:
                 return

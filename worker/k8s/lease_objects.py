@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
 from worker.k8s.cluster import Object
 from worker.k8s.manifests import DEADLINE, FENCE, NAME, OWNER, SLOT, WORKER, moment, seconds_of
 

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any
 
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
 from worker.k8s.cluster import Object
 from worker.k8s.plan import PodPlan, Volume, bytes_of
 

@@ -7,14 +7,14 @@ from uuid import UUID
 
 from backend.config import Settings
 from backend.domain.errors import Invalid
-from backend.domain.slots import Need
-from worker.database import Database
+from backend.domain.machines.slots import Need
+from worker.base.database import Database
 from worker.k8s import manifests
+from worker.k8s.client import configured, connect
 from worker.k8s.cluster import Cluster
-from worker.k8s.mirror import Mirror
+from worker.k8s.lease_mirror import Mirror
 from worker.k8s.node_rules import EVERY, Wants
 from worker.k8s.nodes import NodeKeeper, NodeWatch, anywhere
-from worker.k8s.official import configured, connect
 from worker.k8s.plan import PodPlan
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.domain.slots import Need
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.slots import Need
 from worker.k8s.cluster import Object
 from worker.k8s.quantities import amount
 

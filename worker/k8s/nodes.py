@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from threading import Event
 from uuid import UUID
 
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.services import nodes
-from worker.database import Database
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.services.capacity import nodes
+from worker.base.database import Database
+from worker.base.periodic_thread import Rounds
 from worker.k8s.cluster import NODES, Cluster, Object
 from worker.k8s.node_rules import EVERY, UNREADY_GRACE, Wants, emulated_words, look
 from worker.k8s.reflector import Reflector
-from worker.rounds import Rounds
 
 ANYWHERE = "the cluster's scheduler chooses where a desktop goes"
 NONE_SET = "no slots: set DESKARENA_K8S_NODES, or DESKARENA_K8S_SLOTS"

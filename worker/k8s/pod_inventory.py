@@ -7,10 +7,10 @@ from typing import Any
 from worker.k8s import manifests
 from worker.k8s.cluster import PODS, Cluster, ClusterError, Conflict, Object
 from worker.k8s.manifests import DEADLINE, DESKTOP, EMULATED, FENCE, SLOT
-from worker.k8s.places import places
 from worker.k8s.plan import PodPlan
+from worker.k8s.pod_status import PATIENT
 from worker.k8s.pod_watch import PodWatch
-from worker.k8s.states import PATIENT
+from worker.k8s.probe_placement import places
 
 logger = logging.getLogger(__name__)
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from backend.domain.machine_image import MachineImage
-from backend.domain.slots import MIB, Need, SlotRef, need_of
+from backend.domain.machines.machine_image import MachineImage
+from backend.domain.machines.slots import MIB, Need, SlotRef, need_of
 from worker.k8s import manifests
 from worker.k8s.manifests import Room
 from worker.k8s.plan import PodPlan

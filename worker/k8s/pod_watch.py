@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from worker.k8s.cluster import EVENTS, PODS, Cluster, Object
-from worker.k8s.left_nodes import LeftNodes
+from worker.k8s.draining_nodes import LeftNodes
+from worker.k8s.pod_status import HITCHES, Seen, look, when
 from worker.k8s.reflector import Reflector
-from worker.k8s.states import HITCHES, Seen, look, when
 
 _MOST_EVENTS = 30
 _MOST_PODS = 5000

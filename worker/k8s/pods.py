@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
 from worker.k8s import manifests
-from worker.k8s.all_pods import AllPods, notes_of, number_of
 from worker.k8s.cluster import PODS, SECRETS, Cluster, ClusterError, Conflict, Missing, Object, Unavailable
 from worker.k8s.manifests import ATTEMPTS, DEADLINE, DESKTOP, FENCE, KEY, MEMORY, SLOT, WORKER, Room
 from worker.k8s.plan import PodPlan
+from worker.k8s.pod_inventory import AllPods, notes_of, number_of
+from worker.k8s.pod_status import PATIENT, Cause, Seen, look
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.reflector import WATCH_SECONDS
-from worker.k8s.states import PATIENT, Cause, Seen, look
 
 GONE_SECONDS = 60.0
 _ROUNDS = 6

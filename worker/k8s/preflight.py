@@ -1,4 +1,4 @@
-"""`python -m worker.k8s.examine`: whether pods of virtual machines can be had in the settings' cluster, and why not.
+"""`python -m worker.k8s.preflight`: whether pods of virtual machines can be had in the settings' cluster, and why not.
 
 Started by `deskarena doctor`. Prints one JSON object: `state` (`ok`, `missing`, `broken`), `detail` and `install`.
 Makes nothing: rights are asked for, and a pod is only checked by the API server.
@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from backend.config import Settings, get_settings
 from backend.domain.errors import Invalid
 from worker.k8s import manifests
-from worker.k8s.all_pods import emulated
+from worker.k8s.client import configured, connect
 from worker.k8s.cluster import (
     CLAIMS,
     EVENTS,
@@ -29,9 +29,9 @@ from worker.k8s.cluster import (
 )
 from worker.k8s.manifests import Room
 from worker.k8s.node_rules import EVERY, emulated_words
-from worker.k8s.official import configured, connect
-from worker.k8s.places import ready_nodes
 from worker.k8s.plan import PodPlan, Volume
+from worker.k8s.pod_inventory import emulated
+from worker.k8s.probe_placement import ready_nodes
 
 REVIEWS = Resource("selfsubjectaccessreviews", "authorization.k8s.io", namespaced=False)
 _NEEDED = (

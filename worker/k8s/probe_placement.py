@@ -1,7 +1,7 @@
 """Where a pod may go that is of no slot: one that only tells what images there are."""
 
-from backend.domain.nodes import NodeState
-from backend.domain.slots import Need
+from backend.domain.machines.nodes import NodeState
+from backend.domain.machines.slots import Need
 from worker.k8s.cluster import NODES, Cluster
 from worker.k8s.node_rules import EVERY, Wants, look
 from worker.k8s.plan import PodPlan

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
 
 
 def kind_of(spec: DesktopSpec) -> str:

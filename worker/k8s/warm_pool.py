@@ -6,12 +6,12 @@ from functools import partial
 from typing import Protocol
 from uuid import UUID
 
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef
-from backend.services.warmth import Outlook, outlook
-from worker.database import Database
-from worker.k8s.warm import Plan, WarmSlot, kind_of, plan
-from worker.rounds import Rounds
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
+from backend.services.scheduling.warm_pool import Outlook, outlook
+from worker.base.database import Database
+from worker.base.periodic_thread import Rounds
+from worker.k8s.warm_plan import Plan, WarmSlot, kind_of, plan
 
 LOOK_SECONDS = 5.0
 AT_ONCE = 8

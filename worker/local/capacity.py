@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from backend.domain.slots import Room
+from backend.domain.machines.slots import Room
 from worker.local.cgroups import Place, here
 from worker.local.group_trial import V2
 from worker.local.watchdog import host_memory

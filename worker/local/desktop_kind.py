@@ -32,5 +32,5 @@ class Flavour:
 
 def linux() -> Flavour:
     """Linux programs. Raises OSError if the template cannot be read."""
-    command = ("/usr/bin/python3", "-m", "guest_server.session")
+    command = ("/usr/bin/python3", "-m", "guest_server.linux.session")
     return Flavour("linux", SOURCE, f"home-{content_hash()}", USER_FOLDERS, command)

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from backend.domain.image_offers import ImageOffer
-from backend.domain.machine_image import DEFAULT
+from backend.domain.machines.image_offers import ImageOffer
+from backend.domain.machines.machine_image import DEFAULT
 from worker.local import wine
 from worker.local.programs import programs
 

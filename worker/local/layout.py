@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from worker.local.ca_bundle import BUNDLE, CHROMIUM_POLICIES, OWN_BUNDLE, POLICIES
 from worker.local.limits import Limits, prlimit_command
-from worker.local.trust import BUNDLE, CHROMIUM_POLICIES, OWN_BUNDLE, POLICIES
 
 STAGE = PurePosixPath("/tmp")  # noqa: S108 - a private file system of the stage's own mount namespace lies there.
 """Where the stage mounts what it prepares: every system has this folder, and the sandbox never sees this view."""
@@ -131,7 +131,7 @@ class Plan:
     status_fd: int
     seccomp_fd: int | None
     chromium: tuple[str, ...] = ()
-    command: tuple[str, ...] = ("/usr/bin/python3", "-m", "guest_server.session")
+    command: tuple[str, ...] = ("/usr/bin/python3", "-m", "guest_server.linux.session")
     hide: tuple[str, ...] = HIDDEN
     environment: Mapping[str, str] = field(default_factory=dict)
     binds: Mapping[str, str] = field(default_factory=dict)
@@ -186,7 +186,7 @@ def _generated(names: Sequence[str]) -> list[str]:
 
 
 def _trusted() -> list[str]:
-    """Whom programs trust, where the worker can add an authority for the attempt: see trust.py."""
+    """Whom programs trust, where the worker can add an authority for the attempt: see ca_bundle.py."""
     return [
         *("--ro-bind-try", str(STAGE / "egress" / OWN_BUNDLE), str(BUNDLE)),
         *("--symlink", f"{EGRESS}/{POLICIES}", CHROMIUM_POLICIES),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from worker.local import etc, kernel, namespaces, seccomp
-from worker.local.flavour import Flavour
+from worker.local.desktop_kind import Flavour
 from worker.local.layout import STAGE, Plan, bwrap_command, chromium_parts, root_links
 from worker.local.limits import Limits
 from worker.local.overlay import make_home

@@ -8,7 +8,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from worker.local.flavour import Flavour
+from worker.local.desktop_kind import Flavour
 from worker.local.home import content_hash
 
 LOADERS = (Path("/usr/lib/wine/wine64"), Path("/usr/lib/wine/wine"))
@@ -72,7 +72,7 @@ def flavour(folder: Path, guest: Path) -> Flavour:
         home=folder / "home",
         key=f"wine-{content_hash(folder / 'home')}",
         folders=FOLDERS,
-        command=("/usr/bin/python3", "-m", "guest_server.session_wine"),
+        command=("/usr/bin/python3", "-m", "guest_server.linux.wine_session"),
         environment=environment,
         binds={f"{_DRIVE}/Python": folder / "python", f"{_DRIVE}/Deskarena": guest},
     )

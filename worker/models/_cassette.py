@@ -14,9 +14,9 @@ from typing import Any
 from pydantic import Field, ValidationError, field_validator
 
 from backend.domain.errors import Invalid, ModelApiFailed
-from backend.domain.ports_model import ModelClient, ModelReply, ModelRequest, Part
-from backend.domain.task import Frozen
-from backend.domain.trajectory import Usage
+from backend.domain.model.task import Frozen
+from backend.domain.model.trajectory import Usage
+from backend.domain.ports.model import ModelClient, ModelReply, ModelRequest, Part
 
 MOST_BYTES = 64 * 2**20
 _writing = Lock()

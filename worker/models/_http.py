@@ -16,7 +16,7 @@ import httpx
 from httpcore import SOCKET_OPTION, NetworkBackend, NetworkStream
 from httpcore._backends.sync import SyncBackend
 
-from worker.models._faults import Fault, Kind, fault_of, nonsense
+from worker.models._errors import Fault, Kind, fault_of, nonsense
 
 MOST_BYTES = 32 * 2**20
 MOST_LINE = 4 * 2**20

@@ -10,9 +10,9 @@ from pathlib import Path
 from backend.domain import registry
 from backend.domain.errors import Invalid, ModelApiFailed, WebFailed
 from backend.domain.registry import Kind
-from backend.services.addresses import Reach, checked_url
-from backend.services.model_endpoints import Endpoint
-from backend.services.web_client import GuardedWeb
+from backend.services.artifacts.egress_policy import Reach, checked_url
+from backend.services.artifacts.ssrf_safe_http import GuardedWeb
+from backend.services.capacity.model_endpoints import Endpoint
 from worker.models._cassette import lines_of
 
 SECONDS = 3.0

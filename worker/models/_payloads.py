@@ -5,11 +5,11 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.domain.ports_model import Message, ModelReply, Part, ToolCall
-from backend.domain.prices import Tokens
-from backend.domain.trajectory import Frame
-from worker.models._caller import Said
-from worker.models._faults import nonsense
+from backend.domain.model.prices import Tokens
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.model import Message, ModelReply, Part, ToolCall
+from worker.models._errors import nonsense
+from worker.models.retrying_client import Said
 
 MOST_TEXT = 2**20
 MOST_CALLS = 64

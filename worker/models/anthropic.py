@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from backend.domain.ports_model import Message, ModelReply, ModelRequest, Part, Tool
-from backend.domain.prices import Tokens
+from backend.domain.model.prices import Tokens
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.model import Message, ModelReply, ModelRequest, Part, Tool
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Frame
-from backend.services.model_endpoints import Endpoint
-from worker.models import _forms
-from worker.models._caller import Caller, Post, Said
-from worker.models._faults import fault_within, nonsense
+from backend.services.capacity.model_endpoints import Endpoint
+from worker.models import _payloads
+from worker.models._errors import fault_within, nonsense
+from worker.models._http import Answer, json_object
 from worker.models._listing import Listing
-from worker.models._wire import Answer, json_object
+from worker.models.retrying_client import Caller, Post, Said
 
 VERSION = "2023-06-01"
 LONGEST = 4096
@@ -72,7 +72,7 @@ def _headers(key: str) -> dict[str, str]:
 
 
 def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
-    system, messages = _forms.told(request.messages)
+    system, messages = _payloads.told(request.messages)
     fields = {
         "system": system or None,
         "tools": [_tool(tool) for tool in request.tools] or None,
@@ -130,11 +130,11 @@ def _merged(messages: Any) -> list[dict[str, Any]]:
 
 
 def _content(message: Message) -> Iterator[dict[str, Any]]:
-    raw = _forms.given_back(message, Anthropic.api)
+    raw = _payloads.given_back(message, Anthropic.api)
     if raw:
         yield from (dict(block) for block in raw)
         return
-    for part, pictures in _forms.with_pictures(message.parts):
+    for part, pictures in _payloads.with_pictures(message.parts):
         yield from _blocks(part, pictures)
 
 
@@ -151,7 +151,7 @@ def _blocks(part: Part, pictures: list[Frame]) -> Iterator[dict[str, Any]]:
 
 
 def _picture(frame: Frame) -> dict[str, Any]:
-    source = {"type": "base64", "media_type": frame.media_type, "data": _forms.picture_text(frame)}
+    source = {"type": "base64", "media_type": frame.media_type, "data": _payloads.picture_text(frame)}
     return {"type": "image", "source": source}
 
 
@@ -181,7 +181,7 @@ def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
             raise fault_within(event.get("error"))
         elif kind == "message_stop":
             return _said([_closed(content[place]) for place in sorted(content)], stop, model, usage)
-        if len(content) > 4 * _forms.MOST_CALLS:
+        if len(content) > 4 * _payloads.MOST_CALLS:
             raise nonsense("its answer has too many parts")
     raise nonsense("its answer ends in the middle")
 
@@ -200,7 +200,7 @@ def _grow(block: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str],
 def _closed(block: dict[str, Any]) -> dict[str, Any]:
     """A whole block. Arguments that are no JSON are kept under an empty name, as this API wants objects."""
     if block.get("type") == "tool_use" and isinstance(block.get("input"), str):
-        return {**block, "input": dict(_forms.decoded(block["input"]))}
+        return {**block, "input": dict(_payloads.decoded(block["input"]))}
     return block
 
 
@@ -211,7 +211,7 @@ def _said(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[str,
     # Signed thoughts, and what a call bears beside its arguments (`toolset_name`), must come back as they were.
     bears_more = any(block.keys() - _CALL for block in by_kind.get("tool_use", ()))
     kept = bears_more or {"thinking", "redacted_thinking"} & by_kind.keys()
-    return _forms.reply(
+    return _payloads.reply(
         text="".join(str(block["text"]) for block in by_kind.get("text", ())),
         calls=[(str(block["id"]), block["name"], block.get("input")) for block in by_kind.get("tool_use", ())],
         thinking="\n\n".join(str(block.get("thinking") or "") for block in by_kind.get("thinking", ())).strip(),
@@ -226,12 +226,12 @@ def _said(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[str,
 def _tokens(usage: dict[str, Any]) -> Tokens | None:
     if "input_tokens" not in usage:
         return None
-    cached = _forms.number(usage.get("cache_read_input_tokens"))
-    written = _forms.number(usage.get("cache_creation_input_tokens"))
-    hour = _forms.number((usage.get("cache_creation") or {}).get("ephemeral_1h_input_tokens"))
+    cached = _payloads.number(usage.get("cache_read_input_tokens"))
+    written = _payloads.number(usage.get("cache_creation_input_tokens"))
+    hour = _payloads.number((usage.get("cache_creation") or {}).get("ephemeral_1h_input_tokens"))
     return Tokens(
-        sent=_forms.number(usage["input_tokens"]) + cached + written,
-        answered=_forms.number(usage.get("output_tokens")),
+        sent=_payloads.number(usage["input_tokens"]) + cached + written,
+        answered=_payloads.number(usage.get("output_tokens")),
         cached=cached,
         written=written,
         hour=min(hour, written),

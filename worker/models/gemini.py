@@ -6,16 +6,16 @@ from functools import partial
 from typing import Any
 from urllib.parse import quote
 
-from backend.domain.ports_model import Message, ModelReply, ModelRequest, Part, Tool
-from backend.domain.prices import Tokens
+from backend.domain.model.prices import Tokens
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.model import Message, ModelReply, ModelRequest, Part, Tool
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Frame
-from backend.services.model_endpoints import Endpoint
-from worker.models import _forms
-from worker.models._caller import Caller, Post, Said
-from worker.models._faults import fault_within
+from backend.services.capacity.model_endpoints import Endpoint
+from worker.models import _payloads
+from worker.models._errors import fault_within
+from worker.models._http import Answer, json_object
 from worker.models._listing import Listing
-from worker.models._wire import Answer, json_object
+from worker.models.retrying_client import Caller, Post, Said
 
 _STOPS = {
     "STOP": "end",
@@ -67,7 +67,7 @@ def _headers(key: str) -> dict[str, str]:
 
 
 def _post(request: ModelRequest, path: str, key: str) -> Post:
-    system, messages = _forms.told(request.messages)
+    system, messages = _payloads.told(request.messages)
     config = {
         "temperature": request.temperature,
         "topP": request.top_p,
@@ -114,7 +114,7 @@ def _contents(messages: Any, *, nested: bool) -> list[dict[str, Any]]:
     contents: list[dict[str, Any]] = []
     for message in messages:
         names |= {part.call.id: part.call.name for part in message.parts if part.call is not None}
-        raw = _forms.given_back(message, Gemini.api)
+        raw = _payloads.given_back(message, Gemini.api)
         parts = raw or list(_parts(message, names, nested=nested))
         role = "model" if message.role == "assistant" else "user"
         if parts and contents and contents[-1]["role"] == role:
@@ -125,7 +125,7 @@ def _contents(messages: Any, *, nested: bool) -> list[dict[str, Any]]:
 
 
 def _parts(message: Message, names: Mapping[str, str], *, nested: bool) -> Iterator[dict[str, Any]]:
-    for part, pictures in _forms.with_pictures(message.parts):
+    for part, pictures in _payloads.with_pictures(message.parts):
         if part.text is not None:
             yield {"text": part.text}
         elif part.image is not None:
@@ -141,7 +141,7 @@ def _parts(message: Message, names: Mapping[str, str], *, nested: bool) -> Itera
 def _result(part: Part, names: Mapping[str, str], pictures: list[Frame]) -> dict[str, Any]:
     """The computer tool wants its screen inside the result; where the text is a JSON object it is the response."""
     call, text = part.result or ("", "")
-    response = _forms.decoded(text) if text.lstrip().startswith("{") else {"output": text}
+    response = _payloads.decoded(text) if text.lstrip().startswith("{") else {"output": text}
     told: dict[str, Any] = {"name": names.get(call, call.partition("#")[0])}
     told["response"] = {"output": text} if "" in response else dict(response)
     if "#" not in call:
@@ -150,7 +150,7 @@ def _result(part: Part, names: Mapping[str, str], pictures: list[Frame]) -> dict
 
 
 def _picture(frame: Frame) -> dict[str, Any]:
-    return {"inlineData": {"mimeType": frame.media_type, "data": _forms.picture_text(frame)}}
+    return {"inlineData": {"mimeType": frame.media_type, "data": _payloads.picture_text(frame)}}
 
 
 def _read(answer: Answer) -> Said:
@@ -174,7 +174,7 @@ def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
                 on_text(part["text"])
             _join(parts, part)
         finish = ended or finish
-    _forms.whole(finish is not None)
+    _payloads.whole(finish is not None)
     return _said(last, parts, finish)
 
 
@@ -205,7 +205,7 @@ def _found(told: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
 
 def _said(told: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -> Said:
     calls = [part["functionCall"] for part in parts if "functionCall" in part]
-    return _forms.reply(
+    return _payloads.reply(
         text="".join(str(part["text"]) for part in parts if "text" in part and not part.get("thought")),
         calls=[(_id(call, place), call["name"], call.get("args") or {}) for place, call in enumerate(calls)],
         thinking="".join(str(part["text"]) for part in parts if part.get("thought") and "text" in part),
@@ -225,9 +225,9 @@ def _id(call: Mapping[str, Any], place: int) -> str:
 def _tokens(usage: Any) -> Tokens | None:
     if not isinstance(usage, dict) or "promptTokenCount" not in usage:
         return None
-    thought = _forms.number(usage.get("thoughtsTokenCount"))
+    thought = _payloads.number(usage.get("thoughtsTokenCount"))
     return Tokens(
-        sent=_forms.number(usage["promptTokenCount"]) + _forms.number(usage.get("toolUsePromptTokenCount")),
-        answered=_forms.number(usage.get("candidatesTokenCount")) + thought,
-        cached=_forms.number(usage.get("cachedContentTokenCount")),
+        sent=_payloads.number(usage["promptTokenCount"]) + _payloads.number(usage.get("toolUsePromptTokenCount")),
+        answered=_payloads.number(usage.get("candidatesTokenCount")) + thought,
+        cached=_payloads.number(usage.get("cachedContentTokenCount")),
     )

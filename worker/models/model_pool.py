@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import Invalid, ModelApiFailed, UnknownPlugin
-from backend.domain.ports_model import ModelClient
+from backend.domain.ports.model import ModelClient
 from backend.domain.registry import Kind
-from backend.services.model_endpoints import Endpoint, Endpoints
-from backend.services.task_secrets import TaskSecrets
-from worker.models._caller import Caller
+from backend.services.capacity.model_endpoints import Endpoint, Endpoints
+from backend.services.capacity.task_secrets import TaskSecrets
 from worker.models._cassette import Recording
-from worker.models._gate import Gate, Waited
 from worker.models._listing import answers
+from worker.models.rate_limiter import Gate, Waited
+from worker.models.retrying_client import Caller
 
 if TYPE_CHECKING:  # `deskarena doctor` looks at endpoints, too, and needs no database for it.
-    from backend.services.claims import Claim
-    from worker.hold import Hold
+    from backend.services.scheduling.claims import Claim
+    from worker.base.lease import Hold
 
 LOOK_SECONDS = 0.5
 LONG_SECONDS = 2.0

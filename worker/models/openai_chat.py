@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from backend.domain.ports_model import Message, ModelReply, ModelRequest, Part, Tool
-from backend.domain.prices import Tokens
+from backend.domain.model.prices import Tokens
+from backend.domain.ports.model import Message, ModelReply, ModelRequest, Part, Tool
 from backend.domain.registry import Kind, register
-from backend.services.model_endpoints import Endpoint
-from worker.models import _forms
-from worker.models._caller import Caller, Post, Said
-from worker.models._faults import fault_within
+from backend.services.capacity.model_endpoints import Endpoint
+from worker.models import _payloads
+from worker.models._errors import fault_within
+from worker.models._http import Answer, json_object
 from worker.models._listing import Listing
-from worker.models._wire import Answer, json_object
+from worker.models.retrying_client import Caller, Post, Said
 
 _NEWER = re.compile(r"^(o\d|gpt-([5-9]|\d\d))")
 _STOPS = {
@@ -36,7 +36,7 @@ class OpenAIChat:
     @staticmethod
     def listing(endpoint: Endpoint) -> Listing:
         """See `ModelRoom`."""
-        return Listing("/models", _forms.bearer(endpoint.key.get_secret_value()))
+        return Listing("/models", _payloads.bearer(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
         """Args: caller: asks the endpoint."""
@@ -70,7 +70,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
             **{name: value for name, value in fields.items() if value is not None},
             **request.extra,
         },
-        headers=_forms.bearer(key),
+        headers=_payloads.bearer(key),
         optional={name: name for name in ("seed", "stop", "top_p", "temperature")},
         renamed={longest: "max_tokens" if newer else "max_completion_tokens"},
     )
@@ -102,19 +102,19 @@ def _content(parts: list[Part]) -> str | list[dict[str, Any]]:
     return [
         {"type": "text", "text": part.text}
         if part.image is None
-        else {"type": "image_url", "image_url": {"url": _forms.picture_url(part.image)}}
+        else {"type": "image_url", "image_url": {"url": _payloads.picture_url(part.image)}}
         for part in parts
     ]
 
 
 def _assistant(message: Message) -> dict[str, Any]:
-    if raw := _forms.given_back(message, OpenAIChat.api):
+    if raw := _payloads.given_back(message, OpenAIChat.api):
         return dict(raw[0])
     calls = [
         {
             "id": part.call.id,
             "type": "function",
-            "function": {"name": part.call.name, "arguments": _forms.encoded(part.call)},
+            "function": {"name": part.call.name, "arguments": _payloads.encoded(part.call)},
         }
         for part in message.parts
         if part.call is not None
@@ -147,7 +147,7 @@ def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
         for choice in chunk.get("choices") or ():
             _add(message, choice.get("delta") or {}, on_text)
             finish = choice.get("finish_reason") or finish
-    _forms.whole(ended or finish is not None)
+    _payloads.whole(ended or finish is not None)
     return _said(message, finish, model, usage)
 
 
@@ -167,7 +167,7 @@ def _add_call(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
     place = piece.get("index")
     if not isinstance(place, int):
         place = len(calls) if piece.get("id") else max(0, len(calls) - 1)
-    if place >= _forms.MOST_CALLS:
+    if place >= _payloads.MOST_CALLS:
         return
     while len(calls) <= place:
         calls.append({"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
@@ -181,7 +181,7 @@ def _said(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> Said:
     calls = message.get("tool_calls") or []
     thinking = message.get("reasoning_content") or message.get("reasoning") or ""
     refusal = message.get("refusal") or ""
-    return _forms.reply(
+    return _payloads.reply(
         text=_text(message.get("content")) or refusal,
         calls=[
             (str(call.get("id") or ""), call["function"]["name"], call["function"].get("arguments")) for call in calls
@@ -208,8 +208,8 @@ def _tokens(usage: Any) -> Tokens | None:
         return None
     details = usage.get("prompt_tokens_details") or {}
     return Tokens(
-        sent=_forms.number(usage["prompt_tokens"]),
-        answered=_forms.number(usage.get("completion_tokens")),
-        cached=_forms.number(details.get("cached_tokens")),
-        written=_forms.number(details.get("cache_write_tokens")),
+        sent=_payloads.number(usage["prompt_tokens"]),
+        answered=_payloads.number(usage.get("completion_tokens")),
+        cached=_payloads.number(details.get("cached_tokens")),
+        written=_payloads.number(details.get("cache_write_tokens")),
     )

@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from backend.domain.ports_model import Message, ModelReply, ModelRequest, Tool
-from backend.domain.prices import Tokens
+from backend.domain.model.prices import Tokens
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.model import Message, ModelReply, ModelRequest, Tool
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Frame
-from backend.services.model_endpoints import Endpoint
-from worker.models import _forms
-from worker.models._caller import Caller, Post, Said
-from worker.models._faults import fault_within, nonsense
+from backend.services.capacity.model_endpoints import Endpoint
+from worker.models import _payloads
+from worker.models._errors import fault_within, nonsense
+from worker.models._http import Answer, json_object
 from worker.models._listing import Listing
-from worker.models._wire import Answer, json_object
+from worker.models.retrying_client import Caller, Post, Said
 
 COMPUTER = "computer_call"
 """Name of a call of the computer tool; its arguments are `action` or `actions`, and `pending_safety_checks`."""
@@ -32,7 +32,7 @@ class OpenAIResponses:
     @staticmethod
     def listing(endpoint: Endpoint) -> Listing:
         """See `ModelRoom`."""
-        return Listing("/models", _forms.bearer(endpoint.key.get_secret_value()))
+        return Listing("/models", _payloads.bearer(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
         """Args: caller: asks the endpoint."""
@@ -45,7 +45,7 @@ class OpenAIResponses:
 
 
 def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
-    system, messages = _forms.told(request.messages)
+    system, messages = _payloads.told(request.messages)
     fields = {
         "instructions": system or None,
         "tools": [_tool(tool) for tool in request.tools] or None,
@@ -67,7 +67,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
             **{name: value for name, value in fields.items() if value is not None},
             **request.extra,
         },
-        headers=_forms.bearer(key),
+        headers=_payloads.bearer(key),
         optional={"include": "include", "top_p": "top_p", "temperature": "temperature"},
         dropped=tuple(name for name, given in unknown.items() if given),
     )
@@ -94,7 +94,7 @@ def _input(messages: Any) -> Iterator[dict[str, Any]]:
 
 
 def _turn(message: Message) -> Iterator[dict[str, Any]]:
-    raw = _forms.given_back(message, OpenAIResponses.api)
+    raw = _payloads.given_back(message, OpenAIResponses.api)
     if raw:
         yield from (dict(item) for item in raw)
         return
@@ -105,7 +105,7 @@ def _turn(message: Message) -> Iterator[dict[str, Any]]:
         if part.call is not None and part.call.name == COMPUTER:
             yield {"type": COMPUTER, "call_id": part.call.id, "status": "completed", **part.call.arguments}
         elif part.call is not None:
-            told = {"call_id": part.call.id, "name": part.call.name, "arguments": _forms.encoded(part.call)}
+            told = {"call_id": part.call.id, "name": part.call.name, "arguments": _payloads.encoded(part.call)}
             yield {"type": "function_call", **told}
 
 
@@ -114,7 +114,7 @@ def _user(message: Message, computers: Mapping[str, Mapping[str, Any]]) -> Itera
     latest = next((part.image for part in reversed(message.parts) if part.image is not None), None)
     shown: Frame | None = None
     content: list[dict[str, Any]] = []
-    for part, pictures in _forms.with_pictures(message.parts):
+    for part, pictures in _payloads.with_pictures(message.parts):
         if part.result is not None and part.result[0] in computers:
             shown = latest
             yield _screenshot(computers[part.result[0]], pictures[-1] if pictures else latest)
@@ -130,7 +130,7 @@ def _user(message: Message, computers: Mapping[str, Mapping[str, Any]]) -> Itera
 
 
 def _screenshot(call: Mapping[str, Any], frame: Frame | None) -> dict[str, Any]:
-    url = _forms.BLANK if frame is None else _forms.picture_url(frame)
+    url = _payloads.BLANK if frame is None else _payloads.picture_url(frame)
     output = {"type": "computer_screenshot", "image_url": url}
     made = {"type": "computer_call_output", "call_id": call["call_id"], "output": output}
     # The desktop is a contained one that is thrown away: nothing that the model does there needs a person's consent.
@@ -139,7 +139,7 @@ def _screenshot(call: Mapping[str, Any], frame: Frame | None) -> dict[str, Any]:
 
 
 def _picture(frame: Frame) -> dict[str, Any]:
-    return {"type": "input_image", "image_url": _forms.picture_url(frame)}
+    return {"type": "input_image", "image_url": _payloads.picture_url(frame)}
 
 
 def _read(answer: Answer) -> Said:
@@ -166,7 +166,7 @@ def _said(told: dict[str, Any]) -> Said:
     parts = [part for item in output if item.get("type") == "message" for part in item.get("content") or ()]
     refused = any(part.get("type") == "refusal" for part in parts)
     summaries = [part for item in output if item.get("type") == "reasoning" for part in item.get("summary") or ()]
-    return _forms.reply(
+    return _payloads.reply(
         text="".join(str(part.get("text") or part.get("refusal") or "") for part in parts),
         calls=[call for item in output for call in _calls(item)],
         thinking="\n\n".join(str(part.get("text") or "") for part in summaries),
@@ -198,8 +198,8 @@ def _tokens(usage: Any) -> Tokens | None:
         return None
     details = usage.get("input_tokens_details") or {}
     return Tokens(
-        sent=_forms.number(usage["input_tokens"]),
-        answered=_forms.number(usage.get("output_tokens")),
-        cached=_forms.number(details.get("cached_tokens")),
-        written=_forms.number(details.get("cache_write_tokens")),
+        sent=_payloads.number(usage["input_tokens"]),
+        answered=_payloads.number(usage.get("output_tokens")),
+        cached=_payloads.number(details.get("cached_tokens")),
+        written=_payloads.number(details.get("cache_write_tokens")),
     )

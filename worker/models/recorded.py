@@ -5,10 +5,10 @@ from functools import cached_property
 from threading import Lock
 
 from backend.domain.errors import ModelApiFailed
-from backend.domain.ports_model import ModelReply, ModelRequest
+from backend.domain.ports.model import ModelReply, ModelRequest
 from backend.domain.registry import Kind, register
-from worker.models._caller import Caller
 from worker.models._cassette import Line, lines_of, request_key, words_of
+from worker.models.retrying_client import Caller
 
 
 @register(Kind.MODEL, "recorded")

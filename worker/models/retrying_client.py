@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from backend.domain.errors import Invalid, ModelApiFailed
-from backend.domain.ports_model import ModelReply
-from backend.domain.prices import Tokens, price_of, usd
-from backend.domain.trajectory import Usage
-from backend.services.model_endpoints import Endpoint
-from worker.models._faults import Fault, Kind, nonsense
-from worker.models._gate import Gate, Waited
-from worker.models._wire import Answer, Wire
+from backend.domain.model.prices import Tokens, price_of, usd
+from backend.domain.model.trajectory import Usage
+from backend.domain.ports.model import ModelReply
+from backend.services.capacity.model_endpoints import Endpoint
+from worker.models._errors import Fault, Kind, nonsense
+from worker.models._http import Answer, Wire
+from worker.models.rate_limiter import Gate, Waited
 
 MOST_NONSENSE = 3
 MOST_PAUSE = 60.0

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain.errors import Invalid, ModelApiFailed, WebFailed
-from backend.domain.ports_web import Browser, WebReply
-from backend.domain.trajectory import Frame
-from backend.services.addresses import Reach, checked_url
-from backend.services.web_client import GuardedWeb
-from worker.ocr import read, trial_picture
-from worker.reach import PUBLISHED, Servers
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.web import Browser, WebReply
+from backend.services.artifacts.egress_policy import Reach, checked_url
+from backend.services.artifacts.ssrf_safe_http import GuardedWeb
+from worker.attempt.task_context import PUBLISHED, Servers
+from worker.perception.ocr import read, trial_picture
 
 DETECTOR_SECONDS = 60.0
 MOST_FOUND = 2000

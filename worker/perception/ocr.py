@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import ClusterLost
-from backend.domain.observations._pictures import decoded
-from backend.domain.trajectory import Frame
+from backend.domain.model.trajectory import Frame
+from backend.domain.screen.pictures import decoded
 
 SECONDS = 20.0
 """A screen of 1920x1080 full of text takes 3 to 6."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from backend.domain.errors import ClusterLost
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
 from worker.k8s.cluster import ClusterError
 from worker.k8s.manifests import Room
 from worker.k8s.plan import Volume

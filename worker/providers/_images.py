@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from backend.domain.errors import DeskarenaError
-from backend.domain.image_offers import ImageOffer
-from backend.domain.machine_image import MachineImage, image_names, read_image
-from backend.services.machine_images import about
+from backend.domain.machines.image_offers import ImageOffer
+from backend.domain.machines.machine_image import MachineImage, image_names, read_image
+from backend.services.machines.machine_images import about
 from worker.qemu.plan import Host, machine_of
 from worker.qemu.templates import Templates
 

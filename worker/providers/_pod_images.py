@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.domain.errors import ClusterLost
-from backend.domain.image_offers import ImageOffer
-from backend.domain.machine_image import DEFAULT, MachineImage
+from backend.domain.machines.image_offers import ImageOffer
+from backend.domain.machines.machine_image import DEFAULT, MachineImage
 from worker.providers._images import offer_of
 
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from threading import Lock, Thread
 
 from backend.domain.errors import ClusterLost, Lost
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef
-from worker.answers import Answers
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
+from worker.base.circuit_breaker import Answers
 from worker.k8s import manifests
 from worker.k8s.cluster import ClusterError
 from worker.k8s.pods import Pods, PodTrouble
-from worker.k8s.warm import kind_of
-from worker.providers._makings import Makings
+from worker.k8s.warm_plan import kind_of
 from worker.providers._pod_slots import HINT, PodSlots, TakenOver, Unanswered
-from worker.providers._rests import Rests
+from worker.providers._slot_backoff import Rests
+from worker.providers._vm_factory import Makings
 from worker.qemu.client import SupervisorError
 
 _END_SECONDS = 5.0

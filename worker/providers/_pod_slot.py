@@ -8,16 +8,16 @@ from threading import Event, Lock
 from typing import Any
 
 from backend.domain.errors import ClusterLost
-from backend.domain.ports import DesktopSpec
+from backend.domain.ports.desktop import DesktopSpec
 from worker.activity import Tracker
 from worker.egress import Gateway, Lines
 from worker.k8s.manifests import ATTEMPTS, DISTRUSTED, EMULATED, KEY, PORT
+from worker.k8s.pod_status import PATIENT, Seen
 from worker.k8s.pods import Pod
-from worker.k8s.states import PATIENT, Seen
-from worker.providers._machine import QemuDesktop
-from worker.providers._makings import Made
 from worker.providers._pod_images import PodImage, chosen, read_images
-from worker.providers._stock import Bench, PodStock
+from worker.providers._template_store import Bench, PodStock
+from worker.providers._vm_desktop import QemuDesktop
+from worker.providers._vm_factory import Made
 from worker.providers._vm_order import Order
 from worker.qemu.client import SupervisorError
 from worker.qemu.plan import Host
@@ -159,7 +159,7 @@ class PodDesktop(QemuDesktop):
         super().__init__(made, gateway, lines, about)
 
     def taken_away(self) -> str:
-        """See `backend.domain.ports_cluster.TakenAway`."""
+        """See `backend.domain.ports.cluster.TakenAway`."""
         with self._asking:
             if not self._why_taken and not self._ending.is_set():
                 self._why_taken = self._asked()

@@ -8,16 +8,16 @@ from threading import Lock
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef, need_of
+from backend.domain.machines.slots import SlotRef, need_of
+from backend.domain.ports.desktop import DesktopSpec
 from worker.k8s.cluster import ClusterError, Conflict, Unavailable
 from worker.k8s.manifests import ATTEMPTS, DESKTOP, Room, begins
+from worker.k8s.pod_status import PATIENT
 from worker.k8s.pods import HeldLater, Pod, Pods, PodTrouble
-from worker.k8s.states import PATIENT
-from worker.k8s.warm import kind_of
+from worker.k8s.warm_plan import kind_of
+from worker.providers._image_probe_pod import Scout
 from worker.providers._pod_images import chosen, read_images
 from worker.providers._pod_slot import PodSlot, reached
-from worker.providers._scout import Scout
 from worker.qemu.client import SupervisorError
 from worker.qemu.remote import ShownOut
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, Lost
-from backend.domain.ports import DesktopSpec, OpenDesktop
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 
 
 class Ahead(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 
-from backend.domain.ports_cluster import LONGEST_REST, Trouble
+from backend.domain.ports.cluster import LONGEST_REST, Trouble
 
 SHORTEST, LONGEST = 10.0, LONGEST_REST
 

@@ -9,7 +9,7 @@ from threading import Event
 from typing import Protocol
 
 from backend.domain.errors import ClusterLost, DeskarenaError
-from backend.domain.machine_image import MachineImage, verify
+from backend.domain.machines.machine_image import MachineImage, verify
 from worker.activity import Tracker
 from worker.qemu.client import SupervisorClient, SupervisorError
 from worker.qemu.remote import RemoteSupervisor

@@ -8,12 +8,12 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
-from backend.domain.ports import Desktop, DesktopSpec
-from backend.domain.trajectory import Frame
-from backend.domain.way_out import WayOut
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.desktop import Desktop, DesktopSpec
 from worker.activity import decoded_png
 from worker.egress import Gateway, Lines
-from worker.providers._makings import Made
+from worker.providers._vm_factory import Made
 from worker.qemu.client import CLOSED, SupervisorError
 
 _NEWS_SECONDS = 0.5

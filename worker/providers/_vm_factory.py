@@ -12,12 +12,12 @@ from threading import Event, Lock
 from typing import TypeVar
 
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, Lost
-from backend.domain.health import HealthLimits
+from backend.domain.machines.health import HealthLimits
 from worker.activity import Activity, ScreenWatch, Tracker
+from worker.base.health import check_health
 from worker.desktops import GuestDesktop
-from worker.health import check_health
-from worker.providers._restored import restore, settle, wait_answer
-from worker.providers._stock import AlteredError, Bench, Kept
+from worker.providers._guest_resume import restore, settle, wait_answer
+from worker.providers._template_store import AlteredError, Bench, Kept
 from worker.providers._vm_order import Order
 from worker.qemu.client import Held, SupervisorClient, SupervisorError, SupervisorLost
 from worker.qemu.slot import CLONE, COLD, MASTER

@@ -4,10 +4,10 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.domain.machine_image import MachineImage
-from backend.domain.ports import DesktopSpec
-from backend.domain.run import Screen
-from backend.domain.slots import need_of
+from backend.domain.machines.machine_image import MachineImage
+from backend.domain.machines.slots import need_of
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec
 from worker.qemu.machine import Machine
 from worker.qemu.plan import Host, machine_of, template_key
 from worker.qemu.volumes import SECRET

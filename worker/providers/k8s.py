@@ -13,30 +13,30 @@ from pathlib import Path
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, DeskarenaError, GuestLost
-from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
-from backend.domain.ports_cluster import Trouble
+from backend.domain.machines.slots import Need, SlotRef, largest, need_of
+from backend.domain.ports.cluster import Trouble
+from backend.domain.ports.desktop import Availability, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
-from backend.domain.slots import Need, SlotRef, largest, need_of
 from worker.activity import Tracker
-from worker.answers import Answers
+from worker.base.circuit_breaker import Answers
+from worker.base.health import health_limits
 from worker.egress import Gateways
-from worker.health import health_limits
 from worker.k8s import manifests
+from worker.k8s.client import configured, connect
 from worker.k8s.cluster import PODS, Cluster, ClusterError, Unavailable
-from worker.k8s.left_nodes import LeftNodes
-from worker.k8s.need import largest_need
+from worker.k8s.draining_nodes import LeftNodes
 from worker.k8s.node_rules import emulated_words
-from worker.k8s.official import configured, connect
 from worker.k8s.plan import PodPlan
+from worker.k8s.pod_requests import largest_need
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pods
-from worker.providers._makings import Makings, remove
+from worker.providers._image_probe_pod import ROOM, Scout
 from worker.providers._pod_images import offers
+from worker.providers._pod_prewarming import Warmth
 from worker.providers._pod_slot import PodDesktop, PodSlot
 from worker.providers._pod_slots import HINT, STOPPED, PodSlots, TakenOver, Unanswered
-from worker.providers._pod_warmth import Warmth
-from worker.providers._rests import Rests
-from worker.providers._scout import ROOM, Scout
+from worker.providers._slot_backoff import Rests
+from worker.providers._vm_factory import Makings, remove
 from worker.providers._vm_order import Order
 from worker.qemu.client import SupervisorError
 

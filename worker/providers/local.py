@@ -11,25 +11,25 @@ from typing import Any
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost, Lost
-from backend.domain.ports import Availability, Desktop, DesktopSpec, OpenDesktop
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.desktop import Availability, Desktop, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
-from backend.domain.trajectory import Frame
-from backend.domain.way_out import WayOut
+from worker.desktop_supervisor.client import CHECKOUT, KeeperClient, KeeperError, KeeperLost, KeeperOptions, Kept
+from worker.desktop_supervisor.desktop import WAY_OUT
 from worker.desktops import GuestDesktop
 from worker.egress import Gateway, Gateways
-from worker.keeper.client import CHECKOUT, KeeperClient, KeeperError, KeeperLost, KeeperOptions, Kept
-from worker.keeper.desktop import WAY_OUT
 from worker.local import wine
+from worker.local.ca_bundle import trust
+from worker.local.capacity import free_memory
 from worker.local.home import content_hash
 from worker.local.images import SYSTEMS, WINE, offers
 from worker.local.limits import MIB, Limits
-from worker.local.room import free_memory
 from worker.local.trials import once, version_of
-from worker.local.trust import trust
-from worker.providers._local_trial import Trial, use
-from worker.providers._spares import Spare, closed_on_failure, deliver
+from worker.providers._prewarmed import Spare, closed_on_failure, deliver
+from worker.providers.local_trial import Trial, use
 
 READY_SECONDS = {"linux": 30.0, "windows": 90.0}
 """How long a desktop may take until its guest API answers; where the machine is not busy, under 1 and under 5 s."""

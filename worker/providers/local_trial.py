@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.domain.errors import DeskarenaError
-from backend.domain.ports import Desktop, OpenDesktop
+from backend.domain.ports.desktop import Desktop, OpenDesktop
 
 PYTHON = "/usr/bin/python3"
 NOT_TRIED = "not tried"

@@ -11,22 +11,22 @@ from functools import partial
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, DeskarenaError
-from backend.domain.machine_image import find_image, read_image
-from backend.domain.ports import Availability, DesktopSpec, OpenDesktop
+from backend.domain.machines.machine_image import find_image, read_image
+from backend.domain.machines.slots import SlotRef, largest, need_of
+from backend.domain.ports.desktop import Availability, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind, register
-from backend.domain.slots import SlotRef, largest, need_of
 from worker.activity import Tracker
+from worker.base.health import health_limits
 from worker.egress import Gateways
-from worker.health import health_limits
-from worker.local.room import free_memory
+from worker.local.capacity import free_memory
 from worker.providers._images import offers
-from worker.providers._machine import QemuDesktop
-from worker.providers._makings import BOOT_SECONDS, Makings, remove
-from worker.providers._spares import Spare, closed_on_failure, deliver
-from worker.providers._stock import Bench, LocalStock
+from worker.providers._prewarmed import Spare, closed_on_failure, deliver
+from worker.providers._template_store import Bench, LocalStock
+from worker.providers._vm_desktop import QemuDesktop
+from worker.providers._vm_factory import BOOT_SECONDS, Makings, remove
 from worker.providers._vm_order import Order
-from worker.qemu.budget import MIB, Budget
 from worker.qemu.client import SlotSupervisor, SupervisorError
+from worker.qemu.memory_budget import MIB, Budget
 from worker.qemu.plan import Host, this_host
 from worker.qemu.templates import Template, Templates
 

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from worker.qemu import handshake
-from worker.qemu.lines import LineDecoder, encode
+from worker.qemu.json_lines import LineDecoder, encode
 
 SECONDS = 10.0
 MOST_VISITORS = 16

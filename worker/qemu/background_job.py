@@ -1,7 +1,7 @@
 """What takes minutes to do with large files, in a process of its own.
 
-`python -S -m worker.qemu.chore PARENT WHAT FILE...`: its supervisor hears meanwhile who is at the door. A thread would
-not do, as whoever starts a QEMU must have one thread only.
+`python -S -m worker.qemu.background_job PARENT WHAT FILE...`: its supervisor hears meanwhile who is at the door. A
+thread would not do, as whoever starts a QEMU must have one thread only.
 
 | what | says, as JSON |
 |---|---|
@@ -39,7 +39,7 @@ class Chore:
 
     def __init__(self, what: str, files: Sequence[Path]) -> None:
         """Begins it. Raises OSError if it cannot be begun."""
-        words = [sys.executable, "-S", "-m", "worker.qemu.chore", str(os.getpid()), what]
+        words = [sys.executable, "-S", "-m", "worker.qemu.background_job", str(os.getpid()), what]
         self._said, self.over = b"", False
         self.output, writer = os.pipe()
         try:

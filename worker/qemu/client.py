@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from worker.local.conversation import Conversation, Message
-from worker.qemu.lines import LineDecoder, encode
+from worker.local.rpc import Conversation, Message
+from worker.qemu.json_lines import LineDecoder, encode
 from worker.qemu.machine import Machine
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -158,7 +158,7 @@ class SupervisorClient:
             self.ask({"op": "stop"}, _STOP_SECONDS)
         self._conversation.close(_STOP_SECONDS)
 
-    # ---- manners: see `worker.local.conversation`
+    # ---- manners: see `worker.local.rpc`
 
     def encode(self, message: Message) -> bytes:
         """A line."""

@@ -1,7 +1,7 @@
 """What this host gives to machines, as a supervisor tells it: plain values, the standard library only.
 
-`python -S -m worker.qemu.facts` prints it as JSON. The worker and `deskarena doctor` ask in that way, since QEMU needs
-a parent of one thread.
+`python -S -m worker.qemu.host_facts` prints it as JSON. The worker and `deskarena doctor` ask in that way, since
+QEMU needs a parent of one thread.
 """
 
 import argparse

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Self
 
 from backend.domain.errors import ClusterLost
-from backend.domain.machine_image import DirectBoot, MachineImage
-from backend.domain.run import Screen
+from backend.domain.machines.machine_image import DirectBoot, MachineImage
+from backend.domain.model.run import Screen
 from worker.qemu.accelerator import AUTO, Acceleration, Reason
 from worker.qemu.arguments import arguments
 from worker.qemu.client import clean_environment
-from worker.qemu.facts import NO_QEMU_EXIT, UEFI, UEFI_CODE, UEFI_VARS
+from worker.qemu.host_facts import NO_QEMU_EXIT, UEFI, UEFI_CODE, UEFI_VARS
 from worker.qemu.machine import EMULATED_CPU, TCG, WINDOWS, Files, Machine
 
 _FACTS_SECONDS = 300.0
@@ -25,7 +25,7 @@ _PATIENCE = 4.0
 _READS_LONGER = "systemd.setenv=DESKARENA_LIMIT_A11Y_SECONDS={seconds:.0f}"
 """Tells an emulated guest that boots directly for how long it may read the accessibility tree before it cuts it."""
 _TREE_SECONDS = 20.0
-"""The guest server's own limit (vm_images/guest_server/limits.py)."""
+"""The guest server's own limit (vm_images/guest_server/protocol/limits.py)."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def this_host(accelerator: str = AUTO, *, fresh: bool = False) -> Host:
         ClusterLost: there is no QEMU that could be used, or not with that accelerator.
     """
     # A process of its own: QEMU needs a parent of one thread.
-    words = [sys.executable, "-S", "-m", "worker.qemu.facts", "--accelerator", accelerator]
+    words = [sys.executable, "-S", "-m", "worker.qemu.host_facts", "--accelerator", accelerator]
     process = subprocess.run(
         [*words, "--fresh"] if fresh else words,
         stdin=subprocess.DEVNULL,

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from worker.qemu.machine import Machine
-from worker.qemu.place import Place
 from worker.qemu.probe_guest import MARK_EVENT, PARTS, boot_disk
 from worker.qemu.process import QemuFailed
+from worker.qemu.runtime_dir import Place
 from worker.qemu.slot import CLONE, MASTER, Slot, Wanted
 
 _SHORTEST_LIMIT = 2.0

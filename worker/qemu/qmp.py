@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from worker.qemu.lines import LineDecoder, LineError, encode
+from worker.qemu.json_lines import LineDecoder, LineError, encode
 
 QUICK = 10.0
 """Seconds that a command may take which only asks or switches something."""

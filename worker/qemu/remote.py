@@ -5,9 +5,9 @@ import time
 from typing import Any
 
 from worker.qemu import handshake
+from worker.qemu.access_gate import steady
 from worker.qemu.client import SupervisorClient, SupervisorError, SupervisorLost
-from worker.qemu.door import steady
-from worker.qemu.lines import LineDecoder, LineError, encode
+from worker.qemu.json_lines import LineDecoder, LineError, encode
 from worker.qemu.templates import Template
 
 PORT = 7070

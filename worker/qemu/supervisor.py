@@ -41,14 +41,14 @@ from typing import Any
 
 from worker.local import kernel
 from worker.qemu.accelerator import AUTO
+from worker.qemu.access_gate import Door
 from worker.qemu.arguments import PROGRAM
-from worker.qemu.chore import HASH, SYNC, Chore
-from worker.qemu.door import Door
-from worker.qemu.facts import NoQemu, facts
-from worker.qemu.lines import LineDecoder, LineError, encode
+from worker.qemu.background_job import HASH, SYNC, Chore
+from worker.qemu.host_facts import NoQemu, facts
+from worker.qemu.json_lines import LineDecoder, LineError, encode
 from worker.qemu.machine import Machine
-from worker.qemu.place import Place
 from worker.qemu.process import QemuFailed
+from worker.qemu.runtime_dir import Place
 from worker.qemu.slot import Slot, Wanted
 from worker.qemu.volumes import Volumes
 

@@ -14,20 +14,21 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.db.compatibility import schema_problem
 from backend.domain.errors import ClusterLost, DeskarenaError, LeaseLost, Unavailable
-from backend.domain.ports_cluster import InCluster
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.slots import room_for
-from backend.services import claims, recovery
-from backend.services.claims import Claim
-from backend.services.workers import WorkerInfo
-from worker.careful_store import CarefulStore
-from worker.chores import Chores
-from worker.database import Database
-from worker.heartbeat import Heart
-from worker.hold import Hold, Holds, Ticket
-from worker.slots import SlotAtWork
-from worker.tools import Tools
-from worker.troubles import Troubles
+from backend.domain.machines.slots import room_for
+from backend.domain.ports.cluster import InCluster
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.capacity.workers import WorkerInfo
+from backend.services.lifecycle import lease_reaper
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
+from worker.attempt.attempt_dependencies import Tools
+from worker.base.database import Database
+from worker.base.guarded_store import CarefulStore
+from worker.base.lease import Hold, Holds, Ticket
+from worker.scheduling.heartbeat import Heart
+from worker.scheduling.maintenance_loop import Chores
+from worker.scheduling.slot_health_reporter import Troubles
+from worker.scheduling.slots import SlotAtWork
 
 SHUTDOWN = "the worker was stopped"
 LONGEST_REST = 60.0
@@ -152,7 +153,7 @@ class Dispatcher:
         self._troubles.stop()
         if self._news is not None:
             self._news.join(max(0.0, deadline - time.monotonic()))
-        self._tell(recovery.sign_off)
+        self._tell(lease_reaper.sign_off)
         for tools in self._works.tools.values():
             tools.provider.close()
 

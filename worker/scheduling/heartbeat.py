@@ -8,10 +8,11 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.domain.errors import Cancelled, LeaseLost, NotFound, Unavailable
-from backend.services import attempts, claims
-from backend.services.claims import Fence
-from worker.database import Database
-from worker.hold import Hold, Holds
+from backend.services.attempts import attempts
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Fence
+from worker.base.database import Database
+from worker.base.lease import Hold, Holds
 
 LOOK_SECONDS = 0.25
 RETRY_SECONDS = 0.5

@@ -3,9 +3,10 @@
 import logging
 import time
 
-from backend.services import rollup_turns, upkeep
-from worker.database import Database
-from worker.rounds import Rounds
+from backend.services.results import rollup_jobs
+from backend.services.scheduling import maintenance
+from worker.base.database import Database
+from worker.base.periodic_thread import Rounds
 
 SCHEDULE_SECONDS = 20.0
 """Between two looks at what the scheduler counts by."""
@@ -45,13 +46,13 @@ class Chores:
             thread.stop(seconds)
 
     def _reap(self) -> None:
-        for attempt_id in upkeep.tend(self._database.factory, lease_seconds=self._lease_seconds):
+        for attempt_id in maintenance.tend(self._database.factory, lease_seconds=self._lease_seconds):
             logger.warning("attempt %s was lost: its worker is gone", attempt_id)
 
     def _roll_up(self) -> None:
         try:
-            rollup_turns.renew_due(self._database.factory)
+            rollup_jobs.renew_due(self._database.factory)
         finally:
             if time.monotonic() >= self._schedule_at:
                 self._schedule_at = time.monotonic() + SCHEDULE_SECONDS
-                upkeep.keep_schedule(self._database.factory)
+                maintenance.keep_schedule(self._database.factory)

@@ -5,11 +5,11 @@ import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from backend.domain.ports import Provider
-from backend.domain.ports_cluster import InCluster, Trouble
-from backend.services.slot_troubles import note_troubles
-from worker.database import Database
-from worker.rounds import Rounds
+from backend.domain.ports.cluster import InCluster, Trouble
+from backend.domain.ports.desktop import Provider
+from backend.services.capacity.slot_health import note_troubles
+from worker.base.database import Database
+from worker.base.periodic_thread import Rounds
 
 LOOK_SECONDS = 2.0
 AGAIN_SECONDS = 30.0

@@ -7,14 +7,14 @@ from threading import Thread
 from sqlalchemy.orm import Session
 
 from backend.domain.errors import DeskarenaError, Unavailable
-from backend.services import claims
-from backend.services.claims import Claim
-from worker.careful_store import CarefulStore
-from worker.database import Database
-from worker.hold import Hold
-from worker.recorder import AttemptRecorder
-from worker.runner import run_attempt
-from worker.tools import Tools
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
+from worker.attempt.attempt_dependencies import Tools
+from worker.attempt.recorder import AttemptRecorder
+from worker.attempt.runner import run_attempt
+from worker.base.database import Database
+from worker.base.guarded_store import CarefulStore
+from worker.base.lease import Hold
 
 logger = logging.getLogger(__name__)
 

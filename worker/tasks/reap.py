@@ -1,14 +1,15 @@
-"""`worker.tasks.tend`: ends what died and brings roll-ups up to date."""
+"""`worker.tasks.reap`: ends what died and brings roll-ups up to date."""
 
 from celery import shared_task
 
-from backend.services import rollup_turns, upkeep
-from worker import process
+from backend.services.results import rollup_jobs
+from backend.services.scheduling import maintenance
+from worker.bootstrap import process
 
 
-@shared_task(name="worker.tasks.tend", ignore_result=True)
+@shared_task(name="worker.tasks.reap", ignore_result=True)
 def tend() -> int:
     """Returns how many attempts were lost with their workers. Every worker does the same as it polls."""
-    lost = upkeep.tend(process.database().factory)
-    rollup_turns.renew_due(process.database().factory)
+    lost = maintenance.tend(process.database().factory)
+    rollup_jobs.renew_due(process.database().factory)
     return len(lost)

@@ -2,11 +2,11 @@
 
 from celery import shared_task
 
-from backend.services import upkeep
-from worker import process
+from backend.services.scheduling import maintenance
+from worker.bootstrap import process
 
 
 @shared_task(name="worker.tasks.sweep", ignore_result=True)
 def sweep() -> int:
     """Removes what has been unused for longer than the grace age; returns how many."""
-    return upkeep.sweep(process.database().factory, process.store())
+    return maintenance.sweep(process.database().factory, process.store())

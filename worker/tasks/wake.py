@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from worker import process
+from worker.bootstrap import process
 
 
 @shared_task(name="worker.tasks.wake", ignore_result=True)

@@ -37,8 +37,8 @@ def copy_artifacts(
     Exits with 3 if something is damaged, or a store is away.
     """
     from backend.config import get_settings
-    from backend.services.stores import folder_of, open_store
-    from backend.services.stores.copying import copy
+    from backend.services.artifacts.stores import folder_of, open_store
+    from backend.services.artifacts.stores.copying import copy
 
     settings = get_settings().model_copy(update={"data": (data or default_data()).expanduser().absolute()})
     if not settings.s3_bucket:

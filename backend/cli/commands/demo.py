@@ -13,14 +13,14 @@ from typing import Annotated, Any
 import typer
 
 from backend.cli.client import Api
-from backend.cli.embedded.folder import is_in_use
+from backend.cli.embedded.data_dir import is_in_use
 from backend.cli.embedded.interrupt import Interruptible
 from backend.cli.embedded.stack import Plan, Stack
 from backend.cli.errors import ExitCode
+from backend.cli.exit_code import judge
 from backend.cli.options import OutputForm, Tasks, Timeout
 from backend.cli.output import Output, print_object, progress
-from backend.cli.show import show_run
-from backend.cli.verdict import judge
+from backend.cli.tables.runs import show_run
 from backend.cli.waiting import wait_for_run, wait_for_worker
 
 PREFIX = "deskarena-demo-"

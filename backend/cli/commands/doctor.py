@@ -16,7 +16,7 @@ from backend.cli.doctor.verdicts import DESKTOPS, Verdict, verdicts
 from backend.cli.errors import ExitCode
 from backend.cli.options import Data, OutputForm, default_data
 from backend.cli.output import Columns, Output, print_table
-from backend.domain.slots import Need, largest, need_of
+from backend.domain.machines.slots import Need, largest, need_of
 
 SUMMARY: Columns = {
     "what": itemgetter("name"),
@@ -45,7 +45,7 @@ def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
 
 def image_need(data: Path) -> Need:
     """What one virtual machine takes, of the largest image that there is."""
-    from backend.services.machine_images import all_images
+    from backend.services.machines.machine_images import all_images
 
     return largest(need_of(each.image) for each in all_images(data) if each.image is not None)
 

@@ -12,8 +12,8 @@ from backend.cli.commands.run import parameters
 from backend.cli.errors import UsageError
 from backend.cli.options import EpisodeId, MakeCurrent, OutputForm, Rejudge, RescoreTimeout, Server, TaskSet
 from backend.cli.output import Columns, Output, print_facts, print_object, print_rows, progress
-from backend.cli.rescoring import show_rescores, wait_for_rescores
-from backend.cli.show import outcome, seconds
+from backend.cli.reevaluation import show_rescores, wait_for_rescores
+from backend.cli.tables.runs import outcome, seconds
 
 app = typer.Typer(help="Look at episodes.", no_args_is_help=True)
 ATTEMPTS: Columns = {

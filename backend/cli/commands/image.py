@@ -13,7 +13,7 @@ from backend.cli.options import Data, OutputForm, default_data
 from backend.cli.output import Columns, Output, Row, print_facts, print_object, print_rows, progress
 
 if TYPE_CHECKING:  # Reading images takes what other commands need not wait for.
-    from backend.services.machine_images import FoundImage
+    from backend.services.machines.machine_images import FoundImage
 
 app = typer.Typer(help="Look at machine images, make, prepare and remove them.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The image's name.")]
@@ -56,7 +56,7 @@ def group() -> None:
 @app.command("list")
 def list_images(output: OutputForm = Output.TABLE, data: Data = None) -> None:
     """List the images of this machine's data folder."""
-    from backend.services.machine_images import all_images
+    from backend.services.machines.machine_images import all_images
 
     rows = [row_of(found) for found in all_images(folder(data), default_image())]
     print_rows(rows, output, COLUMNS, empty="no images: `deskarena image build linux` makes one")
@@ -114,7 +114,7 @@ def remove(
     data: Data = None,
 ) -> None:
     """Remove an image with its templates. Machines of it that run go on to their end."""
-    from backend.services.machine_images import remove_image
+    from backend.services.machines.machine_images import remove_image
 
     place = folder(data)
     found = one(place, name)
@@ -148,7 +148,7 @@ def default_image() -> str:
 def one(data: Path, name: str) -> "FoundImage":
     """The image of that name. Raises CliError."""
     from backend.domain.errors import NotFound
-    from backend.services.machine_images import one_image
+    from backend.services.machines.machine_images import one_image
 
     try:
         return one_image(data, name, default_image())
@@ -158,7 +158,7 @@ def one(data: Path, name: str) -> "FoundImage":
 
 def row_of(found: "FoundImage") -> dict[str, Any]:
     """An image as a row of the list."""
-    from backend.services.machine_images import about
+    from backend.services.machines.machine_images import about
 
     image = found.image
     return {

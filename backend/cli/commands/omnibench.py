@@ -129,7 +129,16 @@ def retell(
 ) -> None:
     """Let a model tell composed tasks in its own words; a text counts only if it says what the graph says."""
     chosen = (data or default_data()).expanduser().absolute()
-    command = [sys.executable, "-m", "worker.retell", str(folder), "--endpoint", endpoint, "--model", model]
+    command = [
+        sys.executable,
+        "-m",
+        "worker.commands.paraphrase_tasks",
+        str(folder),
+        "--endpoint",
+        endpoint,
+        "--model",
+        model,
+    ]
     done = subprocess.run(
         command, check=False, capture_output=True, text=True, env={**os.environ, "DESKARENA_DATA": str(chosen)}
     )
@@ -153,9 +162,9 @@ def _write(root: Path, out: Path, tasks: "Sequence[GraphTask]") -> None:
 
 
 def _wanted(capabilities: list[str], levels: list[str]) -> "list[Wanted]":
+    from backend.domain.model.task import Difficulty
     from backend.domain.omnibench.complexity import BOUNDS, CAPABILITIES
     from backend.domain.omnibench.compose import Wanted, for_capability
-    from backend.domain.task import Difficulty
 
     named = list(CAPABILITIES) if ALL in capabilities else capabilities
     fixed = {}

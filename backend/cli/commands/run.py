@@ -10,7 +10,6 @@ import typer
 
 from backend.cli.client import Api
 from backend.cli.errors import UsageError
-from backend.cli.finish import finish
 from backend.cli.options import (
     Concurrency,
     FailUnder,
@@ -29,9 +28,10 @@ from backend.cli.options import (
     Wait,
 )
 from backend.cli.output import Output, print_object, print_rows, progress
-from backend.cli.rescoring import show_rescores, wait_for_rescores
-from backend.cli.show import RUNS, show_run
-from backend.cli.show_failures import show_failures
+from backend.cli.reevaluation import show_rescores, wait_for_rescores
+from backend.cli.tables.failures import show_failures
+from backend.cli.tables.runs import RUNS, show_run
+from backend.cli.wait_and_report import finish
 
 app = typer.Typer(help="Submit runs and look at them.", no_args_is_help=True)
 DEFAULT_LIMIT = 50

@@ -14,7 +14,7 @@ from backend.cli.commands.run import parameters
 from backend.cli.errors import UsageError
 from backend.cli.options import Concurrency, Limit, OutputForm, Priority, Server, Tasks
 from backend.cli.output import Output, print_facts, print_object, print_rows, progress
-from backend.cli.show_study import COMPARISONS, STUDIES, flat, show_results, study_facts
+from backend.cli.tables.studies import COMPARISONS, STUDIES, flat, show_results, study_facts
 
 app = typer.Typer(help="Compare conditions pair by pair.", no_args_is_help=True)
 DEFAULT_LIMIT = 50

@@ -13,7 +13,7 @@ from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode, UsageError
 from backend.cli.options import Limit, OutputForm, Server, Timeout, Wait
 from backend.cli.output import Output, print_object, print_rows, progress
-from backend.cli.show_task import DRAFTS, FORMS, REQUESTS, show_draft, show_review, tried_words
+from backend.cli.tables.drafts import DRAFTS, FORMS, REQUESTS, show_draft, show_review, tried_words
 
 app = typer.Typer(help="Write, record, try, review and publish tasks of your own.", no_args_is_help=True)
 LOOK_AGAIN_SECONDS = 1.0

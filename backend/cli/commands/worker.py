@@ -10,7 +10,7 @@ import typer
 from backend.cli.client import Api
 from backend.cli.options import OutputForm, Server
 from backend.cli.output import Columns, Output, print_rows
-from backend.cli.show import moment
+from backend.cli.tables.runs import moment
 
 app = typer.Typer(help="Look at workers.", no_args_is_help=True)
 REASONS, REASON = 3, 120

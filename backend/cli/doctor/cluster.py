@@ -17,7 +17,7 @@ K8S = Probe(
 
 def k8s() -> Check:
     """Ask the settings' cluster, if there is one."""
-    words = [sys.executable, "-P", "-m", "worker.k8s.examine"]
+    words = [sys.executable, "-P", "-m", "worker.k8s.preflight"]
     try:
         done = subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
@@ -30,7 +30,7 @@ def k8s() -> Check:
 
 
 def read(said: str) -> Check:
-    """What `worker.k8s.examine` prints, as a check."""
+    """What `worker.k8s.preflight` prints, as a check."""
     found = json.loads(said)
     state = State(found["state"])
     means = K8S.works if state is State.OK else K8S.lacks

@@ -50,7 +50,7 @@ WINE = Probe(
     name="wine",
     works="Windows applications can run on local desktops",
     lacks="no Windows applications on local desktops",
-    install="make setup installs Wine and makes it ready (scripts/packages-wine.txt)",
+    install="make setup installs Wine and makes it ready (tools/packages-wine.txt)",
 )
 GUEST = Probe(
     name="guest server",

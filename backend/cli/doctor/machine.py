@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 
 from backend.cli.doctor.check import Check, Probe, first_line
-from backend.domain.slots import Room
+from backend.domain.machines.slots import Room
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 GIB = 2**30
@@ -64,7 +64,7 @@ def machines(accelerator: str) -> list[Check]:
     Args:
         accelerator: the setting.
     """
-    words = [sys.executable, "-P", "-S", "-m", "worker.qemu.facts", "--fresh", "--accelerator", accelerator]
+    words = [sys.executable, "-P", "-S", "-m", "worker.qemu.host_facts", "--fresh", "--accelerator", accelerator]
     try:
         process = subprocess.run(
             words,
@@ -81,7 +81,7 @@ def machines(accelerator: str) -> list[Check]:
 
 
 def usable(facts: dict[str, Any]) -> list[Check]:
-    """What `worker.qemu.facts` prints, as checks."""
+    """What `worker.qemu.host_facts` prints, as checks."""
     choice = facts["acceleration"]
     emulated = sum(choice["seconds"]["tcg"].values())
     notes = f"; refused and left out: {', '.join(choice['refused'])}" if choice["refused"] else ""
@@ -103,7 +103,7 @@ def unusable(detail: str) -> list[Check]:
 
 def images(data: Path) -> Check:
     """Read what each image says of itself."""
-    from backend.services.machine_images import all_images
+    from backend.services.machines.machine_images import all_images
 
     found = all_images(data)
     good = [f"{each.name} ({each.image.os})" for each in found if each.image is not None]

@@ -19,7 +19,7 @@ _TRIAL = b"deskarena tries its data folder"
 def store(data: Path) -> Check:
     """Try the bucket if there is one, else the data folder, or what it would be made in."""
     from backend.config import get_settings
-    from backend.services.stores import open_store, try_out
+    from backend.services.artifacts.stores import open_store, try_out
 
     settings = get_settings()
     if not settings.s3_bucket:

@@ -10,7 +10,7 @@ from backend.cli.doctor.check import Check, Probe, State, first_line
 
 SECONDS = 120.0
 """Wine's first desktop on a busy machine takes longest."""
-EXAMINE = "worker.examine"
+EXAMINE = "worker.commands.examine"
 
 
 @dataclass(frozen=True)

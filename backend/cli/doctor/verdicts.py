@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from backend.cli.doctor.check import Check, State
-from backend.domain.slots import Count, Need, Room, counted
+from backend.domain.machines.slots import Count, Need, Room, counted
 
 NEEDED_FOR_STACK = ("database", "broker", "store")
 NEEDED_FOR_LOCAL = ("local desktop", "xvfb", "sandbox", "guest server", "window manager")

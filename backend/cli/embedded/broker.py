@@ -11,11 +11,11 @@ import socket
 from functools import partial
 from pathlib import Path
 
-from backend.cli.embedded import place
+from backend.cli.embedded import runtime_dir
 from backend.cli.embedded.identity import server_identity
-from backend.cli.embedded.place import Install
+from backend.cli.embedded.process_spawn import ChildSpec, spawn
+from backend.cli.embedded.runtime_dir import Install
 from backend.cli.embedded.server import SERVER_ENV, RunningServer, password_file, wait_until_ready
-from backend.cli.embedded.spawn import ChildSpec, spawn
 from backend.cli.errors import StackError
 
 HOST = "127.0.0.1"
@@ -38,7 +38,7 @@ def start_broker(data_dir: Path, *, port: int | None = None, hold_fds: tuple[int
     """
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     root, program = _wheel()
-    install = place.runnable(root, (program,), server_identity(data_dir / "broker", "broker"), data_dir)
+    install = runtime_dir.runnable(root, (program,), server_identity(data_dir / "broker", "broker"), data_dir)
     password = password_file(data_dir / "broker.password")
     for tries_left in range(START_TRIES - 1, -1, -1):
         chosen = port or _free_port()

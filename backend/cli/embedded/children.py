@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import backend
-from backend.cli.embedded.spawn import ChildSpec
-from backend.services.model_endpoints import key_variables
+from backend.cli.embedded.process_spawn import ChildSpec
+from backend.services.capacity.model_endpoints import key_variables
 
 ROOT = Path(backend.__file__).resolve().parent.parent
 # Of the caller's environment only these, and our own settings, reach a child.

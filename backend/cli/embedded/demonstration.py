@@ -7,11 +7,11 @@ import sys
 import time
 
 from backend.config import get_settings
-from backend.db.models.words import Purpose
+from backend.db.models.enums import Purpose
 from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
 from backend.domain.errors import DeskarenaError, Unavailable
-from backend.services.projects import actor_for, default_project
-from backend.services.runs import RunRequest, list_runs, submit_run
+from backend.services.accounts.projects import actor_for, default_project
+from backend.services.runs.runs import RunRequest, list_runs, submit_run
 
 REQUEST = RunRequest(
     benchmark="starter", agent="oracle", name="demonstration", purpose=Purpose.DEMO, idempotency_key="first start"

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 import psutil
 
-from backend.cli.embedded.spawn import Identity
+from backend.cli.embedded.process_spawn import Identity
 from backend.cli.errors import StackError
 
 # Above the ids of people, below those that systemd, container tools and our own desktops (61000 and up) take.

@@ -14,11 +14,11 @@ from urllib.parse import quote
 
 import psutil
 
-from backend.cli.embedded import place
+from backend.cli.embedded import runtime_dir
 from backend.cli.embedded.identity import named_identity, server_identity
-from backend.cli.embedded.place import Install
+from backend.cli.embedded.process_spawn import ChildSpec, GuardedProcess, Identity, run_to_end, spawn
+from backend.cli.embedded.runtime_dir import Install
 from backend.cli.embedded.server import POLL_SECONDS, SERVER_ENV, RunningServer, password_file, wait_until_ready
-from backend.cli.embedded.spawn import ChildSpec, GuardedProcess, Identity, run_to_end, spawn
 from backend.cli.errors import StackError
 
 PARTS = (
@@ -62,13 +62,13 @@ def start_postgres(data_dir: Path, *, durable: bool = True, hold_fds: tuple[int,
     """
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     files = data_dir / "postgres"
-    install = place.runnable(_wheel(), PARTS, server_identity(files, "postgres"), data_dir)
+    install = runtime_dir.runnable(_wheel(), PARTS, server_identity(files, "postgres"), data_dir)
     password = password_file(data_dir / "postgres.password")
     if not files.exists():
         _initialise(install, data_dir, password)
     _check_version(files, install.version)
     _end_stale(files)
-    sockets = place.owned_folder(place.any_runtime_folder(data_dir) / "postgres-socket", install.identity)
+    sockets = runtime_dir.owned_folder(runtime_dir.any_runtime_folder(data_dir) / "postgres-socket", install.identity)
     settings = SETTINGS | {"unix_socket_directories": str(sockets)} | ({} if durable else FLEETING)
     process = _spawn_server(install, data_dir, settings, (sockets, *install.copies), hold_fds)
     url = f"postgresql+psycopg://{USER}:{password}@/{DATABASE}?host={quote(str(sockets))}"
@@ -91,7 +91,7 @@ def _initialise(install: Install, data_dir: Path, password: str) -> None:
     shutil.rmtree(fresh, ignore_errors=True)
     owner = install.identity
     maker = named_identity() if owner else None
-    place.owned_folder(fresh, maker)
+    runtime_dir.owned_folder(fresh, maker)
     descriptor = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY)
     try:
         run_to_end(_initdb_spec(install.root / INITDB, data_dir, descriptor, maker, password), INITDB_SECONDS)

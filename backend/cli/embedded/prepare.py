@@ -12,8 +12,8 @@ from backend.db.session import make_engine, session_factory, unit_of_work
 from backend.domain import registry
 from backend.domain.errors import DeskarenaError
 from backend.domain.registry import Kind
-from backend.services.benchmarks import import_benchmark
-from backend.services.stores import open_store
+from backend.services.artifacts.stores import open_store
+from backend.services.benchmarks.benchmarks import import_benchmark
 from backend.starter import starters
 
 

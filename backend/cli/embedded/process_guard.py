@@ -6,10 +6,10 @@ signals would not do: they follow the thread that forked. The guard is one threa
 do, and the child asks for one. The guard is also the child subreaper: whatever the child started and left behind ends
 up here and is ended here. It writes the child's output to a log file that it rotates.
 
-Runs as `python -I -S guard.py` and imports the standard library only. On stdin it reads one line of JSON (see `Guard`),
-then at most single bytes: `s` means "stop", `k` "kill now", and the end of the stream "stop". On stdout it writes a
-line `{"pid": n}` when the child was forked and a line `{"code": n|null, "signal": n|null, "tail": [...]}` when nothing
-of it is left.
+Runs as `python -I -S process_guard.py` and imports the standard library only. On stdin it reads one line of JSON
+(see `Guard`), then at most single bytes: `s` means "stop", `k` "kill now", and the end of the stream "stop". On
+stdout it writes a line `{"pid": n}` when the child was forked and a line
+`{"code": n|null, "signal": n|null, "tail": [...]}` when nothing of it is left.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Start a child of the embedded stack under its guard (`guard.py`) and speak with it."""
+"""Start a child of the embedded stack under its guard (`process_guard.py`) and speak with it."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ from typing import Any
 
 from backend.cli.errors import StackError
 
-GUARD = Path(__file__).with_name("guard.py")
+GUARD = Path(__file__).with_name("process_guard.py")
 LOG_BYTES = 5_000_000
 LOG_BACKUPS = 2
 START_SECONDS = 30.0

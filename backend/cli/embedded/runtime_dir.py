@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.cli.embedded.spawn import Identity
+from backend.cli.embedded.process_spawn import Identity
 from backend.cli.errors import StackError
 
 PROBE_SECONDS = 20.0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from backend.cli.embedded.spawn import Exit, GuardedProcess, crash_message
+from backend.cli.embedded.process_spawn import Exit, GuardedProcess, crash_message
 from backend.cli.errors import StackError
 
 READY_SECONDS = 120.0

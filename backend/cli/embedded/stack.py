@@ -15,11 +15,11 @@ import httpx
 
 from backend.cli.embedded import children, external
 from backend.cli.embedded.broker import start_broker
-from backend.cli.embedded.folder import DataFolder
-from backend.cli.embedded.listen import check_exposure, listen, url_of
+from backend.cli.embedded.data_dir import DataFolder
+from backend.cli.embedded.listen_socket import check_exposure, listen, url_of
 from backend.cli.embedded.postgres import start_postgres
+from backend.cli.embedded.process_spawn import ChildSpec, GuardedProcess, crash_message, run_to_end, spawn
 from backend.cli.embedded.server import RunningServer
-from backend.cli.embedded.spawn import ChildSpec, GuardedProcess, crash_message, run_to_end, spawn
 from backend.cli.embedded.supervisor import Service, Supervisor
 from backend.cli.errors import StackError
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from backend.cli.embedded.spawn import Exit, GuardedProcess, crash_message
+from backend.cli.embedded.process_spawn import Exit, GuardedProcess, crash_message
 from backend.cli.errors import StackError
 
 FIRST_DELAY, LONGEST_DELAY = 1.0, 30.0

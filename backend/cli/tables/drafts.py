@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.cli.output import Columns, plain, print_facts
-from backend.cli.show import moment
+from backend.cli.tables.runs import moment
 
 Row = Mapping[str, Any]
 

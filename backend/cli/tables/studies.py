@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.cli.output import Columns, print_facts, print_table, rate
-from backend.cli.show import moment
+from backend.cli.tables.runs import moment
 
 Row = Mapping[str, Any]
 

@@ -8,13 +8,13 @@ from sqlalchemy import ColumnElement, Row, Select, case, func, literal, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Benchmark, Episode, Rollup, Run, Step, Task, TaskSet
-from backend.domain.score import SOLVED_TOLERANCE
+from backend.domain.model.score import SOLVED_TOLERANCE
 
 AnyRow = Row[*tuple[Any, ...]]
 
 
 def look() -> ColumnElement[str]:
-    """The look of an episode (backend.services.pages_looks), so that bars are counted by the database."""
+    """The look of an episode (backend.services.runs.views.outcome_style), so that bars are counted by the database."""
     stopped = Episode.ended_by.not_in(["done", "infeasible"])
     return case(
         (Episode.state == "not_runnable", literal("notrunnable")),

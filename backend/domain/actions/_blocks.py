@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from backend.domain.errors import InvalidAction
-from backend.domain.ports_model import ModelReply
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.model import ModelReply
 
 TOKENS = frozenset({"WAIT", "DONE", "FAIL"})
 LONGEST_REPLY = 2 * 2**20

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from backend.domain.actions._keys import known
 from backend.domain.errors import InvalidAction
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
 
 MOST_ACTIONS = 200
 LONGEST_TEXT = 20_000

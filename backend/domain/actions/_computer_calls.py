@@ -13,8 +13,8 @@ from backend.domain.actions._keys import combination, pressed
 from backend.domain.actions._points import marked, on_grid, pixel
 from backend.domain.actions._python import Call, Code, NotTypedError, applied, called, dotted
 from backend.domain.errors import InvalidAction
-from backend.domain.ports_agent import Sight
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.agent import Sight
 
 _WHEEL_CLICKS = 3  # WAA scrolls by 400 of Windows' units; a wheel click has 120.
 _DECISIONS = TOKENS | {"COMMAND"}

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from backend.domain.errors import InvalidAction
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
 
 _NAMED = """
 tab enter return space backspace esc escape shift shiftleft shiftright ctrl ctrlleft ctrlright alt altleft altright

@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from backend.domain.errors import InvalidAction
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import Sight
-from backend.domain.trajectory import Mark
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Mark
+from backend.domain.ports.agent import Sight
 
 Place = Callable[[float, float], tuple[int, int]]
 """Screen pixels of a point that a model gave. Raises InvalidAction."""

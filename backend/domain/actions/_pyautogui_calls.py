@@ -6,7 +6,7 @@ from typing import Any
 from backend.domain.actions._checked import MOST_WHEEL_CLICKS
 from backend.domain.actions._points import Place
 from backend.domain.actions._python import Call, NotTypedError, applied
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
 
 _MOST_PRESSES = 50
 _WINDOWS_WHEEL = 120  # Units of one wheel click, which pyautogui counts in on Windows.

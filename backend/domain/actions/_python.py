@@ -8,7 +8,7 @@ from typing import Any
 from backend.domain.actions._blocks import TOKENS, Block
 from backend.domain.actions._checked import LONGEST_CODE
 from backend.domain.errors import InvalidAction
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
 
 PYTHON_LABELS = frozenset({"", "python", "py", "python3"})
 _LONGEST_LINE = 200

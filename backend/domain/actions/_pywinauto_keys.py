@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from backend.domain.actions._checked import MOST_ACTIONS
 from backend.domain.actions._keys import key_of, known
 from backend.domain.errors import InvalidAction
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
 
 _MODIFIERS = {"^": "ctrl", "+": "shift", "%": "alt"}
 _SPECIAL = frozenset("^+%(){}~")

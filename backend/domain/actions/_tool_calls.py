@@ -7,8 +7,8 @@ from backend.domain.actions._checked import MOST_ACTIONS, MOST_WHEEL_CLICKS, che
 from backend.domain.actions._forms import short
 from backend.domain.actions._keys import MODIFIERS, pressed
 from backend.domain.errors import InvalidAction
-from backend.domain.ports_model import ModelReply, ToolCall
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.model import ModelReply, ToolCall
 
 PIXELS_PER_CLICK = 100
 """Pixels that a page moves by one click of the wheel, about; vendors' samples reckon with it."""

@@ -14,11 +14,11 @@ from backend.domain.actions._keys import combination, held, pressed
 from backend.domain.actions._points import in_picture
 from backend.domain.actions._tool_calls import ENDING, actions_of, scrolled, turned, waits
 from backend.domain.errors import InvalidAction
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import ModelReply, Tool, ToolCall
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import ModelReply, Tool, ToolCall
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Action, ActionType
 
 _NAME = "computer"
 _LONGEST_HOLD = 20.0  # Seconds; code on the desktop may run for 30.

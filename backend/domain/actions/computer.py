@@ -7,11 +7,11 @@ from backend.domain.actions._blocks import fenced, text_of, token
 from backend.domain.actions._checked import checked
 from backend.domain.actions._computer_calls import ComputerCalls, check_names, code_block, decision
 from backend.domain.actions._python import Code, NotTypedError, plain_calls, read_code
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import ModelReply, Tool
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import ModelReply, Tool
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Action, ActionType
 
 _IMPORTS = frozenset({"computer", "time"})
 _LINES = (

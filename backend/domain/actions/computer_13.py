@@ -14,11 +14,11 @@ from backend.domain.actions._forms import Button, Number, read
 from backend.domain.actions._json import json_blocks
 from backend.domain.actions._points import Coordinates, Place, explained, place
 from backend.domain.errors import InvalidAction
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import ModelReply, Tool
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import ModelReply, Tool
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Action, ActionType
 
 
 class _Nothing(Parameters):

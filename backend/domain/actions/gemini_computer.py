@@ -25,11 +25,11 @@ from backend.domain.actions._tool_calls import (
     waits,
 )
 from backend.domain.errors import InvalidAction
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import ModelReply, Tool, ToolCall
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import ModelReply, Tool, ToolCall
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Action, ActionType
 
 _GRID = 1000.0
 _PAGE_CLICKS = 5

@@ -14,11 +14,11 @@ from backend.domain.actions._keys import held, key_of
 from backend.domain.actions._points import in_picture
 from backend.domain.actions._tool_calls import ENDING, actions_of, chord, dragged, of_pixels, waits
 from backend.domain.errors import InvalidAction
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import ModelReply, Tool, ToolCall
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import ModelReply, Tool, ToolCall
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Action, ActionType
 
 _NAMES = ("computer", "computer_use_preview", "computer_call")
 _BUTTONS = {"left": "left", "right": "right", "wheel": "middle", "middle": "middle"}

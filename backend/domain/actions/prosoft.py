@@ -8,11 +8,11 @@ from backend.domain.actions._checked import checked
 from backend.domain.actions._computer_calls import ComputerCalls, check_names, code_block, decision, unqualified
 from backend.domain.actions._python import Code, NotTypedError, plain_calls, read_code
 from backend.domain.errors import InvalidAction
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import ModelReply, Tool
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import ModelReply, Tool
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Action, ActionType
 
 # ProSoftArena, Table 8, and `drag` of its prompt: the function as the table writes it, and its place in the API.
 _FUNCTIONS = {

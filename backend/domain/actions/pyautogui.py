@@ -21,10 +21,10 @@ from backend.domain.actions._python import (
     read_code,
 )
 from backend.domain.errors import InvalidAction
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import ModelReply, Tool
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import ModelReply, Tool
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Action, ActionType
 
 _TAG = re.compile(r"tag_(\d{1,6})")
 _IMPORTS = frozenset({"pyautogui", "time"})

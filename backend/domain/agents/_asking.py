@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from backend.domain.agents._messages import message_tokens
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.errors import AgentFailed, Invalid, ModelApiFailed
-from backend.domain.ports_agent import AgentContext
-from backend.domain.ports_model import Message, ModelReply, ModelRequest, Tool
+from backend.domain.ports.agent import AgentContext
+from backend.domain.ports.model import Message, ModelReply, ModelRequest, Tool
 
 Build = Callable[[int], Sequence[Message] | None]
 """The messages of a step with so much of the oldest input left out; None when nothing more can be left out."""

@@ -14,10 +14,10 @@ from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.agents._pictures import fitted
 from backend.domain.agents._seen import elements, titles, tree_text
-from backend.domain.observations._image import in_view
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import Message, ModelReply, Part
-from backend.domain.trajectory import Decision, Frame, Observation
+from backend.domain.model.trajectory import Decision, Frame, Observation
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import Message, ModelReply, Part
+from backend.domain.screen.image import in_view
 
 _MEMORY = re.compile(r"```memory[ \t]*\n(.*?)```", re.DOTALL)
 _CODE = re.compile(r"```python[ \t]*\n(.*?)```", re.DOTALL)

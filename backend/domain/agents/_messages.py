@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from backend.domain.observations._tree import estimated_tokens
-from backend.domain.ports_model import Message, ModelReply, Part
-from backend.domain.trajectory import Frame
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.model import Message, ModelReply, Part
+from backend.domain.screen.tree import estimated_tokens
 
 MOST_PROMPT = 200_000
 """Characters of a prompt that a step keeps."""

@@ -11,10 +11,10 @@ from backend.domain.agents._messages import prompt_text, words_of
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.agents._templates import prompt_hashes, render
 from backend.domain.errors import AgentFailed, Invalid
-from backend.domain.ports_agent import ActionSpace, AgentContext, Sight
-from backend.domain.ports_model import Message, ModelReply
+from backend.domain.model.trajectory import Action, Decision, Observation
+from backend.domain.ports.agent import ActionSpace, AgentContext, Sight
+from backend.domain.ports.model import Message, ModelReply
 from backend.domain.registry import Kind
-from backend.domain.trajectory import Action, Decision, Observation
 
 
 class ModelAgent(ABC):

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from backend.domain.parameters import Parameters
+from backend.domain.model.parameters import Parameters
 
 _SECRETS = ("key", "authorization", "token", "secret", "password")
 _NO_SECRETS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})

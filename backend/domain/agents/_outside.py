@@ -1,7 +1,7 @@
 """What agents from outside share: what is told with an observation, and how their messages are read.
 
-The message's form is documented in `worker/line.py`. Nothing in it is trusted: it is checked here, whoever checked it
-before.
+The message's form is documented in `worker/agents/redis_channel.py`. Nothing in it is trusted: it is checked here,
+whoever checked it before.
 """
 
 from collections.abc import Mapping
@@ -10,11 +10,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.domain import registry
-from backend.domain.episode import EndedBy
 from backend.domain.errors import AgentFailed, Invalid
-from backend.domain.ports_agent import ActionSpace, AgentContext, Line, Sight
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
+from backend.domain.ports.agent import ActionSpace, AgentContext, Line, Sight
 from backend.domain.registry import Kind
-from backend.domain.trajectory import Action, ActionType, Decision, Observation
 
 LOOK_SECONDS = 2.0
 LATER_SECONDS = 5.0

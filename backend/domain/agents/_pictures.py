@@ -1,7 +1,7 @@
 """Pictures made as small as APIs make them anyway, so that what is written on them is not scaled twice."""
 
-from backend.domain.observations._pictures import decoded, encoded
-from backend.domain.trajectory import Frame
+from backend.domain.model.trajectory import Frame
+from backend.domain.screen.pictures import decoded, encoded
 
 LONG_SIDE, SHORT_SIDE = 2048, 768
 """What Navi fits pictures into: vendors scale what is larger."""

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Literal
 
 from backend.domain.errors import Invalid
-from backend.domain.observations._tree import cut, estimated_tokens, linear
-from backend.domain.ports_agent import Sight
-from backend.domain.run import Screen
-from backend.domain.trajectory import Mark, Window
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Mark, Window
+from backend.domain.ports.agent import Sight
+from backend.domain.screen.tree import cut, estimated_tokens, linear
 
 MOST_TITLES = 100
 MOST_TEXT = 300

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import AgentContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
+from backend.domain.ports.agent import AgentContext
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Action, ActionType, Decision, Observation
 
 
 @register(Kind.AGENT, "always_fail")

@@ -13,10 +13,10 @@ from backend.domain.agents._messages import message, reply_message
 from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.errors import InvalidAction
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import Message, ModelReply, Part
+from backend.domain.model.trajectory import Action, ActionType, Decision, Frame, Observation
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import Message, ModelReply, Part
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Action, ActionType, Decision, Frame, Observation
 
 _OLD = "(an older screen, left out)"
 

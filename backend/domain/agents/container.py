@@ -5,10 +5,10 @@ from typing import Any
 from pydantic import Field
 
 from backend.domain.agents._outside import Outside
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import AgentContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Decision, Observation
+from backend.domain.ports.agent import AgentContext
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Decision, Observation
 
 
 class ContainerParams(Parameters):
@@ -29,7 +29,7 @@ class ContainerParams(Parameters):
 
 @register(Kind.AGENT, "container")
 class Container:
-    """Like `remote`; the worker starts the container with its line (`worker.containers`)."""
+    """Like `remote`; the worker starts the container with its line (`worker.agents.containers`)."""
 
     Params = ContainerParams
     observation = "screenshot"

@@ -5,13 +5,13 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import AgentFailed, Invalid
-from backend.domain.hand import in_words, read_hand
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import AgentContext
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Decision, Observation
+from backend.domain.people.remote_input import in_words, read_hand
+from backend.domain.ports.agent import AgentContext
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Decision, Observation
 
 LOOK_SECONDS = 2.0
 AT_ONCE = 0.01

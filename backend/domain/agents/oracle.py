@@ -6,13 +6,13 @@ window list, nothing else. Widgets that a step needs are waited for with WAIT, a
 
 from typing import Any
 
-from backend.domain.agents._oracle_screen import BLIND, Screen, attempt, describe
-from backend.domain.agents._oracle_steps import OracleStep, read_solution
 from backend.domain.errors import AgentFailed, Invalid
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import AgentContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
+from backend.domain.ports.agent import AgentContext
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Action, ActionType, Decision, Observation
+from backend.domain.solutions.screen import BLIND, Screen, attempt, describe
+from backend.domain.solutions.steps import OracleStep, read_solution
 
 
 @register(Kind.AGENT, "oracle")

@@ -14,10 +14,10 @@ from backend.domain.agents._messages import message, reply_message
 from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.agents._seen import marks_table, tree_text
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import Message, ModelReply
+from backend.domain.model.trajectory import Decision, Frame, Observation
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import Message, ModelReply
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Decision, Frame, Observation
 
 
 class PromptParams(ModelParams):

@@ -6,11 +6,11 @@ from typing import Any
 from pydantic import Field
 
 from backend.domain.errors import AgentFailed
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import AgentContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
+from backend.domain.ports.agent import AgentContext
 from backend.domain.registry import Kind, register
-from backend.domain.run import Screen
-from backend.domain.trajectory import Action, ActionType, Decision, Observation
 
 _KEYS = (
     "enter",

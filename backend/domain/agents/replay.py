@@ -6,10 +6,10 @@ from uuid import UUID
 from pydantic import Field
 
 from backend.domain.errors import AgentFailed
-from backend.domain.parameters import Parameters
-from backend.domain.ports_agent import AgentContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, Usage
+from backend.domain.ports.agent import AgentContext
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Action, ActionType, Decision, Observation, Usage
 
 
 class ReplayParams(Parameters):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from backend.domain.task import JSON, SetupStep, Task
+from backend.domain.model.task import JSON, SetupStep, Task
 
 _SCHEMES = ("http://", "https://")
 

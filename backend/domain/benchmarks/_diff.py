@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from backend.domain.benchmarks._files import short
-from backend.domain.task import Frozen, Task
+from backend.domain.model.task import Frozen, Task
 
 MOST = 50  # changes of one task that are told
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backend.domain.benchmarks._files import short
-from backend.domain.task import JSON, SetupStep, Task
+from backend.domain.model.task import JSON, SetupStep, Task
 
 Fault = tuple[str, str]
 """Where it is, and what."""

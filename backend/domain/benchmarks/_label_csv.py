@@ -11,7 +11,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping
 
 from backend.domain.errors import Invalid
-from backend.domain.task import Difficulty, DifficultySource, Frozen
+from backend.domain.model.task import Difficulty, DifficultySource, Frozen
 
 MOST_ROWS = 20_000
 COLUMNS = ("task", "difficulty", "source", "human_seconds", "human_steps")

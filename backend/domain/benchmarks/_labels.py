@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.domain.benchmarks._assets import external_assets
-from backend.domain.task import JSON, Difficulty, DifficultySource, SetupStep, Task
+from backend.domain.model.task import JSON, Difficulty, DifficultySource, SetupStep, Task
 
 _APPS = {
     "calc": "libreoffice_calc",

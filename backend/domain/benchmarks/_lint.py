@@ -7,14 +7,14 @@ from typing import Any, Literal
 from pydantic import ValidationError
 
 from backend.domain import registry
-from backend.domain.agents._oracle_steps import read_solution
 from backend.domain.benchmarks._faults import faults
 from backend.domain.benchmarks._options import call_problems
 from backend.domain.errors import Invalid, UnknownPlugin
-from backend.domain.parameters import ASSET
+from backend.domain.model.parameters import ASSET
+from backend.domain.model.task import JSON, Frozen, MetricCall, Task
 from backend.domain.registry import Kind
 from backend.domain.setup import check_step
-from backend.domain.task import JSON, Frozen, MetricCall, Task
+from backend.domain.solutions.steps import read_solution
 
 
 class Finding(Frozen):

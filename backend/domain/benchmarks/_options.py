@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 from pydantic import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, TypeAdapter, ValidationError
 
 from backend.domain.errors import Invalid
-from backend.domain.task import MetricCall
+from backend.domain.model.task import MetricCall
 
 Problem = tuple[str, str]
 """What is wrong, and the name of the option that the metric does not know (empty for any other mistake)."""

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from backend.domain.benchmarks._files import kind_of, name_of, read_bytes, read_json, read_object, short
 from backend.domain.benchmarks._osworld_task import PLAIN, Suite, TaskFile, to_task
 from backend.domain.errors import Invalid
-from backend.domain.task import LoadedBenchmark, Task, TaskKey
+from backend.domain.model.task import LoadedBenchmark, Task, TaskKey
 
 MAX_TASKS = 5000
 MAX_ASSET_BYTES = 64 * 2**20

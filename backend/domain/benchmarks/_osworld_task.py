@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
 
 from backend.domain.benchmarks._labels import PLAIN, Suite, app_of, extra_of, rated
-from backend.domain.task import (
+from backend.domain.model.task import (
     JSON,
     Difficulty,
     DifficultySource,

@@ -11,7 +11,7 @@ from typing import Any
 
 from backend.domain.benchmarks._files import short
 from backend.domain.benchmarks._prosoft_software import Software, software_of
-from backend.domain.task import JSON, Difficulty, Frozen
+from backend.domain.model.task import JSON, Difficulty, Frozen
 
 LEVELS = ("L1", "L2", "L3", "L4")
 """Operation, software, pipeline, creative. L5, a project, is the paper's future."""

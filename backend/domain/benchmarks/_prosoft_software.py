@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from backend.domain.benchmarks._files import short
-from backend.domain.task import JSON, Frozen
+from backend.domain.model.task import JSON, Frozen
 
 COMMERCIAL = "commercial"
 FREE = "free"

@@ -14,7 +14,7 @@ from backend.domain.benchmarks._labels import Suite, app_of, network_of
 from backend.domain.benchmarks._osworld_task import Evaluator, TaskFile, Word, calls_of, to_task
 from backend.domain.benchmarks._prosoft_metadata import Metadata
 from backend.domain.errors import Invalid
-from backend.domain.task import JSON, DifficultySource, EvaluatorSpec, Labels, Part, PartKind, Task, TaskKey
+from backend.domain.model.task import JSON, DifficultySource, EvaluatorSpec, Labels, Part, PartKind, Task, TaskKey
 
 PROTOCOL = "prosoftarena"
 BUDGETS = {"L1": 35, "L2": 55, "L3": 100, "L4": 55}

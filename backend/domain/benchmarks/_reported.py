@@ -9,7 +9,7 @@ import csv
 from functools import lru_cache
 from importlib import resources
 
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
 
 _PARTS = frozenset({"domain", "category"})
 

@@ -1,6 +1,6 @@
 """Task sets whose metrics judge as published, where the published form is wrong, to reproduce old numbers."""
 
-from backend.domain.task import LoadedBenchmark, Task
+from backend.domain.model.task import LoadedBenchmark, Task
 
 
 def strict(loaded: LoadedBenchmark) -> LoadedBenchmark:

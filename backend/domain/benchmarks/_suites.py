@@ -10,7 +10,7 @@ from backend.domain.benchmarks._labels import Suite, app_of
 from backend.domain.benchmarks._osworld_format import ALL, folder_of, keyed, listed, read_list, read_task, spelled
 from backend.domain.benchmarks._places import Place, find_place, sibling
 from backend.domain.errors import Invalid
-from backend.domain.task import LoadedBenchmark, Task, TaskKey, Variant
+from backend.domain.model.task import LoadedBenchmark, Task, TaskKey, Variant
 
 _INFEASIBLE = "test_infeasible"
 

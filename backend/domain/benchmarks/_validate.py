@@ -1,7 +1,7 @@
 """What must hold of a sound task: the three validation agents and the scores that they have to get."""
 
-from backend.domain.score import SOLVED_TOLERANCE
-from backend.domain.task import Task
+from backend.domain.model.score import SOLVED_TOLERANCE
+from backend.domain.model.task import Task
 
 VALIDATION_AGENTS = ("oracle", "noop", "always_fail")
 

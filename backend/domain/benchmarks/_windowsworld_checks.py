@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from backend.domain.benchmarks._windowsworld_format import Call, Check, Entry, Step
 from backend.domain.benchmarks._windowsworld_names import file_name, path_of, text_of, unknown_place
 from backend.domain.errors import Invalid
-from backend.domain.evaluators.formats.assertions import PASSING, Fact, Formula, parse
-from backend.domain.task import EvaluatorSpec, MetricCall, Part, PartKind, SetupStep
+from backend.domain.formats.assertions import PASSING, Fact, Formula, parse
+from backend.domain.model.task import EvaluatorSpec, MetricCall, Part, PartKind, SetupStep
 
 PROTOCOL = "windowsworld"
 INFEASIBLE = "L4"

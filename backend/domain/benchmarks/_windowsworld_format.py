@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.domain.task import Difficulty, DifficultySource
+from backend.domain.model.task import Difficulty, DifficultySource
 
 Short = Annotated[str, Field(min_length=1, max_length=300)]
 Text = Annotated[str, Field(max_length=20_000)]

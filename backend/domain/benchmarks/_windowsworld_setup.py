@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from backend.domain.benchmarks._windowsworld_format import Entry, FileToCreate
 from backend.domain.benchmarks._windowsworld_names import HOME, path_of, persona_of
-from backend.domain.setup._generated import Order
-from backend.domain.setup._generated import asset_of as written_asset
-from backend.domain.task import JSON, SetupStep
+from backend.domain.file_generators import Order
+from backend.domain.file_generators import asset_of as written_asset
+from backend.domain.model.task import JSON, SetupStep
 
 MOCKED = "This page stands in for {url} while a task is measured."
 

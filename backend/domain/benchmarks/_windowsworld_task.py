@@ -6,8 +6,8 @@ from backend.domain.benchmarks._windowsworld_checks import INFEASIBLE, evaluator
 from backend.domain.benchmarks._windowsworld_format import Entry
 from backend.domain.benchmarks._windowsworld_names import apps_of, persona_of, slug, text_of
 from backend.domain.benchmarks._windowsworld_setup import Shared, mocks_of, setup_of
-from backend.domain.task import JSON, Labels, Task, TaskKey, Variant
-from backend.domain.way_out import mocked_place
+from backend.domain.machines.egress_rules import mocked_place
+from backend.domain.model.task import JSON, Labels, Task, TaskKey, Variant
 
 DIALECT = "windowsworld"
 BUDGETS = {"L1": 15, "L2": 25, "L3": 40, "L4": 20}

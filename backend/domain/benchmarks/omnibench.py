@@ -6,12 +6,12 @@ from backend.domain.benchmarks._files import read_object
 from backend.domain.benchmarks._omnibench_files import ABOUT, LINES, SUBTASKS, read_pool, task_files
 from backend.domain.benchmarks._osworld_format import folder_of, read_assets
 from backend.domain.errors import Invalid
+from backend.domain.model.task import LoadedBenchmark, Task, Variant
 from backend.domain.omnibench.build import build, variants
 from backend.domain.omnibench.categories import category_of
 from backend.domain.omnibench.complexity import CAPABILITIES
 from backend.domain.omnibench.task_file import Pool, read_task
 from backend.domain.registry import Kind, register
-from backend.domain.task import LoadedBenchmark, Task, Variant
 
 
 @register(Kind.BENCHMARK, "omnibench")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from backend.domain.benchmarks._labels import Suite
 from backend.domain.benchmarks._suites import Published, load_suite
+from backend.domain.model.task import LoadedBenchmark
 from backend.domain.registry import Kind, register
-from backend.domain.task import LoadedBenchmark
 
 _UBUNTU = Suite(
     name="osworld",

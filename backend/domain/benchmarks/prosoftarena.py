@@ -15,8 +15,8 @@ from backend.domain.benchmarks._places import find_place
 from backend.domain.benchmarks._prosoft_metadata import read_metadata
 from backend.domain.benchmarks._prosoft_task import ProTaskFile, to_pro_task
 from backend.domain.errors import Invalid
+from backend.domain.model.task import JSON, LoadedBenchmark, Task, TaskKey
 from backend.domain.registry import Kind, register
-from backend.domain.task import JSON, LoadedBenchmark, Task, TaskKey
 
 _METADATA = "metadata.json"
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from backend.domain.benchmarks._osworld_format import load_folder
+from backend.domain.model.task import LoadedBenchmark
 from backend.domain.registry import Kind, register
-from backend.domain.task import LoadedBenchmark
 
 
 @register(Kind.BENCHMARK, "starter")

@@ -19,8 +19,8 @@ from backend.domain.benchmarks._windowsworld_names import APPS, PERSONAS, app_of
 from backend.domain.benchmarks._windowsworld_setup import MOCKED, Shared, asset_of, shared_files
 from backend.domain.benchmarks._windowsworld_task import task_of, variants_of
 from backend.domain.errors import Invalid
+from backend.domain.model.task import LoadedBenchmark, Task, Variant
 from backend.domain.registry import Kind, register
-from backend.domain.task import LoadedBenchmark, Task, Variant
 
 FILE = "benchmark.json"
 Raw = dict[str, Any]

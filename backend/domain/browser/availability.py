@@ -1,7 +1,7 @@
 """Whether a browser of the desktop can be talked to."""
 
 from backend.domain.errors import GuestRefused
-from backend.domain.ports_web import Browser
+from backend.domain.ports.web import Browser
 
 
 def why_silent(browser: Browser) -> str:

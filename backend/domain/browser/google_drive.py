@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from backend.domain.errors import WebFailed
-from backend.domain.ports_web import Web, WebReply
+from backend.domain.ports.web import Web, WebReply
 
 SECRET = "googledrive_settings"  # noqa: S105 - the name under which the secret is kept
 FOLDER = "application/vnd.google-apps.folder"

@@ -6,7 +6,7 @@ guest API understands `~` and `$VARIABLES` in paths.
 
 from enum import StrEnum
 
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
 
 
 class System(StrEnum):

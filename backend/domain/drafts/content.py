@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from backend.domain.errors import Invalid
-from backend.domain.parameters import ASSET
-from backend.domain.task import (
+from backend.domain.model.parameters import ASSET
+from backend.domain.model.task import (
     JSON,
     Difficulty,
     DifficultySource,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from backend.domain.drafts.content import DraftContent
-from backend.domain.task import JSON
+from backend.domain.model.task import JSON
 
 FEWEST_WORDS = 4
 _SUBJECTIVE = (

@@ -15,7 +15,7 @@ from pydantic import BaseModel, PydanticSchemaGenerationError, PydanticUndefined
 from pydantic.errors import PydanticInvalidForJsonSchema
 
 from backend.domain import registry
-from backend.domain.parameters import Parameters
+from backend.domain.model.parameters import Parameters
 from backend.domain.registry import Kind
 
 FORM_KINDS = (Kind.SETUP, Kind.GETTER, Kind.METRIC)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from backend.domain.drafts.content import DraftContent
-from backend.domain.task import JSON, SetupStep
+from backend.domain.model.task import JSON, SetupStep
 
 DECLARATIVE = frozenset(
     {

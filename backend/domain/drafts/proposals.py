@@ -12,8 +12,8 @@ from pydantic import Field, ValidationError
 
 from backend.domain.drafts.content import NAME, DraftContent, read_content
 from backend.domain.errors import Invalid
-from backend.domain.ports_model import Message, ModelRequest, Part
-from backend.domain.task import Difficulty, Frozen, MetricCall, SetupStep, digest
+from backend.domain.model.task import Difficulty, Frozen, MetricCall, SetupStep, digest
+from backend.domain.ports.model import Message, ModelRequest, Part
 
 MOST = 20
 MOST_CHARACTERS = 200_000

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.domain.agents._oracle_steps import Selector
-from backend.domain.evaluators.formats.accessibility import WINDOW_ROLES, Widget, widgets
-from backend.domain.trajectory import Action, ActionType, Window
+from backend.domain.formats.accessibility import WINDOW_ROLES, Widget, widgets
+from backend.domain.model.trajectory import Action, ActionType, Window
+from backend.domain.solutions.steps import Selector
 
 Step = dict[str, Any]
 _LONGEST = 100

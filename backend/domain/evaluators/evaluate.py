@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from backend.domain import registry
-from backend.domain.episode import EndedBy
 from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, NotGiven, TaskSetupFailed, WebFailed
 from backend.domain.judging.criteria import criteria_of
-from backend.domain.ports import Getter, Metric, ScoringProtocol, SetupContext
-from backend.domain.registry import Kind
-from backend.domain.score import (
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.score import (
     GAVE_UP,
     HANDED_IN,
     Blob,
@@ -28,8 +26,10 @@ from backend.domain.score import (
     is_solved,
     join,
 )
+from backend.domain.model.task import JSON, EvaluatorSpec, Frozen, MetricCall, Part, SetupStep, Task
+from backend.domain.ports.desktop import Getter, Metric, ScoringProtocol, SetupContext
+from backend.domain.registry import Kind
 from backend.domain.setup import check_step, run_step
-from backend.domain.task import JSON, EvaluatorSpec, Frozen, MetricCall, Part, SetupStep, Task
 
 T = TypeVar("T")
 _BY_WHAT_IS_LEFT: Mapping[str, frozenset[str]] = {

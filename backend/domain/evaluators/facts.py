@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.evaluate import CallEvidence, gather
+from backend.domain.model.score import Blob, is_solved
+from backend.domain.model.task import JSON, Frozen, MetricCall, Task
 from backend.domain.omnibench.expression import DIALECT, FACTS, MOST_CHECKS, as_call
-from backend.domain.ports import Metric, SetupContext
+from backend.domain.ports.desktop import Metric, SetupContext
 from backend.domain.registry import Kind
-from backend.domain.score import Blob, is_solved
-from backend.domain.task import JSON, Frozen, MetricCall, Task
 
 Fact = Mapping[str, JSON]
 INDEX = "facts"

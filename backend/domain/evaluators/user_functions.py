@@ -10,7 +10,7 @@ from typing import Protocol
 from pydantic import Field
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.task import JSON, Frozen
+from backend.domain.model.task import JSON, Frozen
 
 Fact = Mapping[str, JSON]
 

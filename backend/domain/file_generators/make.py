@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from backend.domain.setup._generated import office, texts
-from backend.domain.setup._generated.pdf import pdf
-from backend.domain.setup._generated.pictures import picture
-from backend.domain.setup._generated.prose import Prose, prose_of
-from backend.domain.setup._generated.tables import Filled, sheets_of
-from backend.domain.setup._generated.values import FIXED
+from backend.domain.file_generators import office, texts
+from backend.domain.file_generators.pdf import pdf
+from backend.domain.file_generators.pictures import picture
+from backend.domain.file_generators.prose import Prose, prose_of
+from backend.domain.file_generators.tables import Filled, sheets_of
+from backend.domain.file_generators.values import FIXED
 
 _TODAY = re.compile(r"今天|昨天|天前|近\s*\d+\s*天|未来|(?i:today|yesterday|days ago)")
 _AGES = {"今天": 0, "昨天": 1}

@@ -6,8 +6,8 @@ import zipfile
 from collections.abc import Sequence
 from datetime import date
 
-from backend.domain.setup._generated.prose import Prose
-from backend.domain.setup._generated.tables import Filled
+from backend.domain.file_generators.prose import Prose
+from backend.domain.file_generators.tables import Filled
 
 _STAMP = (2024, 6, 17, 9, 0, 0)
 _NOW = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*(<)")

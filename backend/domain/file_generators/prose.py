@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from backend.domain.setup._generated.prompt import QUOTED, number_of_rows, quoted
-from backend.domain.setup._generated.values import NAMES
+from backend.domain.file_generators.prompt import QUOTED, number_of_rows, quoted
+from backend.domain.file_generators.values import NAMES
 
 _TITLED = re.compile(r"(?:主?标题(?:为)?[‘“']([^’”']+)[’”'])|(?:[‘“']([^’”']+)[’”']标题)")
 _PAIRS = re.compile(r"([^\s，,。；;（(、：:]{1,12})[：:]\s*([^，,。；;、）)]{1,40})")

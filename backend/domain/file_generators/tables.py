@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from random import Random
 
-from backend.domain.setup._generated.prompt import Column, Table, table_of
-from backend.domain.setup._generated.values import Value, column_values
+from backend.domain.file_generators.prompt import Column, Table, table_of
+from backend.domain.file_generators.values import Value, column_values
 
 MAIN = "Sheet1"
 

@@ -10,9 +10,9 @@ from itertools import islice
 from random import Random
 from typing import Any
 
-from backend.domain.setup._generated.prompt import MAX_ROWS, Column, number_of_rows, table_of
-from backend.domain.setup._generated.prose import Prose
-from backend.domain.setup._generated.tables import Filled
+from backend.domain.file_generators.prompt import MAX_ROWS, Column, number_of_rows, table_of
+from backend.domain.file_generators.prose import Prose
+from backend.domain.file_generators.tables import Filled
 
 _LEVELS = ("ERROR", "WARNING", "INFO", "DEBUG")
 _SAID = {

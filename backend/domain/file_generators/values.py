@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from random import Random
 
-from backend.domain.setup._generated.prompt import EACH_DAY, EACH_DAY_FROM_TODAY, Column
+from backend.domain.file_generators.prompt import EACH_DAY, EACH_DAY_FROM_TODAY, Column
 
 Value = str | int | float | date
 NAMES = (

@@ -13,14 +13,14 @@ from typing import Annotated
 from pydantic import Field, ValidationError
 
 from backend.domain.errors import Invalid
-from backend.domain.ports_model import Message, ModelClient, ModelRequest, Part
-from backend.domain.setup._generated import office, texts
-from backend.domain.setup._generated.make import Order, asks_for_today
-from backend.domain.setup._generated.pdf import pdf
-from backend.domain.setup._generated.prompt import MAX_COLUMNS, MAX_ROWS
-from backend.domain.setup._generated.prose import Prose
-from backend.domain.setup._generated.tables import Filled
-from backend.domain.task import Frozen
+from backend.domain.file_generators import office, texts
+from backend.domain.file_generators.make import Order, asks_for_today
+from backend.domain.file_generators.pdf import pdf
+from backend.domain.file_generators.prompt import MAX_COLUMNS, MAX_ROWS
+from backend.domain.file_generators.prose import Prose
+from backend.domain.file_generators.tables import Filled
+from backend.domain.model.task import Frozen
+from backend.domain.ports.model import Message, ModelClient, ModelRequest, Part
 
 MAX_TOKENS = 16_000
 Cell = Annotated[str, Field(max_length=2000)] | int | float

@@ -9,8 +9,8 @@ from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import unescape
 
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.workbook import (
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.workbook import (
     MAX_ROW,
     CellError,
     Damaged,

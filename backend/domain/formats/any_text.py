@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from backend.domain.evaluators.formats import pdf
-from backend.domain.evaluators.formats.documents import cell_paragraphs, read_document, text_of, texts
-from backend.domain.evaluators.formats.odt import odt_texts, read_odt
-from backend.domain.evaluators.formats.slides import look_into
-from backend.domain.evaluators.formats.text import read_text
-from backend.domain.evaluators.formats.workbook import Damaged, Workbook, bounds, read_workbook
+from backend.domain.formats import pdf
+from backend.domain.formats.documents import cell_paragraphs, read_document, text_of, texts
+from backend.domain.formats.odt import odt_texts, read_odt
+from backend.domain.formats.slides import look_into
+from backend.domain.formats.text import read_text
+from backend.domain.formats.workbook import Damaged, Workbook, bounds, read_workbook
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.packages import DAMAGE, check_archive
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.packages import DAMAGE, check_archive
 
 MAX_BYTES = 128 * 2**20
 MAX_UNPACKED = 400 * 2**20

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from backend.domain.evaluators.formats.workbook import Workbook, relation
+from backend.domain.formats.workbook import Workbook, relation
 
 EMU_PER_PIXEL = 9525
 _PLAIN_WIDTH, _PLAIN_HEIGHT = 64, 20  # pixels of a column and a row that say nothing of their size

@@ -8,7 +8,7 @@ style, each with the styles that it is based on, then the document's defaults. S
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from backend.domain.evaluators.formats.documents import Element, child, w
+from backend.domain.formats.documents import Element, child, w
 
 if TYPE_CHECKING:
     from docx.document import Document

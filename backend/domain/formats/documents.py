@@ -8,8 +8,8 @@ tabs and line breaks as characters), read straight from the elements, which is t
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.packages import check_package
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.packages import check_package
 
 if TYPE_CHECKING:
     from docx.document import Document

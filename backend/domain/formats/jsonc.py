@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from backend.domain.evaluators.formats.text import read_text
+from backend.domain.formats.text import read_text
 
 # Strings and comments without an end reach to the end of the file, so that none is looked through twice. No possessive
 # groups: Python before 3.11.5 matches those that hold a choice wrongly.

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from backend.domain.evaluators.formats.text import read_text
+from backend.domain.formats.text import read_text
 
 MAX_YAML = 4 * 2**20  # bytes; YAML is read at about a megabyte per second
 MAX_NODES = 10**6  # an alias in YAML may stand for a large part again and again

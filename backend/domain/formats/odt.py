@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.packages import check_package
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.packages import check_package
 
 T = TypeVar("T")
 Element = Any

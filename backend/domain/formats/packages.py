@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.parsers import expat
 
-from backend.domain.evaluators.formats.failures import let_through
+from backend.domain.formats.failures import let_through
 
 MAX_PACKED = 128 * 2**20
 MAX_UNPACKED = 200 * 2**20

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.pictures import on_white
+from backend.domain.formats.pictures import on_white
 
 if TYPE_CHECKING:
     from PIL.Image import Image

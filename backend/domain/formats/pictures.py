@@ -5,7 +5,7 @@ import warnings
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from backend.domain.evaluators.formats.failures import let_through
+from backend.domain.formats.failures import let_through
 
 if TYPE_CHECKING:
     from PIL.Image import Image

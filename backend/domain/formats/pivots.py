@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from backend.domain.evaluators.formats.workbook import Bounds, Workbook, bounds
+from backend.domain.formats.workbook import Bounds, Workbook, bounds
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.formats.seven_zip_coders import AES, Coder, undone
+from backend.domain.formats.seven_zip_coders import AES, Coder, undone
 
 SIGNATURE = b"7z\xbc\xaf\x27\x1c"
 MAX_FILES, MAX_FOLDERS, MAX_CODERS, MAX_HEADER = 100_000, 10_000, 8, 16 * 2**20

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.formats.failures import let_through
+from backend.domain.formats.failures import let_through
 
 AES = bytes.fromhex("06f10701")
 MAX_UNPACKED = 256 * 2**20

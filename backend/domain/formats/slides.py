@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.packages import check_package
-from backend.domain.evaluators.formats.slides_colours import Colour
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.packages import check_package
+from backend.domain.formats.slides_colours import Colour
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation
@@ -209,6 +209,6 @@ def look_into(path: str | None, read: "Callable[[Presentation], T]") -> tuple[T 
 
 def read_deck(path: str | None) -> tuple[Deck | None, str]:
     """The presentation as values, or why there is none: absent, no presentation, damaged, too large."""
-    from backend.domain.evaluators.formats.slides_reader import deck_of
+    from backend.domain.formats.slides_reader import deck_of
 
     return look_into(path, deck_of)

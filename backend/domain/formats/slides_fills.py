@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from backend.domain.evaluators.formats.slides import Fill
-from backend.domain.evaluators.formats.slides_colours import A, Colour, P, Theme, colour_in, local, read_theme
+from backend.domain.formats.slides import Fill
+from backend.domain.formats.slides_colours import A, Colour, P, Theme, colour_in, local, read_theme
 
 _UNKNOWN = Fill("unknown")
 _NONE = Fill("none")

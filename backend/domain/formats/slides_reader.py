@@ -1,22 +1,13 @@
-"""From python-pptx's objects to the values of `formats.slides`."""
+"""From python-pptx's objects to the values of `backend.domain.formats.slides`."""
 
 import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from backend.domain.evaluators.formats.slides import (
-    MAX_SHAPES,
-    Bullet,
-    Cell,
-    Deck,
-    OwnFill,
-    Picture,
-    Shape,
-    Slide,
-)
-from backend.domain.evaluators.formats.slides_colours import A, P, local
-from backend.domain.evaluators.formats.slides_fills import Fills
-from backend.domain.evaluators.formats.slides_text import TextReader, Texts
+from backend.domain.formats.slides import MAX_SHAPES, Bullet, Cell, Deck, OwnFill, Picture, Shape, Slide
+from backend.domain.formats.slides_colours import A, P, local
+from backend.domain.formats.slides_fills import Fills
+from backend.domain.formats.slides_text import TextReader, Texts
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from backend.domain.evaluators.formats.slides import Paragraph, Run
-from backend.domain.evaluators.formats.slides_colours import A, Colour, P, Theme, colour_in, local
-from backend.domain.evaluators.formats.slides_fills import placeholders
+from backend.domain.formats.slides import Paragraph, Run
+from backend.domain.formats.slides_colours import A, Colour, P, Theme, colour_in, local
+from backend.domain.formats.slides_fills import placeholders
 
 _TRUE = {"1", "true", "on"}
 _FILLS = frozenset({"solidFill", "gradFill", "noFill", "blipFill", "pattFill"})

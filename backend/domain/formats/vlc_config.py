@@ -1,6 +1,6 @@
 """Reads VLC's configuration file `vlcrc`: `key=value` lines; a commented line shows a default."""
 
-from backend.domain.evaluators.formats.text import read_text
+from backend.domain.formats.text import read_text
 
 
 def read_settings(path: str | None) -> tuple[dict[str, str] | None, str]:

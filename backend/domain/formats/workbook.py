@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.packages import check_package
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.packages import check_package
 
 if TYPE_CHECKING:
-    from backend.domain.evaluators.formats.cell_styles import Styles
+    from backend.domain.formats.cell_styles import Styles
 
 MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
 Value = bool | int | float | str | None
@@ -201,7 +201,7 @@ class Workbook:
     @cached_property
     def styles(self) -> "Styles":
         """The cell formats."""
-        from backend.domain.evaluators.formats.cell_styles import Styles
+        from backend.domain.formats.cell_styles import Styles
 
         parts = dict(self.related(self.main).values())
         return Styles(self.xml(parts.get("styles", "")), self.xml(parts.get("theme", "")))
@@ -216,7 +216,7 @@ class Workbook:
         if place is None or place.kind != "worksheet":
             return None
         if name not in self._sheets:
-            from backend.domain.evaluators.formats._sheet_reader import SheetReader
+            from backend.domain.formats._sheet_reader import SheetReader
 
             self._sheets[name] = SheetReader(self, place).read()
         return self._sheets[name]

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from backend.domain.errors import EvaluatorFailed, Invalid, ModelApiFailed
-from backend.domain.judging.config import JudgeConfig
 from backend.domain.judging.criteria import Criterion
+from backend.domain.judging.judge_input import SeenStep, chosen, last_step
 from backend.domain.judging.judgement import Judgement, JudgeReply, Vote
 from backend.domain.judging.prompt import PROMPT_SHA256, input_sha256, messages, repair, shown_picture
 from backend.domain.judging.reply import BrokenReply, read_reply, text_of, verdict_tool
-from backend.domain.judging.seen import SeenStep, chosen, last_step
-from backend.domain.ports_model import Message, ModelClient, ModelReply, ModelRequest
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.ports.model import Message, ModelClient, ModelReply, ModelRequest
 
 MAX_PROBLEM = 500
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.task import Frozen, MetricCall, Task
+from backend.domain.model.task import Frozen, MetricCall, Task
 
 JUDGE = "vlm_judge"
 """The name of the metric and of its getter."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
-from backend.domain.episode import EndedBy
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.task import JSON, Frozen
+from backend.domain.model.trajectory import ActionType
 from backend.domain.statistics.intervals import Interval, wilson
-from backend.domain.task import JSON, Frozen
-from backend.domain.trajectory import ActionType
 
 OMNIBENCH, PROSOFTARENA, OSWORLD = "OmniBench", "ProSoftArena", "OSWorld"
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
 
 MAX_DID = 600
 """Characters of a step's actions that a judge is told."""

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from pydantic import Field, ValidationError
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.judging.config import JudgeConfig
 from backend.domain.judging.criteria import Criterion
 from backend.domain.judging.reply import BrokenReply, CriterionVerdict, read_reply
-from backend.domain.score import MetricValue
-from backend.domain.task import Frozen
-from backend.domain.trajectory import Usage
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.score import MetricValue
+from backend.domain.model.task import Frozen
+from backend.domain.model.trajectory import Usage
 
 
 class JudgeReply(Frozen):

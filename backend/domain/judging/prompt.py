@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 
 from backend.domain.errors import DeskarenaError, EvaluatorFailed
 from backend.domain.judging.criteria import Criterion
+from backend.domain.judging.judge_input import MAX_DID, KeptPicture, SeenStep, chosen
 from backend.domain.judging.reply import TOOL, verdict_tool
-from backend.domain.judging.seen import MAX_DID, KeptPicture, SeenStep, chosen
-from backend.domain.observations._pictures import decoded, encoded
-from backend.domain.ports_model import Message, Part
-from backend.domain.task import digest
-from backend.domain.trajectory import Frame
+from backend.domain.model.task import digest
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.model import Message, Part
+from backend.domain.screen.pictures import decoded, encoded
 
 SYSTEM = f"""You judge what somebody did on a computer. You get the task, a list of criteria, and the steps in their
 order: what was done at each, and pictures of the screen between them. Some pictures may have been left out of long

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
 from backend.domain.judging.criteria import Criterion
-from backend.domain.ports_model import ModelReply, Tool
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
+from backend.domain.ports.model import ModelReply, Tool
 
 TOOL = "give_verdicts"
 MAX_REASON = 1000

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.ports import Desktop
-from backend.domain.ports_kept import Clock
-from backend.domain.run import Screen, Settle
-from backend.domain.trajectory import Action, ActionType, Decision
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Screen, Settle
+from backend.domain.model.trajectory import Action, ActionType, Decision
+from backend.domain.ports.desktop import Desktop
+from backend.domain.ports.storage import Clock
 
 _ENDINGS: Mapping[ActionType, EndedBy] = {ActionType.DONE: EndedBy.DONE, ActionType.FAIL: EndedBy.INFEASIBLE}
 _ONE_KEY = frozenset({ActionType.PRESS, ActionType.KEY_DOWN, ActionType.KEY_UP})

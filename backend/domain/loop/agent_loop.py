@@ -9,15 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, GuestRefused, Lost, Unavailable
-from backend.domain.loop_actions import Work, settle
-from backend.domain.ports import Desktop
-from backend.domain.ports_agent import Agent, AgentContext, Control, ObservationSpace
-from backend.domain.ports_kept import Clock, Recorder, Watch
-from backend.domain.run import Budget, RunConfig, Settle
-from backend.domain.task import Task
-from backend.domain.trajectory import Decision, Observation, StepRecord, StepTiming, Usage
+from backend.domain.loop.action_execution import Work, settle
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Budget, RunConfig, Settle
+from backend.domain.model.task import Task
+from backend.domain.model.trajectory import Decision, Observation, StepRecord, StepTiming, Usage
+from backend.domain.ports.agent import Agent, AgentContext, Control, ObservationSpace
+from backend.domain.ports.desktop import Desktop
+from backend.domain.ports.storage import Clock, Recorder, Watch
 
 DEFAULT_MAX_STEPS = 30
 PHASES = ("observe", "agent", "held", "action", "settle", "record", "person", "check")

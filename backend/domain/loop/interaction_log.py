@@ -1,8 +1,8 @@
 """What was done to a desktop, read from its log to the end."""
 
 from backend.domain.errors import GuestLost
-from backend.domain.ports import Desktop
-from backend.domain.trajectory import Interaction
+from backend.domain.model.trajectory import Interaction
+from backend.domain.ports.desktop import Desktop
 
 MOST_REPLIES = 10
 """A guest keeps 2,000 entries and tells at most 1,000 at a time."""

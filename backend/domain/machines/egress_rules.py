@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from backend.domain.parameters import ASSET
-from backend.domain.task import JSON, Frozen, Task
+from backend.domain.model.parameters import ASSET
+from backend.domain.model.task import JSON, Frozen, Task
 
 ANYWHERE = "*"
 """As a host: every public one."""

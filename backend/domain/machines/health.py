@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from pydantic import ConfigDict, Field
 
-from backend.domain.run import Screen
-from backend.domain.task import Frozen
+from backend.domain.model.run import Screen
+from backend.domain.model.task import Frozen
 
 GUEST_API = (1, 1)
 """Version of the guest API that the service speaks: the same major number, and at least this minor one."""

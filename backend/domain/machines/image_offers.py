@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from backend.domain.machine_image import DEFAULT
-from backend.domain.run import Screen
-from backend.domain.task import Frozen
+from backend.domain.machines.machine_image import DEFAULT
+from backend.domain.model.run import Screen
+from backend.domain.model.task import Frozen
 
 
 class ImageOffer(Frozen):

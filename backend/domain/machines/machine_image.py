@@ -17,8 +17,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AwareDatetime, Field, StringConstraints, ValidationError, model_validator
 
 from backend.domain.errors import Invalid, NotFound
-from backend.domain.run import Screen
-from backend.domain.task import Frozen
+from backend.domain.model.run import Screen
+from backend.domain.model.task import Frozen
 
 FILE = "image.json"
 DEFAULT = "default"

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
 
 
 class NodeState(StrEnum):

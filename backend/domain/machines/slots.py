@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from pydantic import Field
 
-from backend.domain.machine_image import MachineImage
-from backend.domain.task import Frozen
+from backend.domain.machines.machine_image import MachineImage
+from backend.domain.model.task import Frozen
 
 MIB, GIB = 2**20, 2**30
 MOST = 32

@@ -1,6 +1,6 @@
 """Whose turn it is among the parts of a task that are looked at after each of the agent's steps."""
 
-from backend.domain.task import EvaluatorSpec, Part
+from backend.domain.model.task import EvaluatorSpec, Part
 
 
 class Turns:

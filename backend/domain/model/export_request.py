@@ -9,8 +9,8 @@ from uuid import UUID
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from backend.domain.errors import Invalid
-from backend.domain.recorded import AgentKind, Result
-from backend.domain.task import Difficulty, Frozen
+from backend.domain.model.task import Difficulty, Frozen
+from backend.domain.model.trajectory_export import AgentKind, Result
 
 _FLOOR = re.compile(r"\s*([A-Za-z][\w:.-]{0,99})\s*>?=\s*([0-9.eE+-]{1,20})\s*")
 Name = Annotated[str, Field(min_length=1, max_length=200)]

@@ -2,7 +2,7 @@
 
 from pydantic import Field, field_validator
 
-from backend.domain.task import Frozen, digest
+from backend.domain.model.task import Frozen, digest
 
 
 class JudgeConfig(Frozen):

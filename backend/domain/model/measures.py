@@ -6,7 +6,7 @@ A protocol may give any measure; one that is not described here is shown by its 
 import re
 from collections.abc import Mapping, Sequence
 
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
 
 PARTS = "parts"
 """Parts reached / parts listed, pooled over the parts of all tasks: what roll-ups add to the protocols' measures."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.task import Difficulty
+from backend.domain.model.task import Difficulty
 
 CAPABILITIES: Mapping[str, str] = {
     "PP": "Parallel Planning",

@@ -6,7 +6,7 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
 
 ASSET = "asset:"
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from backend.domain.errors import Invalid
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
 
 # Ours for all of them: WAIT ends when the screen has been still for 0.5 s, after 5 s at the latest.
 _WAIT = {"quiet": 0.5, "timeout": 5.0}

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from backend.domain.ports_model import Price
+from backend.domain.ports.model import Price
 
 MILLION = 1_000_000
 _DATED = re.compile(r"([-@]\d{4}-?\d{2}-?\d{2}|-latest)$")

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from backend.domain.judging.config import JudgeConfig
-from backend.domain.task import Frozen
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.task import Frozen
 
 
 class Screen(Frozen):

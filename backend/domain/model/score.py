@@ -6,9 +6,9 @@ from typing import Any
 from pydantic import Field
 
 from backend.domain import registry
-from backend.domain.episode import EndedBy
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.task import EvaluatorSpec, Frozen, PartKind
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.task import EvaluatorSpec, Frozen, PartKind
 
 SOLVED_TOLERANCE = 1e-9
 GAVE_UP = "the task is feasible and the agent gave it up"

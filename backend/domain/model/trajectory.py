@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.episode import EndedBy
-from backend.domain.task import Frozen
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.task import Frozen
 
 
 class ActionType(StrEnum):

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from backend.domain.score import PartResult
-from backend.domain.task import Task
-from backend.domain.trajectory import Action, Mark
+from backend.domain.model.score import PartResult
+from backend.domain.model.task import Task
+from backend.domain.model.trajectory import Action, Mark
 
 SUFFIXES = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}
 

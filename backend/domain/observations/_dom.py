@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain.errors import GuestRefused
+from backend.domain.model.trajectory import Window
 from backend.domain.observations._marks import MOST_PER_SOURCE, Element
-from backend.domain.ports_web import Browser, Tab
-from backend.domain.trajectory import Window
+from backend.domain.ports.web import Browser, Tab
 
 _SECONDS = 3.0
 _MOST_PAGES = 8

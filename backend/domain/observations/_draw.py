@@ -5,8 +5,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from backend.domain.model.trajectory import Mark
 from backend.domain.observations._marks import Element
-from backend.domain.trajectory import Mark
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 from backend.domain.errors import ModelApiFailed
+from backend.domain.model.run import Screen
 from backend.domain.observations._marks import MOST_PER_SOURCE, Element
-from backend.domain.observations._tree import nodes
-from backend.domain.run import Screen
+from backend.domain.screen.tree import nodes
 
 _TEXTS = ("label", "heading", "paragraph", "static", "text", "section")
 _PICTURES = ("image", "icon")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from backend.domain.trajectory import Mark
+from backend.domain.model.trajectory import Mark
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,16 +6,16 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Frame, Mark, Observation, Window
 from backend.domain.observations._dom import clickable
 from backend.domain.observations._draw import draw, uneven
-from backend.domain.observations._finders import from_detector, from_ocr, from_tree
+from backend.domain.observations._element_sources import from_detector, from_ocr, from_tree
 from backend.domain.observations._marks import Element, Overlap, merged, numbered, on_screen
-from backend.domain.observations._pictures import decoded, encoded
 from backend.domain.observations._space import Extras, ExtraSpace
-from backend.domain.observations._tree import read_tree
-from backend.domain.ports import Desktop
-from backend.domain.run import Screen
-from backend.domain.trajectory import Frame, Mark, Observation, Window
+from backend.domain.ports.desktop import Desktop
+from backend.domain.screen.pictures import decoded, encoded
+from backend.domain.screen.tree import read_tree
 
 Source = Literal["tree", "dom", "ocr", "detector"]
 _LATE = "The text on the screen could not be read in time, so it is not marked."

@@ -6,10 +6,10 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
-from backend.domain.parameters import Parameters
-from backend.domain.ports import Desktop
-from backend.domain.ports_agent import Eyes
-from backend.domain.trajectory import Action, Frame, Observation
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Action, Frame, Observation
+from backend.domain.ports.agent import Eyes
+from backend.domain.ports.desktop import Desktop
 
 MOST_TERMINAL = 20_000
 """Characters of a terminal's text, the last ones, that an agent is given."""

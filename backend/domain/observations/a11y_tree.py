@@ -1,10 +1,10 @@
 """`a11y_tree`: the accessibility tree and the windows, without a picture."""
 
+from backend.domain.model.trajectory import Observation
 from backend.domain.observations._space import ExtraSpace
-from backend.domain.observations._tree import look_with_tree
-from backend.domain.ports import Desktop
+from backend.domain.ports.desktop import Desktop
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Observation
+from backend.domain.screen.tree import look_with_tree
 
 
 @register(Kind.OBSERVATION, "a11y_tree")

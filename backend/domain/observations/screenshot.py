@@ -1,9 +1,9 @@
 """`screenshot`: the picture of the screen."""
 
+from backend.domain.model.trajectory import Observation
 from backend.domain.observations._space import ExtraSpace
-from backend.domain.ports import Desktop
+from backend.domain.ports.desktop import Desktop
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Observation
 
 
 @register(Kind.OBSERVATION, "screenshot")

@@ -1,10 +1,10 @@
 """`screenshot_a11y_tree`: the picture of the screen, the accessibility tree and the windows."""
 
+from backend.domain.model.trajectory import Observation
 from backend.domain.observations._space import ExtraSpace
-from backend.domain.observations._tree import look_with_tree
-from backend.domain.ports import Desktop
+from backend.domain.ports.desktop import Desktop
 from backend.domain.registry import Kind, register
-from backend.domain.trajectory import Observation
+from backend.domain.screen.tree import look_with_tree
 
 
 @register(Kind.OBSERVATION, "screenshot_a11y_tree")

@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
+from backend.domain.model.task import JSON, EvaluatorSpec, Labels, Part, PartKind, SetupStep, Task, TaskKey, Variant
 from backend.domain.omnibench.categories import categories_of, scenario_of
 from backend.domain.omnibench.complexity import complexity
 from backend.domain.omnibench.expression import DIALECT, Compiled, compile_expression, compile_function
@@ -13,7 +14,6 @@ from backend.domain.omnibench.graph import Node
 from backend.domain.omnibench.subtask import Subtask, Values, filled
 from backend.domain.omnibench.task_file import GraphTask, Pool
 from backend.domain.statistics.coherence import best_order
-from backend.domain.task import JSON, EvaluatorSpec, Labels, Part, PartKind, SetupStep, Task, TaskKey, Variant
 
 PATIENCE = 20
 """Steps without a newly reached node after which OmniBench ends a task."""

@@ -12,7 +12,7 @@ from typing import Any
 from backend.domain.omnibench.consistency import Edges, edges_of
 from backend.domain.omnibench.subtask import filled
 from backend.domain.omnibench.task_file import GraphTask, Pool
-from backend.domain.ports_model import Message, ModelClient, ModelRequest, Part
+from backend.domain.ports.model import Message, ModelClient, ModelRequest, Part
 
 TRIES = 3
 _MOST_ANSWER = 50_000

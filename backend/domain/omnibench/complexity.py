@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from backend.domain.model.task import Difficulty, Frozen
 from backend.domain.omnibench.categories import categories_of
 from backend.domain.statistics.graphs import Before, depth_and_width, edges
-from backend.domain.task import Difficulty, Frozen
 
 BOUNDS: Mapping[str, tuple[int, int]] = {
     "dependency": (1, 3),

@@ -13,12 +13,12 @@ from typing import NamedTuple
 from pydantic import Field
 
 from backend.domain.errors import Invalid
+from backend.domain.model.task import Difficulty, Frozen, check_order
 from backend.domain.omnibench.categories import category_of
 from backend.domain.omnibench.complexity import BOUNDS, CAPABILITIES, Complexity, complexity
 from backend.domain.omnibench.graph import Node, TaskGraph
 from backend.domain.omnibench.subtask import Resource, Subtask, Values
 from backend.domain.omnibench.task_file import Pool
-from backend.domain.task import Difficulty, Frozen, check_order
 
 MOST_NODES = 12
 MOST_TRIES = 400

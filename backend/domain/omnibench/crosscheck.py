@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.domain.errors import Invalid
+from backend.domain.model.score import is_solved
+from backend.domain.model.task import Frozen
 from backend.domain.omnibench.graph import Node, TaskGraph
 from backend.domain.omnibench.subtask import Subtask, Values
 from backend.domain.omnibench.task_file import GraphTask, Pool, Trial
-from backend.domain.score import is_solved
-from backend.domain.task import Frozen
 
 FOREIGN = 3
 """Trajectories of others that an evaluation must reject."""

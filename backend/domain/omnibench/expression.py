@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import Invalid
+from backend.domain.model.task import JSON, Frozen, MetricCall
 from backend.domain.omnibench.subtask import Values, filled
-from backend.domain.task import JSON, Frozen, MetricCall
 
 CALLS: Mapping[str, tuple[str, ...]] = {
     "check_mouse_clicks": ("text",),

@@ -5,8 +5,8 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from backend.domain.model.task import JSON, MAX_PARTS, Frozen, check_order, digest
 from backend.domain.omnibench.subtask import Values
-from backend.domain.task import JSON, MAX_PARTS, Frozen, check_order, digest
 
 
 class Node(Frozen):

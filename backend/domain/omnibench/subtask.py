@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from backend.domain.errors import Invalid
-from backend.domain.task import JSON, Frozen
+from backend.domain.model.task import JSON, Frozen
 
 Values = Mapping[str, JSON]
 """One complete set of parameters: name to text or number."""

@@ -11,9 +11,9 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from backend.domain.errors import Invalid
+from backend.domain.model.task import JSON, MAX_PARTS, Frozen
 from backend.domain.omnibench.graph import Node, TaskGraph
 from backend.domain.omnibench.subtask import Subtask, Values
-from backend.domain.task import JSON, MAX_PARTS, Frozen
 
 Pool = Mapping[str, Subtask]
 """Subtasks by their id."""

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
-from backend.domain.loop_actions import complaint
-from backend.domain.run import Screen
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.loop.action_execution import complaint
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Action, ActionType
 
 MOST_ACTIONS = 2
 MOST_TEXT = 10_000

@@ -1,16 +1,16 @@
-"""The ports of what acts: agents, what they see, how their replies are read. See `ports.py` for what holds for all."""
+"""The ports of what acts: agents, what they see, how their replies are read. See `desktop.py` for what all share."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, SkipValidation
 
-from backend.domain.ports import Desktop
-from backend.domain.ports_model import ModelReply, Models, Tool
-from backend.domain.ports_web import Browser
-from backend.domain.run import Screen
-from backend.domain.task import Frozen, Task
-from backend.domain.trajectory import Action, Decision, Frame, Mark, Observation, View
+from backend.domain.model.run import Screen
+from backend.domain.model.task import Frozen, Task
+from backend.domain.model.trajectory import Action, Decision, Frame, Mark, Observation, View
+from backend.domain.ports.desktop import Desktop
+from backend.domain.ports.model import ModelReply, Models, Tool
+from backend.domain.ports.web import Browser
 
 
 class Line(Protocol):

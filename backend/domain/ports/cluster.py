@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
 
 
 @runtime_checkable

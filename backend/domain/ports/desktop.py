@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from backend.domain.health import Health
-from backend.domain.image_offers import ImageOffer
-from backend.domain.ports_web import Browser, Web, WebReply
-from backend.domain.run import Screen
-from backend.domain.score import Blob, MetricValue, PartResult, Verdict
-from backend.domain.slots import Need, SlotRef
-from backend.domain.task import EvaluatorSpec, Frozen, LoadedBenchmark, Task
-from backend.domain.trajectory import Action, Frame, Interaction, Window
-from backend.domain.way_out import WayOut
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.health import Health
+from backend.domain.machines.image_offers import ImageOffer
+from backend.domain.machines.slots import Need, SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.model.score import Blob, MetricValue, PartResult, Verdict
+from backend.domain.model.task import EvaluatorSpec, Frozen, LoadedBenchmark, Task
+from backend.domain.model.trajectory import Action, Frame, Interaction, Window
+from backend.domain.ports.web import Browser, Web, WebReply
 
 
 class ExecResult(Frozen):

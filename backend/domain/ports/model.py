@@ -1,4 +1,4 @@
-"""The port to language models: what is asked, what comes back, who answers. See `ports.py` for what holds for all."""
+"""The port to language models: what is asked, what comes back, who answers. See `desktop.py` for what holds for all."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -6,8 +6,8 @@ from typing import Any, Literal, Protocol
 
 from pydantic import Field
 
-from backend.domain.task import Frozen
-from backend.domain.trajectory import Frame, Usage
+from backend.domain.model.task import Frozen
+from backend.domain.model.trajectory import Frame, Usage
 
 
 class ToolCall(Frozen):

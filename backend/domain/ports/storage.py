@@ -1,9 +1,9 @@
-"""Ports to where things are kept, and to time. See `ports.py` for what holds for all of them."""
+"""Ports to where things are kept, and to time. See `desktop.py` for what holds for all of them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from backend.domain.trajectory import StepRecord
+from backend.domain.model.trajectory import StepRecord
 
 
 class ArtifactStore(Protocol):

@@ -2,7 +2,7 @@
 
 from typing import Protocol, runtime_checkable
 
-from backend.domain.ports import Availability, DesktopSpec
+from backend.domain.ports.desktop import Availability, DesktopSpec
 
 
 @runtime_checkable

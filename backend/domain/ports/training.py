@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
-from backend.domain.recorded import Picture, Recorded
+from backend.domain.model.trajectory_export import Picture, Recorded
 
 Column = str | list["Column"] | dict[str, "Column"]
 """Type of a column: `text`, `integer`, `number`, `flag`, `json` (JSON as text in a table), `[type]`, `{name: type}`."""

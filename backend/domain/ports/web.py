@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
 
 
 class Tab(Frozen):

@@ -5,9 +5,9 @@ from dataclasses import replace
 from uuid import UUID
 
 from backend.domain.scheduling.bounds import has_room
+from backend.domain.scheduling.fair_share import Sharer, deficits
 from backend.domain.scheduling.priorities import effective
 from backend.domain.scheduling.reservations import Urgency
-from backend.domain.scheduling.shares import Sharer, deficits
 from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
 
 

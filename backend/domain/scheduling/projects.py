@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from backend.domain.errors import Invalid
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
 
 ALL = "all"
 """In the place of a provider's name: all providers together."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.domain.scheduling.needs import FENCE, Able, Need
+from backend.domain.scheduling.requirements import FENCE, Able, Need
 
 NEVER = 9000
 """From that year on an episode is held back: it does not begin by itself."""

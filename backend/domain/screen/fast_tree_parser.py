@@ -15,7 +15,7 @@ from functools import lru_cache
 from html import unescape
 from typing import NamedTuple
 
-from backend.domain.observations._tree_filter import PAIR, Names, Node, family, is_wanted, make_node
+from backend.domain.screen.tree_filter import PAIR, Names, Node, family, is_wanted, make_node
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_.:-]*"
 _ATTRIBUTE = re.compile(rf' ({_NAME})="([^"]*)"')

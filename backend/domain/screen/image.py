@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from backend.domain.observations._pictures import decoded, encoded
-from backend.domain.ports import Desktop
-from backend.domain.ports_agent import ObservationSpace
-from backend.domain.run import ImageView
-from backend.domain.trajectory import Action, ActionType, Frame, Mark, Observation, View
+from backend.domain.model.run import ImageView
+from backend.domain.model.trajectory import Action, ActionType, Frame, Mark, Observation, View
+from backend.domain.ports.agent import ObservationSpace
+from backend.domain.ports.desktop import Desktop
+from backend.domain.screen.pictures import decoded, encoded
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -4,7 +4,7 @@ import io
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import GuestLost
-from backend.domain.trajectory import Frame
+from backend.domain.model.trajectory import Frame
 
 if TYPE_CHECKING:
     from PIL.Image import Image

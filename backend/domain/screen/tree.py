@@ -12,10 +12,10 @@ from typing import Literal
 from xml.parsers import expat
 
 from backend.domain.errors import GuestLost, Invalid
-from backend.domain.observations._quick_tree import Unusual, quick_nodes
-from backend.domain.observations._tree_filter import PAIR, Names, Node, family, is_wanted, make_node, pair
-from backend.domain.ports import Desktop
-from backend.domain.trajectory import Observation
+from backend.domain.model.trajectory import Observation
+from backend.domain.ports.desktop import Desktop
+from backend.domain.screen.fast_tree_parser import Unusual, quick_nodes
+from backend.domain.screen.tree_filter import PAIR, Names, Node, family, is_wanted, make_node, pair
 
 Form = Literal["suites", "paper"]
 MOST_BYTES = 64 * 2**20

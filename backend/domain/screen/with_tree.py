@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from backend.domain.observations._tree import read_tree
-from backend.domain.ports import Desktop
-from backend.domain.ports_agent import ObservationSpace
-from backend.domain.trajectory import Action, Observation
+from backend.domain.model.trajectory import Action, Observation
+from backend.domain.ports.agent import ObservationSpace
+from backend.domain.ports.desktop import Desktop
+from backend.domain.screen.tree import read_tree
 
 
 class WithTree:

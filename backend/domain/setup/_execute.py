@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator
 
 from backend.domain.errors import TaskSetupFailed
-from backend.domain.parameters import Parameters
-from backend.domain.ports import ExecResult, SetupContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.ports.desktop import ExecResult, SetupContext
 from backend.domain.setup._steps import look_again
 
 TRIES = 5

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from backend.domain.browser_profiles import CHROME, Product
+from backend.domain.browser.profiles import CHROME, Product
 from backend.domain.errors import TaskSetupFailed
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.ports.desktop import SetupContext
 
 _EPOCH = 11_644_473_600  # seconds from 1601, where the browser counts from, to 1970
 _LINK = 0x30000000  # the visit is a link's, and neither came nor went on by a redirect

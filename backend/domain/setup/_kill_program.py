@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from backend.domain.browser_cookies import asks_for_cookies, await_written
-from backend.domain.browser_profiles import CHROME, EDGE
-from backend.domain.ports import Desktop, SetupContext
+from backend.domain.browser.cookies import asks_for_cookies, await_written
+from backend.domain.browser.profiles import CHROME, EDGE
+from backend.domain.ports.desktop import Desktop, SetupContext
 from backend.domain.setup._steps import look_again
 
 _LOOKS = 40  # 10 s

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from backend.domain import registry
 from backend.domain.errors import GuestRefused, Invalid, TaskSetupFailed
-from backend.domain.ports import Desktop, SetupContext, Step
+from backend.domain.model.task import JSON, SetupStep
+from backend.domain.ports.desktop import Desktop, SetupContext, Step
 from backend.domain.registry import Kind
-from backend.domain.task import JSON, SetupStep
 
 LOOKS = 60  # how often a step looks again for what it waits for
 PAUSE = 0.25  # seconds that it gives the screen in between, at most

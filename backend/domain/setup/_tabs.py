@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.browsers import why_silent
+from backend.domain.browser.availability import why_silent
 from backend.domain.errors import GuestRefused, TaskSetupFailed
-from backend.domain.evaluators.formats import addresses
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
-from backend.domain.ports_web import Browser, Tab
+from backend.domain.formats import url_match
+from backend.domain.model.parameters import Parameters
+from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.web import Browser, Tab
 from backend.domain.setup._steps import look_again
 
 LOAD_SECONDS = 60.0
@@ -87,4 +87,4 @@ def awaited(context: SetupContext) -> Browser:
 
 def _same(one: str, other: str) -> bool:
     """A site may lead to its page for another country: which page is meant is clear all the same."""
-    return addresses.same(one, other) or addresses.same_osworld(one, other)
+    return url_match.same(one, other) or url_match.same_osworld(one, other)

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from backend.domain.parameters import Parameters
+from backend.domain.model.parameters import Parameters
 
 _SAME = (("Google Chrome", "Chromium"), ("google-chrome", "chromium"), ("Google-chrome", "Chromium"))
 """What one browser is called where only the other is installed."""

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from backend.domain.errors import TaskSetupFailed
-from backend.domain.parameters import Parameters, asset_name
-from backend.domain.ports import SetupContext
+from backend.domain.file_generators import KINDS, Order, age_days, asks_for_today, make
+from backend.domain.model.parameters import Parameters, asset_name
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.setup._generated import KINDS, Order, age_days, asks_for_today, make
 
 # Runs inside the desktop: how old the file is, by its own clock.
 _AGE = """

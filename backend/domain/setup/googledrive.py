@@ -5,10 +5,10 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
+from backend.domain.browser.google_drive import FOLDER, SECRET, GoogleDrive
 from backend.domain.errors import Invalid, TaskSetupFailed, WebFailed
-from backend.domain.googledrive import FOLDER, SECRET, GoogleDrive
-from backend.domain.parameters import Parameters, asset_name
-from backend.domain.ports import SetupContext
+from backend.domain.model.parameters import Parameters, asset_name
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
 
 Path = Annotated[tuple[str, ...], Field(min_length=1)]

@@ -3,7 +3,7 @@
 import subprocess
 from collections.abc import Sequence
 
-from backend.domain.ports import SetupContext
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.setup._launch import LaunchStep
 

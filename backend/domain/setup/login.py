@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from backend.domain.errors import TaskSetupFailed
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
-from backend.domain.ports_web import Browser
+from backend.domain.model.parameters import Parameters
+from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.web import Browser
 from backend.domain.registry import Kind, register
 from backend.domain.setup._steps import look_again
 

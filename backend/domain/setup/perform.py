@@ -5,13 +5,13 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.agents._oracle_screen import Screen, attempt, describe
-from backend.domain.agents._oracle_steps import OracleStep, read_solution
 from backend.domain.errors import GuestLost, Invalid, TaskSetupFailed
-from backend.domain.parameters import Parameters
-from backend.domain.ports import Desktop, SetupContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.ports.desktop import Desktop, SetupContext
 from backend.domain.registry import Kind, register
 from backend.domain.setup._steps import look_again
+from backend.domain.solutions.screen import Screen, attempt, describe
+from backend.domain.solutions.steps import OracleStep, read_solution
 
 QUIET = 0.2
 SETTLE = 3.0

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from backend.domain.errors import TaskSetupFailed
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
 
 _KEY = r"HKCU\Software\Microsoft\Windows\Shell\Associations\UrlAssociations\http\UserChoice"

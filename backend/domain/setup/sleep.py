@@ -5,8 +5,8 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
 
 

@@ -1,6 +1,6 @@
 """`update_browse_history_edge`: gives Microsoft Edge a past."""
 
-from backend.domain.browser_profiles import EDGE
+from backend.domain.browser.profiles import EDGE
 from backend.domain.registry import Kind, register
 from backend.domain.setup._history import HistoryStep
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
 
 

@@ -6,9 +6,9 @@ Players are the agent `oracle` and the set-up step `perform`. Widgets are found 
 from collections.abc import Sequence
 from typing import Any
 
-from backend.domain.agents._oracle_steps import OracleStep, Selector
-from backend.domain.evaluators.formats.accessibility import WINDOW_ROLES, Widget, widgets
-from backend.domain.trajectory import Action, ActionType, Window
+from backend.domain.formats.accessibility import WINDOW_ROLES, Widget, widgets
+from backend.domain.model.trajectory import Action, ActionType, Window
+from backend.domain.solutions.steps import OracleStep, Selector
 
 BLIND = frozenset({"type", "press", "hotkey"})
 """Steps that need no widget, so they may follow another action at once."""

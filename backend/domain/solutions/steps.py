@@ -18,8 +18,8 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from backend.domain.errors import Invalid
-from backend.domain.evaluators.formats.accessibility import Widget
-from backend.domain.parameters import Parameters
+from backend.domain.formats.accessibility import Widget
+from backend.domain.model.parameters import Parameters
 
 PATIENCE = 20
 

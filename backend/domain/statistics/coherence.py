@@ -8,8 +8,8 @@ any order of the whole graph.
 from collections.abc import Mapping, Sequence
 from itertools import groupby, pairwise
 
+from backend.domain.model.task import check_order
 from backend.domain.statistics.graphs import Before
-from backend.domain.task import check_order
 
 MOST_STATES = 20_000
 """Sets of nodes that the search for the best order looks at."""

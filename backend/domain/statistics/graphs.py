@@ -6,7 +6,7 @@ directly before it.
 
 from collections.abc import Collection, Mapping, Sequence
 
-from backend.domain.task import check_order
+from backend.domain.model.task import check_order
 
 Before = Mapping[str, Sequence[str]]
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from backend.domain.score import is_solved
+from backend.domain.model.score import is_solved
 from backend.domain.statistics.intervals import LEVEL, RESAMPLES, Cluster, Interval, ratio_interval, wilson
 
 _ALIKE = 1e-12

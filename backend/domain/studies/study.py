@@ -12,9 +12,9 @@ from typing import NamedTuple
 from pydantic import Field, ValidationError
 
 from backend.domain.errors import Invalid
-from backend.domain.run import RunConfig
+from backend.domain.model.run import RunConfig
+from backend.domain.model.task import JSON, Frozen
 from backend.domain.statistics.intervals import LEVEL, RESAMPLES
-from backend.domain.task import JSON, Frozen
 
 MOST_CELLS = 200
 MOST_FACTORS = 20

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from backend.domain.measures import in_order
+from backend.domain.model.measures import in_order
+from backend.domain.model.task import JSON
 from backend.domain.statistics.distributions import Bar, Spread, bars, counted, spread
 from backend.domain.statistics.paired import Comparison, Difference, Pair, compare, holm
-from backend.domain.study import StudyConfig, matched
-from backend.domain.study_shapes import Sensitivity, ShapeResult, Values, sensitivities, shapes
-from backend.domain.task import JSON
+from backend.domain.studies.study import StudyConfig, matched
+from backend.domain.studies.study_shapes import Sensitivity, ShapeResult, Values, sensitivities, shapes
 
 SCORED = "scored"
 _WORDS = {"not_runnable": "not runnable here"}

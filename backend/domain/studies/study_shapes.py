@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from backend.domain.abilities import complexity
-from backend.domain.measures import in_order
+from backend.domain.model.measures import in_order
+from backend.domain.model.omnibench_labels import complexity
+from backend.domain.model.task import JSON
 from backend.domain.statistics.paired import Comparison, Pair, compare
-from backend.domain.study import StudyConfig
-from backend.domain.task import JSON
+from backend.domain.studies.study import StudyConfig
 
 CHAIN, GRAPH = "chain", "graph"
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from backend.domain.ports_training import Column
-from backend.domain.recorded import Picture, Recorded
+from backend.domain.model.trajectory_export import Picture, Recorded
+from backend.domain.ports.training import Column
 
 HEAD: Mapping[str, Column] = {
     "trajectory_id": "text",

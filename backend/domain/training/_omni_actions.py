@@ -11,9 +11,9 @@ from functools import lru_cache
 from typing import Any
 
 from backend.domain.errors import Invalid
-from backend.domain.evaluators.formats.accessibility import widgets
-from backend.domain.recorded import Picture, RecordedStep, action_json
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.formats.accessibility import widgets
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.model.trajectory_export import Picture, RecordedStep, action_json
 
 _SIGNS = frozenset("^+%(){}~")
 _MODIFIERS = {"ctrl": "^", "ctrlleft": "^", "shift": "+", "shiftleft": "+", "alt": "%", "altleft": "%"}

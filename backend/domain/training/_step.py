@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.ports_training import Column
-from backend.domain.recorded import RecordedStep, action_json
+from backend.domain.model.trajectory_export import RecordedStep, action_json
+from backend.domain.ports.training import Column
 from backend.domain.training._common import path
 
 COLUMNS: Mapping[str, Column] = {

@@ -4,11 +4,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from backend.domain.ports_training import Column
-from backend.domain.recorded import Picture, Recorded, RecordedStep, action_json
+from backend.domain.model.trajectory import ActionType
+from backend.domain.model.trajectory_export import Picture, Recorded, RecordedStep, action_json
+from backend.domain.ports.training import Column
 from backend.domain.registry import Kind, register
 from backend.domain.training._common import HEAD, head
-from backend.domain.trajectory import ActionType
 
 SYSTEM = f"""You operate a computer through its screen, mouse and keyboard. Each message shows the screen.
 Answer with what you think, then with your actions, one JSON object per line. Its type is one of

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from backend.domain.ports_training import Column
-from backend.domain.recorded import Picture, Recorded
+from backend.domain.model.task import check_order
+from backend.domain.model.trajectory_export import Picture, Recorded
+from backend.domain.ports.training import Column
 from backend.domain.registry import Kind, register
-from backend.domain.task import check_order
 from backend.domain.training._omni_actions import observed, parallel
 from backend.domain.training._orders import number_of
 

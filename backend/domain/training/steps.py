@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from backend.domain.ports_training import Column
-from backend.domain.recorded import Picture, Recorded
+from backend.domain.model.trajectory_export import Picture, Recorded
+from backend.domain.ports.training import Column
 from backend.domain.registry import Kind, register
 from backend.domain.training._common import HEAD, all_pictures, head
 from backend.domain.training._step import COLUMNS, row

@@ -3,8 +3,8 @@
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project
-from backend.db.models.words import ActorKind
-from backend.db.repositories import projects as repository
+from backend.db.models.enums import ActorKind
+from backend.db.repositories.accounts import projects as repository
 from backend.domain.errors import Invalid
 
 DEFAULT = "default"

@@ -1,6 +1,6 @@
 """The API's end of the line between an attempt and who acts on it from outside. Async; holds no session while it waits.
 
-The worker's end is `worker/line.py`; what lies between, and the form of a message, is described there.
+The worker's end is `worker/agents/redis_channel.py`; what lies between, and the form of a message, is described there.
 """
 
 import time
@@ -10,7 +10,7 @@ from typing import Any
 
 from backend.domain.errors import Conflict, Unavailable
 from backend.services import events
-from backend.services.agent_tokens import Pass
+from backend.services.agents.agent_tokens import Pass
 from backend.services.events import Said, Seen
 
 LOOK_SECONDS = 0.25
@@ -108,7 +108,7 @@ async def give(found: Pass, index: int, attempt: int | None, message: Mapping[st
         found: the episode as it stands.
         index: which observation it answers.
         attempt: number of the attempt it is meant for; None = the newest.
-        message: see `worker/line.py`; bounded by the caller.
+        message: see `worker/agents/redis_channel.py`; bounded by the caller.
 
     Returns:
         False if the same answer was given before: nothing is carried out twice.

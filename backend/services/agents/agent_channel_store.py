@@ -15,8 +15,6 @@ from enum import IntEnum
 from typing import Any
 from uuid import UUID
 
-import redis
-
 from backend.services.events import broker, log, watch
 
 SEEN_SECONDS = 60.0
@@ -51,7 +49,7 @@ class Seen:
 
     Attributes:
         index: its step.
-        head: what is known of it, without picture and tree (see `backend.services.lines`).
+        head: what is known of it, without picture and tree (see `backend.services.agents.agent_channel`).
         tree: the accessibility tree; empty if it was not asked for or there is none.
         picture: likewise.
     """
@@ -190,7 +188,7 @@ async def mark_api() -> None:
     """Says that an API is there; nothing while the broker is away."""
     client = watch.broker_client()
     if client is not None:
-        with suppress(redis.RedisError, OSError):
+        with suppress(*broker.FAILURES):
             await client.set(_API_KEY, b"1", px=int(API_SECONDS * 1000))
 
 
@@ -200,7 +198,7 @@ async def mark_heard(attempt_id: UUID) -> None:
     if client is not None and now - _heard_at.get(attempt_id, -HEARD_SECONDS) > HEARD_SECONDS / 6:
         try:
             await client.set(_key(attempt_id, "heard"), b"1", px=int(HEARD_SECONDS * 1000))
-        except (redis.RedisError, OSError):
+        except broker.FAILURES:
             return
         if len(_heard_at) > _MOST_HEARD:
             _heard_at.clear()
@@ -223,7 +221,7 @@ async def say(attempt_id: UUID, once: str, message: Mapping[str, Any], *, fresh:
     args = [once, hashlib.sha256(body).hexdigest(), body, MOST_WAITING if fresh else 0, int(SAID_SECONDS * 1000)]
     try:
         return Said(await client.eval(_SAY, 2, _key(attempt_id, "said"), _key(attempt_id, "once"), *args))
-    except (redis.RedisError, OSError):
+    except broker.FAILURES:
         return Said.AWAY
 
 
@@ -254,7 +252,7 @@ async def is_forgotten(attempt_id: UUID, index: int) -> bool:
     client = watch.broker_client()
     try:
         return not await client.hexists(_key(attempt_id, "once"), str(index))
-    except (redis.RedisError, OSError):
+    except broker.FAILURES:
         return False
 
 
@@ -264,7 +262,7 @@ async def _fields(attempt_id: UUID, *names: str) -> list[Any] | None:
         return None
     try:
         values: list[Any] = await client.hmget(_key(attempt_id, "seen"), list(names))
-    except (redis.RedisError, OSError):
+    except broker.FAILURES:
         return None
     return values
 

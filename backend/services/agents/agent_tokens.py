@@ -8,15 +8,17 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Episode, Run
-from backend.db.repositories import agent_tokens as repository
-from backend.db.repositories import attempts, episodes, runs
-from backend.domain.episode import AttemptState, EpisodeState, RunState
+from backend.db.repositories.agents import agent_tokens as repository
+from backend.db.repositories.attempts import attempts
+from backend.db.repositories.runs import episodes, runs
 from backend.domain.errors import Conflict, NotAllowed, NotFound
-from backend.services import losses, queue
-from backend.services.benchmark_variants import task_of
-from backend.services.episodes import steps_of
-from backend.services.moves import settle
-from backend.services.remote_runs import REMOTE, is_held
+from backend.domain.model.episode import AttemptState, EpisodeState, RunState
+from backend.services.benchmarks.variants import task_of
+from backend.services.events import worker_wakeup
+from backend.services.lifecycle import retry_policy
+from backend.services.lifecycle.remote_runs import REMOTE, is_held
+from backend.services.lifecycle.state_transitions import settle
+from backend.services.runs.episodes import steps_of
 
 PREFIX = "dka_"
 
@@ -135,7 +137,7 @@ def asked(session: Session, token: str) -> Pass:
         return found
     _, episode = held
     episode.available_at, episode.reason = episodes.now(session), ""
-    queue.wake_workers(session)
+    worker_wakeup.wake_workers(session)
     return replace(found, held=False, reason="")
 
 
@@ -152,7 +154,7 @@ def given_up(session: Session, token: str) -> Pass:
     if held is None or attempt is None or attempt.state != AttemptState.LOST:
         raise Conflict(f"nothing can be given up: the episode is {found.state}", hint="Ask for an observation.")
     run, episode = held
-    losses.give_up(session, run, episode, attempt, attempt.failure_message)
+    retry_policy.give_up(session, run, episode, attempt, attempt.failure_message)
     settle(session, run)
     return found
 

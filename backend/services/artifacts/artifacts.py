@@ -8,11 +8,11 @@ from datetime import timedelta
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Artifact
-from backend.db.repositories import artifacts as repository
-from backend.db.repositories import workers
+from backend.db.repositories.artifacts import artifacts as repository
+from backend.db.repositories.capacity import workers
 from backend.db.session import after_commit
 from backend.domain.errors import NotFound
-from backend.domain.ports_kept import ArtifactStore
+from backend.domain.ports.storage import ArtifactStore
 
 
 @dataclass(frozen=True)

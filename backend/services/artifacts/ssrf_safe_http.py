@@ -16,8 +16,8 @@ from httpcore import SOCKET_OPTION, NetworkBackend, NetworkStream
 from httpcore._backends.sync import SyncBackend
 
 from backend.domain.errors import Invalid, WebFailed
-from backend.domain.ports_web import WebReply
-from backend.services.addresses import Reach, Resolver, allowed_addresses, checked_url, resolve
+from backend.domain.ports.web import WebReply
+from backend.services.artifacts.egress_policy import Reach, Resolver, allowed_addresses, checked_url, resolve
 
 MOST_REDIRECTS = 10
 CONNECT_SECONDS = 15.0

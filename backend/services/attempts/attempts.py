@@ -11,20 +11,23 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Run
-from backend.db.models.words import Controller
-from backend.db.repositories import attempts as repository
-from backend.db.repositories import runs, workers
-from backend.domain import score
-from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
+from backend.db.models.enums import Controller
+from backend.db.repositories.attempts import attempts as repository
+from backend.db.repositories.capacity import workers
+from backend.db.repositories.runs import runs
 from backend.domain.errors import Conflict, FailureClass, LeaseLost
-from backend.domain.trajectory import StepRecord
-from backend.services import artifacts, events, losses
-from backend.services.artifacts import ArtifactRef
-from backend.services.claims import Fence
+from backend.domain.model import score
+from backend.domain.model.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
+from backend.domain.model.trajectory import StepRecord
+from backend.services import events
+from backend.services.artifacts import artifacts
+from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.attempts.evaluations import EvidenceRow, Found, Judged, end_judged, goal_of, keep_unjudged
 from backend.services.events import Kind
-from backend.services.moves import move
-from backend.services.pins import answered
-from backend.services.verdicts import EvidenceRow, Found, Judged, end_judged, goal_of, keep_unjudged
+from backend.services.lifecycle import retry_policy
+from backend.services.lifecycle.state_transitions import move
+from backend.services.runs.provenance import answered
+from backend.services.scheduling.claims import Fence
 
 __all__ = [
     "EvidenceRow",
@@ -251,7 +254,7 @@ def finish_unjudged(  # noqa: PLR0913 - what is known of the evidence
     kept = keep_unjudged(
         session, held.attempt, message, evidence, seconds=seconds.get("evaluation", 0.0), judged=judged
     )
-    losses.lose(session, held.run, held.attempt.id, FailureClass.EVALUATOR, message, seconds=seconds, kept=kept)
+    retry_policy.lose(session, held.run, held.attempt.id, FailureClass.EVALUATOR, message, seconds=seconds, kept=kept)
 
 
 def finish_lost(  # noqa: PLR0913 - what is known of a loss
@@ -266,7 +269,7 @@ def finish_lost(  # noqa: PLR0913 - what is known of a loss
     """The machine failed. The episode waits for another attempt, or is lost, by the policy of the class."""
     held = _hold(session, fence, AttemptState.LOST)
     if not held.repeated:
-        losses.lose(
+        retry_policy.lose(
             session, held.run, held.attempt.id, failure_class, message, seconds=seconds, after_action=after_action
         )
 

@@ -8,15 +8,19 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Evaluation, Evidence, Measure, Run
-from backend.db.models.words import Controller, EvidenceRole
-from backend.db.repositories import attempts as repository
-from backend.db.repositories import workers
-from backend.domain import score
-from backend.domain.episode import AttemptState, EpisodeState, Outcome
-from backend.services import artifacts, events, human_runs, judges, validation_results, works
-from backend.services.artifacts import ArtifactRef
+from backend.db.models.enums import Controller, EvidenceRole
+from backend.db.repositories.attempts import attempts as repository
+from backend.db.repositories.capacity import workers
+from backend.domain.model import score
+from backend.domain.model.episode import AttemptState, EpisodeState, Outcome
+from backend.services import events
+from backend.services.artifacts import artifacts
+from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.events import Kind
-from backend.services.moves import move, settle
+from backend.services.judging import judges
+from backend.services.lifecycle import human_runs, validation_results
+from backend.services.lifecycle.state_transitions import move, settle
+from backend.services.submissions import submissions
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,7 @@ def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
     goal, now = goal_of(evaluation), workers.now(session)
     row = add_evaluation(session, attempt, evaluation, found.evidence, found.seconds, judged=found.judged)
     if evaluation.handed_in:
-        works.hand_in(session, attempt, episode, found.evidence)
+        submissions.hand_in(session, attempt, episode, found.evidence)
     told = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
     events.append(session, run, Kind.EVALUATION, told, episode_id=episode.id, attempt_id=attempt.id)
     sound = {"failure_class": None, "failure_message": ""}

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.db.models import Evidence
-from backend.db.models.words import EvidenceRole
+from backend.db.models.enums import EvidenceRole
 from backend.domain import registry
 from backend.domain.errors import DeskarenaError
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.judging.criteria import JUDGE
+from backend.domain.model.task import JSON, MetricCall, Task
 from backend.domain.registry import Kind
-from backend.domain.task import JSON, MetricCall, Task
 
 MAX_WORDS = 300
 Spec = Mapping[str, JSON]

@@ -8,30 +8,34 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Attempt, Episode, Evaluation, Evidence, Rescore, Run, Task
-from backend.db.models.words import RescoreState
-from backend.db.repositories import artifacts as artifact_repository
-from backend.db.repositories import attempts as attempt_repository
-from backend.db.repositories import benchmarks, episodes, external_assets, runs, workers
-from backend.db.repositories import rescores as repository
-from backend.db.repositories import tasks as task_repository
+from backend.db.models.enums import RescoreState
+from backend.db.repositories.artifacts import artifacts as artifact_repository
+from backend.db.repositories.attempts import attempts as attempt_repository
+from backend.db.repositories.attempts import reevaluations as repository
+from backend.db.repositories.benchmarks import benchmarks, web_assets
+from backend.db.repositories.benchmarks import tasks as task_repository
+from backend.db.repositories.capacity import workers
+from backend.db.repositories.runs import episodes, runs
 from backend.domain import benchmarks as domain_benchmarks
-from backend.domain import registry, score
-from backend.domain.episode import EndedBy, EpisodeState, RunState
+from backend.domain import registry
 from backend.domain.errors import Conflict, DeskarenaError, Invalid, NotFound
-from backend.domain.judging.config import JudgeConfig
 from backend.domain.judging.criteria import criteria_of
-from backend.domain.run import RunConfig
-from backend.domain.score import score_by_rule
-from backend.domain.task import Task as DomainTask
-from backend.services import events, losses, validation_results
-from backend.services.artifacts import ArtifactRef
-from backend.services.benchmark_variants import task_of
-from backend.services.capabilities import FENCES, capabilities, check_judge
-from backend.services.episodes import counted_attempt, get_episode
+from backend.domain.model import score
+from backend.domain.model.episode import EndedBy, EpisodeState, RunState
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.run import RunConfig
+from backend.domain.model.score import score_by_rule
+from backend.domain.model.task import Task as DomainTask
+from backend.services import events
+from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.attempts.evaluations import EvidenceRow, Found, Judged, add_evaluation, end_judged
+from backend.services.attempts.evidence import Plan, plan_of, spec_of
+from backend.services.benchmarks.variants import task_of
+from backend.services.capacity.worker_capabilities import FENCES, capabilities, check_judge
 from backend.services.events import Kind
-from backend.services.evidence import Plan, plan_of, spec_of
-from backend.services.queue import wake_workers
-from backend.services.verdicts import EvidenceRow, Found, Judged, add_evaluation, end_judged
+from backend.services.events.worker_wakeup import wake_workers
+from backend.services.lifecycle import retry_policy, validation_results
+from backend.services.runs.episodes import counted_attempt, get_episode
 
 By = Literal["own", "latest"]
 """Which task judges: the episode's own, or the one of the same key in the newest task set of its benchmark."""
@@ -124,7 +128,7 @@ def request(session: Session, episode_id: UUID, actor: Actor, wish: Wish | None 
     found = _asked(session, episode_id, wish)
     judge = {} if wish.judge is None else wish.judge.model_dump(mode="json")
     if found.before.failure:
-        made = _decide(session, found, losses.Asked(actor_id=actor.id, task_id=found.task.id, judge=judge))
+        made = _decide(session, found, retry_policy.Asked(actor_id=actor.id, task_id=found.task.id, judge=judge))
         return listing(session, ids=[made])[0]
     values = {
         "episode_id": episode_id,
@@ -148,7 +152,7 @@ def can_be(session: Session, episode: Episode) -> bool:
     )
 
 
-def _decide(session: Session, found: "_Asked", asked: losses.Asked) -> UUID:
+def _decide(session: Session, found: "_Asked", asked: retry_policy.Asked) -> UUID:
     """Has the kept evidence of a lost episode judged; under the run's lock it is still lost."""
     run = runs.lock(session, found.episode.run_id)
     episode = episodes.lock(session, found.episode.id)
@@ -159,7 +163,7 @@ def _decide(session: Session, found: "_Asked", asked: losses.Asked) -> UUID:
     if not found.counts:
         hint = "Say that the new score counts: --make-current, or `make_current`: true."
         raise Conflict(f"the episode {episode.id} has no score that could count instead", hint=hint)
-    return losses.repeat(session, run, episode, found.before, asked)
+    return retry_policy.repeat(session, run, episode, found.before, asked)
 
 
 def request_run(session: Session, run_id: UUID, actor: Actor, wish: Wish) -> tuple[list[RescoreRow], list[Refused]]:
@@ -223,7 +227,7 @@ def take(session: Session, taken: Callable[[UUID], object] | None = None, *, fun
     if ruled is not None:
         return Job(row, task, ruled, None, {}, {}, settles=bool(before.failure))
     plan, evidence = _plan(session, _Asked(episode, run, before, judging), ask=bool(row.judge))
-    files = external_assets.hashes(session, run.project_id, domain_benchmarks.external_assets(task))
+    files = web_assets.hashes(session, run.project_id, domain_benchmarks.external_assets(task))
     return Job(
         rescore=row,
         task=task,
@@ -254,10 +258,10 @@ def finish(
     found = Found(evaluation, rows, seconds, Judged(spec_of(job.task, gathered), other, row.make_current))
     if not job.settles:
         new = _beside(session, run, locked, attempt, found)
-    elif losses.still_waits(locked, attempt):
+    elif retry_policy.still_waits(locked, attempt):
         new = end_judged(session, run, attempt, locked, found, spent={})
     else:
-        losses.not_repeated(session, row, run, locked, "")
+        retry_policy.not_repeated(session, row, run, locked, "")
         return
     row.state, row.after_id, row.ended_at = RescoreState.DONE.value, new.id, workers.now(session)
     row.message = _differences(session, locked, row)

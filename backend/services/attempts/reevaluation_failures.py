@@ -6,10 +6,11 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Episode, Evaluation
-from backend.db.models.words import RescoreState
-from backend.db.repositories import episodes, runs, workers
-from backend.db.repositories import rescores as repository
-from backend.services import losses
+from backend.db.models.enums import RescoreState
+from backend.db.repositories.attempts import reevaluations as repository
+from backend.db.repositories.capacity import workers
+from backend.db.repositories.runs import episodes, runs
+from backend.services.lifecycle import retry_policy
 
 PAUSE = timedelta(seconds=15)
 """Until a request is tried again whose files could not be had."""
@@ -31,7 +32,7 @@ def fail(session: Session, rescore_id: UUID, message: str) -> None:
     run = runs.lock(session, session.get_one(Episode, row.episode_id).run_id)
     episode = episodes.lock(session, row.episode_id)
     if run is not None and episode is not None:
-        losses.not_repeated(session, row, run, episode, message)
+        retry_policy.not_repeated(session, row, run, episode, message)
 
 
 def put_off(session: Session, rescore_id: UUID, message: str) -> None:

@@ -3,8 +3,8 @@
 from sqlalchemy.orm import Session
 
 from backend.db.models import TaskDraft
-from backend.db.repositories import drafts as repository
-from backend.db.repositories import external_assets
+from backend.db.repositories.authoring import drafts as repository
+from backend.db.repositories.benchmarks import web_assets
 from backend.domain import registry
 from backend.domain.benchmarks import external_assets as addresses_of
 from backend.domain.drafts.checks import Check, review_checks
@@ -29,6 +29,6 @@ def checks_of(session: Session, draft: TaskDraft, content: DraftContent) -> tupl
         (f"draft {row.key}", row.instruction)
         for row in repository.other_drafts(session, draft, most=MOST_COMPARED - min(len(others), MOST_COMPARED - 1))
     ]
-    known = external_assets.known(session, draft.project_id, list(addresses_of(task_of(content))))
+    known = web_assets.known(session, draft.project_id, list(addresses_of(task_of(content))))
     stored = [url for url, (_, artifact) in known.items() if artifact is not None]
     return review_checks(content, others, stored)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from backend.domain import registry
-from backend.domain.agents._oracle_steps import OracleStep, read_solution
 from backend.domain.drafts.content import DraftContent
 from backend.domain.drafts.fields import FormField, can_say, fields_of, typed_as, values_of
 from backend.domain.drafts.forms import PluginForm, form_of
 from backend.domain.errors import Invalid, UnknownPlugin
 from backend.domain.registry import Kind
+from backend.domain.solutions.steps import OracleStep, read_solution
 
 Typed = Mapping[str, str]
 T = TypeVar("T")

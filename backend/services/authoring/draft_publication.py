@@ -7,16 +7,16 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Project, TaskDraft, TaskSet
-from backend.db.repositories import benchmark_parts as parts
-from backend.db.repositories import benchmarks
-from backend.db.repositories import drafts as repository
-from backend.db.repositories import tasks as task_repository
+from backend.db.repositories.authoring import drafts as repository
+from backend.db.repositories.benchmarks import benchmark_parts as parts
+from backend.db.repositories.benchmarks import benchmarks
+from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.domain.drafts.content import DraftContent, assets_of, task_of
 from backend.domain.errors import Conflict
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.task import LoadedBenchmark, Task, Variant
-from backend.services.benchmarks import import_benchmark
-from backend.services.drafts import KIND, OWN, content_of
+from backend.domain.model.task import LoadedBenchmark, Task, Variant
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.authoring.drafts import KIND, OWN, content_of
+from backend.services.benchmarks.benchmarks import import_benchmark
 
 TITLE = "Own tasks"
 

@@ -12,26 +12,27 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Episode, Project, Run, TaskDraft, TaskDraftRecording
-from backend.db.models.words import Purpose, RecordingKind
-from backend.db.repositories import drafts as repository
-from backend.db.repositories import pages_episode, people
+from backend.db.models.enums import Purpose, RecordingKind
+from backend.db.repositories.authoring import drafts as repository
+from backend.db.repositories.people import human_agent
+from backend.db.repositories.runs import episode_view
 from backend.domain import registry
-from backend.domain.agents._oracle_screen import describe
-from backend.domain.agents._oracle_steps import read_solution
 from backend.domain.benchmarks import lint
 from backend.domain.drafts.content import DraftContent, assets_of, task_of
 from backend.domain.drafts.recording import Recorded, Seen, recorded
-from backend.domain.episode import EpisodeState
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.run import Budget, Screen
-from backend.domain.task import EvaluatorSpec, MetricCall
-from backend.domain.trajectory import Action, Window
-from backend.services import people as human
-from backend.services.draft_tries import HIDDEN, scratch
-from backend.services.drafts import change, content_of, locked
-from backend.services.requests import RunRequest
-from backend.services.runs import submit_run
+from backend.domain.model.episode import EpisodeState
+from backend.domain.model.run import Budget, Screen
+from backend.domain.model.task import EvaluatorSpec, MetricCall
+from backend.domain.model.trajectory import Action, Window
+from backend.domain.ports.storage import ArtifactStore
+from backend.domain.solutions.screen import describe
+from backend.domain.solutions.steps import read_solution
+from backend.services.authoring.draft_trials import HIDDEN, scratch
+from backend.services.authoring.drafts import change, content_of, locked
+from backend.services.capacity.run_request import RunRequest
+from backend.services.people import human_agent as human
+from backend.services.runs.runs import submit_run
 
 AGENT = "human"
 OBSERVATION = "screenshot_a11y_tree"
@@ -95,7 +96,7 @@ def begin(  # noqa: PLR0913 - what a run needs
     row = TaskDraftRecording(draft_id=draft.id, kind=kind.value, version=draft.version, run_id=run.id)
     session.add(row)
     session.flush()  # Its episode is read next.
-    episode: Episode = people.newest(session, run.id)[0].Episode
+    episode: Episode = human_agent.newest(session, run.id)[0].Episode
     if episode.state == EpisodeState.NOT_RUNNABLE:
         raise Conflict(f"the draft cannot run here: {episode.reason}")
     return human.begin(session, run.id, episode.id, feasible=content.feasible)
@@ -149,13 +150,13 @@ def _task(content: DraftContent) -> Any:
 
 
 def _view(session: Session, row: TaskDraftRecording, run: Run, store: ArtifactStore) -> View:
-    newest = people.newest(session, run.id)[0]
+    newest = human_agent.newest(session, run.id)[0]
     episode: Episode = newest.Episode
     over = episode.state == EpisodeState.SCORED and newest.Attempt is not None
     if not over or row.used_in is not None:
         return View(row, run, episode, over)
     try:
-        found = recorded([_seen(step, store) for step in pages_episode.steps(session, newest.Attempt.id)])
+        found = recorded([_seen(step, store) for step in episode_view.steps(session, newest.Attempt.id)])
     except Invalid as error:
         return View(row, run, episode, over, problems=[error.message])
     return View(row, run, episode, over, found.steps, _in_words(found), found.problems)

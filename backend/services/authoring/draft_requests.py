@@ -8,19 +8,20 @@ from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, TaskDraftRequest
-from backend.db.models.words import DraftRequestState, MadeBy
-from backend.db.repositories import draft_requests as repository
-from backend.db.repositories import rescores, workers
+from backend.db.models.enums import DraftRequestState, MadeBy
+from backend.db.repositories.attempts import reevaluations
+from backend.db.repositories.authoring import draft_requests as repository
+from backend.db.repositories.capacity import workers
 from backend.domain import registry
 from backend.domain.drafts import proposals
 from backend.domain.drafts.proposals import Wanted
 from backend.domain.errors import Conflict, Invalid
-from backend.domain.ports_model import ModelReply, ModelRequest
+from backend.domain.ports.model import ModelReply, ModelRequest
 from backend.domain.registry import Kind
-from backend.services import drafts
-from backend.services.drafts import OWN, Origin
-from backend.services.pages_abilities import abilities
-from backend.services.queue import wake_workers
+from backend.services.authoring import drafts
+from backend.services.authoring.drafts import OWN, Origin
+from backend.services.capacity.views.capabilities import abilities
+from backend.services.events.worker_wakeup import wake_workers
 
 DIALECT = "starter"
 
@@ -84,7 +85,7 @@ def take(session: Session, taken: Callable[[UUID], object] | None = None) -> Job
         return None
     if taken is not None:
         taken(row.id)
-    rescores.hold_long(session)
+    reevaluations.hold_long(session)
     registry.load()
     provider = abilities(session).provider("local")
     wanted = Wanted(

@@ -7,12 +7,12 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, TaskDraft, TaskDraftReview
-from backend.db.models.words import ActorKind, Verdict
-from backend.db.repositories import drafts as repository
+from backend.db.models.enums import ActorKind, Verdict
+from backend.db.repositories.authoring import drafts as repository
 from backend.domain.drafts.states import NEEDED, DraftState, Reason
 from backend.domain.errors import Conflict, Invalid, NotAllowed
-from backend.services.draft_tries import check_complete, tried
-from backend.services.drafts import content_of, locked, move
+from backend.services.authoring.draft_trials import check_complete, tried
+from backend.services.authoring.drafts import content_of, locked, move
 
 MOST_WORDS = 2000
 

@@ -7,19 +7,19 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, Run, TaskDraft, TaskDraftTry, TaskSet
-from backend.db.models.words import VALIDATION_AGENTS
-from backend.db.repositories import benchmarks
-from backend.db.repositories import drafts as repository
+from backend.db.models.enums import VALIDATION_AGENTS
+from backend.db.repositories.authoring import drafts as repository
+from backend.db.repositories.benchmarks import benchmarks
 from backend.domain import registry
 from backend.domain.benchmarks import lint
 from backend.domain.drafts.content import DraftContent, assets_of, missing, task_of
 from backend.domain.errors import Invalid
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.task import LoadedBenchmark
-from backend.domain.task import Task as DomainTask
-from backend.services.benchmarks import import_benchmark
-from backend.services.drafts import KIND, content_of, locked
-from backend.services.validation import start_validation, validation_report
+from backend.domain.model.task import LoadedBenchmark
+from backend.domain.model.task import Task as DomainTask
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.authoring.drafts import KIND, content_of, locked
+from backend.services.benchmarks.benchmarks import import_benchmark
+from backend.services.runs.validation import start_validation, validation_report
 
 HIDDEN = ".drafts"
 """The benchmark whose task sets are what drafts are tried and recorded with; no import can take that name."""

@@ -9,16 +9,16 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, TaskDraft, TaskDraftVersion
-from backend.db.models.words import MadeBy
-from backend.db.repositories import benchmarks as benchmark_repository
-from backend.db.repositories import drafts as repository
-from backend.db.repositories import workers
-from backend.db.repositories.pages import Page
+from backend.db.models.enums import MadeBy
+from backend.db.repositories.authoring import drafts as repository
+from backend.db.repositories.benchmarks import benchmarks as benchmark_repository
+from backend.db.repositories.capacity import workers
+from backend.db.repositories.pagination import Page
 from backend.domain.drafts.content import DraftContent, read_content
 from backend.domain.drafts.states import DraftState, check_draft_move
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.domain.ports_kept import ArtifactStore
-from backend.services import artifacts
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.artifacts import artifacts
 
 OWN = "own"
 """The benchmark that own tasks become part of, unless the author names another."""

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, TaskDraft
-from backend.db.repositories import drafts as repository
-from backend.db.repositories.pages import Page
+from backend.db.repositories.authoring import drafts as repository
+from backend.db.repositories.pagination import Page
 from backend.domain.drafts.checks import Check
 from backend.domain.drafts.content import DraftContent, missing
 from backend.domain.drafts.states import NEEDED, REASON_WORDS, DraftState, Reason
-from backend.domain.episode import RunState
-from backend.domain.ports_kept import ArtifactStore
+from backend.domain.model.episode import RunState
+from backend.domain.ports.storage import ArtifactStore
 from backend.domain.registry import Kind
-from backend.services import draft_checks, draft_forms, draft_recordings, draft_reviews, drafts
-from backend.services.draft_forms import CheckRow, Plugin, SolutionRow
-from backend.services.draft_recordings import View as Recording
-from backend.services.draft_reviews import Said
-from backend.services.draft_tries import Tried, tried
-from backend.services.drafts import Change
+from backend.services.authoring import draft_checks, draft_forms, draft_recordings, draft_reviews, drafts
+from backend.services.authoring.draft_forms import CheckRow, Plugin, SolutionRow
+from backend.services.authoring.draft_recordings import View as Recording
+from backend.services.authoring.draft_reviews import Said
+from backend.services.authoring.draft_trials import Tried, tried
+from backend.services.authoring.drafts import Change
 
 STATE_WORDS: Mapping[str, str] = {
     DraftState.DRAFT: "draft",

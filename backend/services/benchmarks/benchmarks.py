@@ -10,18 +10,20 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Benchmark, Task, TaskSet
-from backend.db.repositories import benchmark_parts as parts
-from backend.db.repositories import benchmarks as repository
-from backend.db.repositories import tasks as task_repository
-from backend.db.repositories.pages import Page
-from backend.domain import task as domain
+from backend.db.repositories.benchmarks import benchmark_parts as parts
+from backend.db.repositories.benchmarks import benchmarks as repository
+from backend.db.repositories.benchmarks import tasks as task_repository
+from backend.db.repositories.pagination import Page
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.judging.criteria import is_judged
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.task import LoadedBenchmark
-from backend.services import artifacts, benchmark_reported, works
-from backend.services.artifacts import ArtifactRef
-from backend.services.projects import default_project
+from backend.domain.model import task as domain
+from backend.domain.model.task import LoadedBenchmark
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.accounts.projects import default_project
+from backend.services.artifacts import artifacts
+from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.benchmarks import published_results
+from backend.services.submissions import submissions
 
 
 def import_benchmark(
@@ -55,7 +57,7 @@ def import_benchmark(
     content_hash = loaded.content_hash()
     known = repository.task_set_by_hash(session, benchmark.id, content_hash)
     if loaded.suite:
-        benchmark_reported.load_reported(session, benchmark, loaded.suite)
+        published_results.load_reported(session, benchmark, loaded.suite)
     if known is not None:
         return known, False
     task_set = TaskSet(
@@ -90,7 +92,7 @@ def _store(session: Session, task_set: TaskSet, loaded: LoadedBenchmark, store: 
     rows = {task.key: _row(task_set.id, task) for task in loaded.tasks}
     task_repository.add_all(session, list(rows.values()), assets)
     hashes = {str(asset["name"]): str(asset["sha256"]) for asset in assets}
-    works.experts(session, {rows[task.key]["id"]: task for task in loaded.tasks}, hashes)
+    submissions.experts(session, {rows[task.key]["id"]: task for task in loaded.tasks}, hashes)
     parts.add_variants(
         session,
         [

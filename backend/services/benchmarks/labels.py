@@ -3,10 +3,10 @@
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.repositories import benchmark_parts as repository
-from backend.db.repositories import tasks as task_repository
+from backend.db.repositories.benchmarks import benchmark_parts as repository
+from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.domain.benchmarks import read_labels
-from backend.services.benchmarks import get_benchmark, latest_task_set
+from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 
 
 def import_labels(session: Session, name: str, text: str) -> tuple[int, int]:

@@ -9,12 +9,12 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import TaskSet
-from backend.db.repositories import benchmark_parts as repository
-from backend.db.repositories import benchmarks as benchmark_repository
-from backend.db.repositories import tasks as task_repository
+from backend.db.repositories.benchmarks import benchmark_parts as repository
+from backend.db.repositories.benchmarks import benchmarks as benchmark_repository
+from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.domain import registry
 from backend.domain.benchmarks import Finding, findings
-from backend.domain.task import Task
+from backend.domain.model.task import Task
 
 REMEMBERED = 32  # task sets
 _unknown: OrderedDict[UUID, tuple[str, ...]] = OrderedDict()

@@ -4,7 +4,7 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Benchmark
-from backend.db.repositories import benchmark_parts as repository
+from backend.db.repositories.benchmarks import benchmark_parts as repository
 from backend.domain.benchmarks import reported_results
 
 

@@ -7,9 +7,9 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
-from backend.db.repositories import benchmark_parts as repository
-from backend.domain import task as domain
+from backend.db.repositories.benchmarks import benchmark_parts as repository
 from backend.domain.errors import Invalid, NotFound
+from backend.domain.model import task as domain
 
 
 def task_of(session: Session, row: Task, config: Mapping[str, Any]) -> domain.Task:

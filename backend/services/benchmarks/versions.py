@@ -6,12 +6,12 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task, TaskSet
-from backend.db.repositories import benchmark_parts as repository
-from backend.db.repositories import tasks as task_repository
-from backend.domain import task as domain
+from backend.db.repositories.benchmarks import benchmark_parts as repository
+from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.domain.benchmarks import TaskChange, differences
 from backend.domain.errors import Invalid, NotFound
-from backend.services.benchmarks import latest_task_set, list_task_sets
+from backend.domain.model import task as domain
+from backend.services.benchmarks.benchmarks import latest_task_set, list_task_sets
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,15 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import external_assets as repository
-from backend.db.repositories import tasks as task_repository
+from backend.db.repositories.benchmarks import tasks as task_repository
+from backend.db.repositories.benchmarks import web_assets as repository
 from backend.domain.benchmarks import external_assets
 from backend.domain.errors import Invalid, NotFound, WebFailed
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.ports_web import Web, WebReply
-from backend.domain.task import Task
-from backend.services import artifacts
-from backend.services.benchmarks import get_benchmark, latest_task_set
+from backend.domain.model.task import Task
+from backend.domain.ports.storage import ArtifactStore
+from backend.domain.ports.web import Web, WebReply
+from backend.services.artifacts import artifacts
+from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 
 MOST_BYTES = 512 * 2**20
 SECONDS = 1800.0

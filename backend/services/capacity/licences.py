@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor
-from backend.db.repositories import licences as repository
-from backend.db.repositories.licences import Seats
+from backend.db.repositories.capacity import licences as repository
+from backend.db.repositories.capacity.licences import Seats
 from backend.domain.errors import Invalid
-from backend.services import queue
+from backend.services.events import worker_wakeup
 
 MOST_SEATS = 100_000
 LONGEST_NAME = 200
@@ -37,7 +37,7 @@ def set_seats(session: Session, name: str, seats: int, actor: Actor) -> LicenceR
     if not 0 <= seats <= MOST_SEATS:
         raise Invalid(f"expected 0 to {MOST_SEATS} seats", path="seats")
     repository.put(session, name, seats, actor.id)
-    queue.wake_workers(session)
+    worker_wakeup.wake_workers(session)
     return next(row for row in list_licences(session) if row.name == name)
 
 

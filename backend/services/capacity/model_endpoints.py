@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from backend.domain.errors import Invalid, TaskSetupFailed
-from backend.domain.ports_model import Price
-from backend.services.task_secrets import TaskSecrets
+from backend.domain.ports.model import Price
+from backend.services.capacity.task_secrets import TaskSecrets
 
 _NAME = r"^[a-z][a-z0-9_.-]{0,99}$"
 _MOST_BYTES = 2**20

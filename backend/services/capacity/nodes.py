@@ -9,11 +9,11 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Node
-from backend.db.repositories import leases
-from backend.db.repositories import nodes as repository
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.services import queue
-from backend.services.recovery import end_on_nodes
+from backend.db.repositories.capacity import leases
+from backend.db.repositories.capacity import nodes as repository
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.services.events import worker_wakeup
+from backend.services.lifecycle.lease_reaper import end_on_nodes
 
 PROVIDER = "k8s"
 DELETED = "the cluster has no such node any more"
@@ -54,7 +54,7 @@ def observe(
     repository.seen(session, [known[name].id for name, each in now.items() if each.state != NodeState.GONE])
     changed |= {name for name, each in other.items() if each.state != NodeState.GONE}
     if any(now[name].state == NodeState.READY for name in changed):
-        queue.wake_workers(session)
+        worker_wakeup.wake_workers(session)
     return sorted(changed)
 
 

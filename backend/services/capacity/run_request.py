@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pydantic import Field
 
 from backend.db.models import Task
-from backend.db.models.words import Purpose
+from backend.db.models.enums import Purpose
 from backend.domain.errors import Invalid
-from backend.domain.presets import filled
-from backend.domain.run import RunConfig
-from backend.domain.task import digest
-from backend.services.tuning import Tuning
+from backend.domain.model.presets import filled
+from backend.domain.model.run import RunConfig
+from backend.domain.model.task import digest
+from backend.services.runs.scheduling_settings import Tuning
 
 _NOT_CONDITION = {"tasks", "repeats", "seed"}
 _LATER: Mapping[str, object] = {

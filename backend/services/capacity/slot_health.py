@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from sqlalchemy.orm import Session
 
 from backend.db.models import Slot
-from backend.db.models.words import SlotState
-from backend.db.repositories import workers
-from backend.domain.ports_cluster import LONGEST_REST, Trouble
+from backend.db.models.enums import SlotState
+from backend.db.repositories.capacity import workers
+from backend.domain.ports.cluster import LONGEST_REST, Trouble
 
 PREFIX = "its pod does not start"
 """What the reasons begin with that are ours to take back."""

@@ -11,18 +11,18 @@ from sqlalchemy.orm import Session
 
 from backend.config import get_settings
 from backend.db.models import Task
-from backend.db.repositories import licences
-from backend.db.repositories import workers as repository
+from backend.db.repositories.capacity import licences
+from backend.db.repositories.capacity import workers as repository
 from backend.domain import registry
 from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
-from backend.domain.image_offers import ImageOffer, image_for
-from backend.domain.judging.config import JudgeConfig
-from backend.domain.machine_image import DEFAULT
+from backend.domain.machines.image_offers import ImageOffer, image_for
+from backend.domain.machines.machine_image import DEFAULT
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.run import ImageView, RunConfig, Screen
 from backend.domain.registry import Kind
-from backend.domain.run import ImageView, RunConfig, Screen
-from backend.domain.scheduling.needs import FENCE
-from backend.services.licences import lacking
-from backend.services.requests import RunRequest
+from backend.domain.scheduling.requirements import FENCE
+from backend.services.capacity.licences import lacking
+from backend.services.capacity.run_request import RunRequest
 
 NO_JUDGE = "a model judges it, and the run names none: give it a judge"
 WITHOUT_JUDGE = "judge=none"

@@ -11,12 +11,12 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Worker
-from backend.db.models.words import SlotState, WorkerState
-from backend.db.repositories import leases
-from backend.db.repositories import workers as repository
+from backend.db.models.enums import SlotState, WorkerState
+from backend.db.repositories.capacity import leases
+from backend.db.repositories.capacity import workers as repository
 from backend.domain.errors import NotFound
-from backend.domain.nodes import cluster_of
-from backend.services.recovery import GONE, end_worker
+from backend.domain.machines.nodes import cluster_of
+from backend.services.lifecycle.lease_reaper import GONE, end_worker
 
 _SAME_MOMENT = 1.0
 """Seconds by which a process may seem younger than its own row (two clocks, coarse ticks)."""

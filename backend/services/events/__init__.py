@@ -4,17 +4,7 @@ Postgres is the truth. What goes through the broker only says that there is some
 when the broker is away: whoever listens also reads Postgres now and then.
 """
 
-from backend.services.events.broker import broker_state, configure
-from backend.services.events.hand import (
-    give_hand,
-    hand_line,
-    hand_of,
-    holder,
-    hurried,
-    mark_hurry,
-    take_hand,
-)
-from backend.services.events.line import (
+from backend.services.agents.agent_channel_store import (
     API_SECONDS,
     Said,
     Seen,
@@ -34,6 +24,7 @@ from backend.services.events.line import (
     say,
     subscribe_line,
 )
+from backend.services.events.broker import broker_state, configure
 from backend.services.events.live import LiveFrame, put_frame, watchers
 from backend.services.events.log import Kind, append, append_all, list_after
 from backend.services.events.patience import end_patience, patience
@@ -44,6 +35,7 @@ from backend.services.events.watch import (
     subscribe_attempt,
     subscribe_run,
 )
+from backend.services.people.takeover_store import give_hand, hand_line, hand_of, holder, hurried, mark_hurry, take_hand
 
 __all__ = [
     "API_SECONDS",

@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 TIMEOUT = 0.5
 """Seconds that one call may take: a step never waits longer for the broker."""
+FAILURES = (redis.RedisError, OSError)
+"""What a call raises where the broker is away or refuses."""
 PAUSE = 2.0
 """Seconds without another try after a failure, so that an absent broker costs one time-out, not one per step."""
 

@@ -9,8 +9,8 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Event, Run
-from backend.db.repositories import events as repository
-from backend.db.repositories.events import NewEvent
+from backend.db.repositories.events import events as repository
+from backend.db.repositories.events.events import NewEvent
 from backend.db.session import after_commit
 from backend.services.events import broker
 

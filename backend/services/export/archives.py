@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import RawIOBase
 
-from backend.services.training.export import Entry
+from backend.services.export.export import Entry
 
 _BEGINNING = (1980, 1, 1, 0, 0, 0)
 _MODE = 0o644

@@ -8,11 +8,11 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Benchmark
-from backend.db.repositories import training as repository
-from backend.db.repositories.training import NOT_ASKED, Group, Scope
-from backend.domain.benchmark_licence import LicenceStatus, licence_status
-from backend.domain.recorded import Result
-from backend.domain.training_request import Filters
+from backend.db.repositories.export import training_data as repository
+from backend.db.repositories.export.training_data import NOT_ASKED, Group, Scope
+from backend.domain.model.benchmark_licence import LicenceStatus, licence_status
+from backend.domain.model.export_request import Filters
+from backend.domain.model.trajectory_export import Result
 
 
 @dataclass(frozen=True)

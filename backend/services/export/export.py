@@ -13,21 +13,21 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import training as repository
-from backend.db.repositories.training import Found, Scope
+from backend.db.repositories.export import training_data as repository
+from backend.db.repositories.export.training_data import Found, Scope
 from backend.domain import registry
 from backend.domain.errors import NotFound
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.ports_training import TrainingForm
-from backend.domain.recorded import Picture
+from backend.domain.model.export_request import ExportRequest, check_form
+from backend.domain.model.trajectory_export import Picture
+from backend.domain.ports.storage import ArtifactStore
+from backend.domain.ports.training import TrainingForm
 from backend.domain.registry import Kind
-from backend.domain.training_request import ExportRequest, check_form
-from backend.services.training.counts import scope_of
-from backend.services.training.manifest import Manifest
-from backend.services.training.masks import Masker
-from backend.services.training.once import Pictures
-from backend.services.training.records import recorded, source_of
-from backend.services.training.rows import Row, RowWriter, json_line, writer_of
+from backend.services.export.counts import scope_of
+from backend.services.export.manifest import Manifest
+from backend.services.export.masks import Masker
+from backend.services.export.once import Pictures
+from backend.services.export.records import recorded, source_of
+from backend.services.export.rows import Row, RowWriter, json_line, writer_of
 
 PART = 200
 """Trajectories of one file of rows."""

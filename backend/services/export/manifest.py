@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.db.models import Benchmark
-from backend.db.repositories.training import Found
-from backend.domain.recorded import Recorded
-from backend.domain.training_request import ExportRequest
-from backend.services.pins import code_version
-from backend.services.training.counts import note_of
-from backend.services.training.masks import Masker
+from backend.db.repositories.export.training_data import Found
+from backend.domain.model.export_request import ExportRequest
+from backend.domain.model.trajectory_export import Recorded
+from backend.services.export.counts import note_of
+from backend.services.export.masks import Masker
+from backend.services.runs.provenance import code_version
 
 FORMAT = "deskarena-trajectories"
 VERSION = 1

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from backend.domain.recorded import Picture
+from backend.domain.model.trajectory_export import Picture
 
 
 class Pictures:

@@ -9,16 +9,16 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db import models
-from backend.db.repositories import attempts
-from backend.db.repositories import training as repository
-from backend.db.repositories.training import Found
+from backend.db.repositories.attempts import attempts
+from backend.db.repositories.export import training_data as repository
+from backend.db.repositories.export.training_data import Found
 from backend.domain.errors import Conflict
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.recorded import AgentKind, Picture, Recorded, RecordedStep, Result
-from backend.domain.score import PartResult
-from backend.domain.trajectory import Action, Mark
-from backend.services.benchmark_variants import task_of
-from backend.services.training.masks import Masker
+from backend.domain.model.score import PartResult
+from backend.domain.model.trajectory import Action, Mark
+from backend.domain.model.trajectory_export import AgentKind, Picture, Recorded, RecordedStep, Result
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.benchmarks.variants import task_of
+from backend.services.export.masks import Masker
 
 TOGETHER = 10
 """Trajectories whose steps are in memory at once."""

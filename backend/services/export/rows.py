@@ -6,7 +6,7 @@ from itertools import islice
 from typing import IO, Any, Protocol
 
 from backend.domain.errors import Unavailable
-from backend.domain.ports_training import Column
+from backend.domain.ports.training import Column
 
 Row = Mapping[str, Any]
 COMPRESSION = "zstd"

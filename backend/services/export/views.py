@@ -9,14 +9,14 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import training as repository
+from backend.db.repositories.export import training_data as repository
 from backend.domain import registry
 from backend.domain.errors import Invalid
-from backend.domain.recorded import AgentKind, Result
+from backend.domain.model.export_request import Filters, check_form
+from backend.domain.model.task import Difficulty
+from backend.domain.model.trajectory_export import AgentKind, Result
 from backend.domain.registry import Kind
-from backend.domain.task import Difficulty
-from backend.domain.training_request import Filters, check_form
-from backend.services.training.counts import Counts, count
+from backend.services.export.counts import Counts, count
 
 COMMAND = "deskarena export trajectories --out trajectories"
 RESULT_WORDS = {

@@ -9,9 +9,9 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Judge
-from backend.db.models.words import JudgeKind
-from backend.db.repositories import reviews as repository
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.models.enums import JudgeKind
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.judging import reviews as repository
 from backend.domain.statistics.agreement import (
     Confusion,
     alpha_interval,
@@ -21,7 +21,7 @@ from backend.domain.statistics.agreement import (
 )
 from backend.domain.statistics.correlation import pearson, pearson_interval
 from backend.domain.statistics.intervals import Interval
-from backend.services.reviews import PEOPLE
+from backend.services.judging.reviews import PEOPLE
 
 NO_LEVEL = "no level"
 

@@ -8,17 +8,17 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Judge, Project
-from backend.db.models.words import JudgeKind
-from backend.db.repositories import judges as repository
+from backend.db.models.enums import JudgeKind
+from backend.db.repositories.judging import judges as repository
 from backend.domain.errors import NotFound
 from backend.domain.judging.ask import Question
-from backend.domain.judging.config import JudgeConfig
 from backend.domain.judging.criteria import criteria_of
+from backend.domain.judging.judge_input import KeptPicture, SeenStep
 from backend.domain.judging.judgement import Judgement, JudgeReply
 from backend.domain.judging.prompt import PROMPT_SHA256
-from backend.domain.judging.seen import KeptPicture, SeenStep
-from backend.domain.task import Task, digest
-from backend.services.pages_actions import action_words
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.task import Task, digest
+from backend.services.runs.action_description import action_words
 
 GRAPH = "evaluator of graphs"
 

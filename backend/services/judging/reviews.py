@@ -9,13 +9,13 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Judge, ReviewItem
-from backend.db.models.words import JudgeKind
-from backend.db.repositories import reviews as repository
+from backend.db.models.enums import JudgeKind
+from backend.db.repositories.judging import reviews as repository
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.judging.criteria import Criterion
-from backend.domain.judging.seen import SeenStep
-from backend.services.benchmark_variants import task_of
-from backend.services.judges import get_judge, seen_steps
+from backend.domain.judging.judge_input import SeenStep
+from backend.services.benchmarks.variants import task_of
+from backend.services.judging.judges import get_judge, seen_steps
 
 PEOPLE = 2
 """How many people judge each item."""

@@ -8,12 +8,12 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Judge, Project
-from backend.db.models.words import JudgeKind
-from backend.db.repositories import judges as repository
-from backend.db.repositories import reviews as review_repository
-from backend.services.agreement import Agreement, Level, agreement_of
-from backend.services.judges import JudgeCost, get_judge, list_judges
-from backend.services.reviews import Progress, progress
+from backend.db.models.enums import JudgeKind
+from backend.db.repositories.judging import judges as repository
+from backend.db.repositories.judging import reviews as review_repository
+from backend.services.judging.judge_agreement import Agreement, Level, agreement_of
+from backend.services.judging.judges import JudgeCost, get_judge, list_judges
+from backend.services.judging.reviews import Progress, progress
 
 SHOWN = 200
 """Disagreements on a page; the CSV has all answers."""

@@ -9,10 +9,10 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Run
-from backend.db.models.words import Purpose
-from backend.db.repositories import attempts as repository
-from backend.domain.episode import EpisodeState
-from backend.domain.run import RunConfig, Settle
+from backend.db.models.enums import Purpose
+from backend.db.repositories.attempts import attempts as repository
+from backend.domain.model.episode import EpisodeState
+from backend.domain.model.run import RunConfig, Settle
 
 T = TypeVar("T")
 LATER = datetime(9999, 1, 1, tzinfo=UTC)

@@ -8,12 +8,14 @@ from sqlalchemy.orm import Session
 
 from backend.config import get_settings
 from backend.db.models import Run, Worker
-from backend.db.models.words import WorkerState
-from backend.db.repositories import attempts, leases, runs
-from backend.db.repositories import workers as repository
+from backend.db.models.enums import WorkerState
+from backend.db.repositories.attempts import attempts
+from backend.db.repositories.capacity import leases
+from backend.db.repositories.capacity import workers as repository
+from backend.db.repositories.runs import runs
 from backend.domain.errors import FailureClass, NotFound
-from backend.domain.nodes import NodeState
-from backend.services import losses
+from backend.domain.machines.nodes import NodeState
+from backend.services.lifecycle import retry_policy
 
 SILENT = "no heartbeat for"
 """What the reason of a loss begins with where a worker, or one of its attempts, has fallen silent."""
@@ -116,6 +118,6 @@ def _end_lease(
     if attempt is not None and run is None:
         return None  # It was begun after we looked: the lease is in use, so it is not silent.
     if attempt is not None and run is not None:
-        losses.lose(session, run, attempt.id, FailureClass.CLUSTER, reason)
+        retry_policy.lose(session, run, attempt.id, FailureClass.CLUSTER, reason)
     leases.release(session, lease, reason, repository.now(session))
     return None if attempt is None else attempt.id

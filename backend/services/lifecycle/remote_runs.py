@@ -3,8 +3,8 @@
 from typing import Any
 
 from backend.db.models import Episode, Run
-from backend.domain.episode import EpisodeState
-from backend.services.human_runs import LATER
+from backend.domain.model.episode import EpisodeState
+from backend.services.lifecycle.human_runs import LATER
 
 REMOTE = frozenset({"remote"})
 """Agents whose episodes people may take a token for. A `container`'s token is taken by its worker."""

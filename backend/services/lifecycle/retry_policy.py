@@ -9,21 +9,17 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Evaluation, Rescore, Run
-from backend.db.models.words import RescoreState
-from backend.db.repositories import attempts as repository
-from backend.db.repositories import people, rescores, workers
-from backend.domain.episode import (
-    AttemptState,
-    EpisodeState,
-    Outcome,
-    RunState,
-    next_try,
-    repeat_pause,
-)
+from backend.db.models.enums import RescoreState
+from backend.db.repositories.attempts import attempts as repository
+from backend.db.repositories.attempts import reevaluations
+from backend.db.repositories.capacity import workers
+from backend.db.repositories.people import human_agent
 from backend.domain.errors import FailureClass, NotFound
-from backend.services import events, human_runs, queue, remote_runs, validation_results
-from backend.services.events import Kind
-from backend.services.moves import move, settle
+from backend.domain.model.episode import AttemptState, EpisodeState, Outcome, RunState, next_try, repeat_pause
+from backend.services import events
+from backend.services.events import Kind, worker_wakeup
+from backend.services.lifecycle import human_runs, remote_runs, validation_results
+from backend.services.lifecycle.state_transitions import move, settle
 
 MESSAGE_LIMIT = 4000
 HELD = datetime(9998, 1, 1, tzinfo=UTC)
@@ -47,7 +43,7 @@ class Asked:
     Attributes:
         actor_id: who asks; None = the policy for lost attempts.
         task_id: the task that judges; None = the episode's own.
-        judge: another judge (`backend.domain.judging.config.JudgeConfig`); empty = the run's.
+        judge: another judge (`backend.domain.model.judge_config.JudgeConfig`); empty = the run's.
         anew: if no repeat comes to a verdict, the whole episode is repeated.
         pause: seconds until the first repeat.
     """
@@ -108,7 +104,7 @@ def after_loss(session: Session, run: Run, episode: Episode, attempt: Attempt, k
     delay = next_try([loss for loss, _ in known])
     if delay is not None:
         move(session, run, episode, EpisodeState.WAITING, **_next(session, run, attempt, delay))
-        queue.wake_workers(session)
+        worker_wakeup.wake_workers(session)
         return
     give_up(session, run, episode, attempt, attempt.failure_message)
     if len(known) >= _SUSPICIOUS and all(after for _, after in known):
@@ -166,8 +162,8 @@ def repeat(session: Session, run: Run, episode: Episode, kept: Evaluation, asked
         "anew": asked.anew,
         "available_at": workers.now(session) + timedelta(seconds=asked.pause),
     }
-    found = rescores.put(session, values)
-    queue.wake_workers(session)
+    found = reevaluations.put(session, values)
+    worker_wakeup.wake_workers(session)
     return found
 
 
@@ -215,14 +211,14 @@ def waiting(session: Session, run: Run) -> dict[str, Any]:
 
 
 def _of_person(session: Session, run: Run) -> bool:
-    agent = people.agent_of(session, run.id)
+    agent = human_agent.agent_of(session, run.id)
     return agent is not None and agent.human
 
 
 def _begin_anew(session: Session, run: Run, episode: Episode) -> None:
     for name, value in waiting(session, run).items():
         setattr(episode, name, value)
-    queue.wake_workers(session)
+    worker_wakeup.wake_workers(session)
 
 
 def _repeated(pause: float) -> str:

@@ -1,6 +1,6 @@
 """The one place where a run, an episode or an attempt changes its state: checked, written, logged as an event.
 
-But for the beginning of attempts, of which there may be hundreds a second: `services.beginnings`.
+But for the beginning of attempts, of which there may be hundreds a second: `services.scheduling.attempt_start`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,10 +11,10 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Run
-from backend.db.repositories import episodes as episode_repository
-from backend.db.repositories import runs as run_repository
-from backend.db.repositories import scheduling
-from backend.domain.episode import (
+from backend.db.repositories.runs import episodes as episode_repository
+from backend.db.repositories.runs import runs as run_repository
+from backend.db.repositories.scheduling import scheduler
+from backend.domain.model.episode import (
     ATTEMPT_MOVES,
     EPISODE_MOVES,
     RUN_MOVES,
@@ -32,7 +32,7 @@ def move(session: Session, run: Run, thing: Run | Episode | Attempt, new: StrEnu
 
     Args:
         session: the transaction.
-        run: the run it belongs to, locked by the caller (`repositories.runs.lock`).
+        run: the run it belongs to, locked by the caller (`repositories.runs.runs.lock`).
         thing: the run itself, or one of its episodes or attempts.
         new: a RunState, EpisodeState or AttemptState, according to `thing`.
         values: further columns to write with it, for example `ended_by`.
@@ -48,7 +48,7 @@ def move(session: Session, run: Run, thing: Run | Episode | Attempt, new: StrEnu
         check_move(EPISODE_MOVES, EpisodeState(old), EpisodeState(new))
         run.rollup_stale = True
         if EpisodeState(old) is EpisodeState.RUNNING:
-            scheduling.ended(session, run.id)
+            scheduler.ended(session, run.id)
     else:
         check_move(ATTEMPT_MOVES, AttemptState(old), AttemptState(new))
         thing.live = not AttemptState(new).ended
@@ -90,7 +90,7 @@ def move_all(  # noqa: PLR0913 - which ones, and to what
     written = {"state": str(new), **values}
     number = episode_repository.write_all(session, run.id, old, written, failures=failures, tasks=tasks)
     if number and old is EpisodeState.RUNNING:
-        scheduling.ended(session, run.id, number)
+        scheduler.ended(session, run.id, number)
     if number:
         run.rollup_stale = True
         told = {"from": str(old), "to": str(new), "count": number}

@@ -3,8 +3,8 @@
 from sqlalchemy.orm import Session
 
 from backend.db.models import Episode, Run
-from backend.db.models.words import VALIDATION_AGENTS, Purpose
-from backend.db.repositories import validations as repository
+from backend.db.models.enums import VALIDATION_AGENTS, Purpose
+from backend.db.repositories.runs import validations as repository
 
 
 def note(session: Session, run: Run, episode: Episode, evaluator_version: str | None) -> None:

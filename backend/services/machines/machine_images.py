@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.domain.errors import DeskarenaError, NotFound
-from backend.domain.machine_image import NAME, MachineImage, image_names, read_image
+from backend.domain.machines.machine_image import NAME, MachineImage, image_names, read_image
 
 IMAGES, TEMPLATES = "images", "templates"
 ABOUT = "template.json"

@@ -10,18 +10,19 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Attempt, Episode, Project, Run, Task
-from backend.db.models.words import Purpose
-from backend.db.repositories import benchmarks, episodes, runs
-from backend.db.repositories import people as repository
-from backend.domain.agents._oracle_screen import describe
-from backend.domain.agents._oracle_steps import read_solution
-from backend.domain.episode import EpisodeState, RunState
+from backend.db.models.enums import Purpose
+from backend.db.repositories.benchmarks import benchmarks
+from backend.db.repositories.people import human_agent as repository
+from backend.db.repositories.runs import episodes, runs
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.services import queue
-from backend.services.benchmark_variants import task_of
-from backend.services.human_runs import LATER, is_lost, seconds_of
-from backend.services.requests import RunRequest
-from backend.services.runs import get_run, submit_run
+from backend.domain.model.episode import EpisodeState, RunState
+from backend.domain.solutions.screen import describe
+from backend.domain.solutions.steps import read_solution
+from backend.services.benchmarks.variants import task_of
+from backend.services.capacity.run_request import RunRequest
+from backend.services.events import worker_wakeup
+from backend.services.lifecycle.human_runs import LATER, is_lost, seconds_of
+from backend.services.runs.runs import get_run, submit_run
 
 RATINGS = {1: "easy", 2: "medium", 3: "hard"}
 
@@ -178,7 +179,7 @@ def begin(session: Session, run_id: UUID, episode_id: UUID, *, feasible: bool) -
 def _start(session: Session, episode: Episode, said: dict[str, Any]) -> None:
     episode.person = {**(episode.person or {}), **said}
     episode.available_at, episode.reason = episodes.now(session), ""
-    queue.wake_workers(session)
+    worker_wakeup.wake_workers(session)
 
 
 def rate(session: Session, run_id: UUID, episode_id: UUID, rating: int) -> None:

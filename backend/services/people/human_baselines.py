@@ -11,14 +11,14 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import people as repository
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.people import human_agent as repository
 from backend.domain.errors import Conflict
+from backend.domain.model.task import Difficulty, DifficultySource
 from backend.domain.statistics.correlation import spearman
-from backend.domain.task import Difficulty, DifficultySource
-from backend.services.benchmark_labels import import_labels
-from backend.services.benchmarks import list_task_sets
-from backend.services.human_runs import seconds_of
+from backend.services.benchmarks.benchmarks import list_task_sets
+from backend.services.benchmarks.labels import import_labels
+from backend.services.lifecycle.human_runs import seconds_of
 
 ALL = "all domains"
 _BY_RATING = (Difficulty.EASY, Difficulty.MEDIUM, Difficulty.HARD)

@@ -6,10 +6,10 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Episode, Run
-from backend.domain.episode import AttemptState
 from backend.domain.errors import NotFound
-from backend.domain.run import RunConfig, Screen
-from backend.services.projects import default_project
+from backend.domain.model.episode import AttemptState
+from backend.domain.model.run import RunConfig, Screen
+from backend.services.accounts.projects import default_project
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ the page by a few seconds, and a person who has gone gives the desktop back by t
 from typing import Any
 from uuid import UUID, uuid5
 
-import redis
-
 from backend.services.events import broker, watch
 
 HAND_SECONDS = 15.0
@@ -75,5 +73,5 @@ async def _call(work: Any) -> Any:
         return None
     try:
         return await work(client)
-    except (redis.RedisError, OSError):
+    except broker.FAILURES:
         return None

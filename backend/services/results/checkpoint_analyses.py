@@ -7,13 +7,13 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import checkpoint_analyses as repository
-from backend.db.repositories import leaderboards as boards
-from backend.db.repositories.leaderboards import Condition
+from backend.db.repositories.results import checkpoint_analyses as repository
+from backend.db.repositories.results import leaderboards as boards
+from backend.db.repositories.results.leaderboards import Condition
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.statistics import checkpoints
 from backend.domain.statistics.checkpoints import Counted, Gap, LanguageGap, Mean, StepGap
-from backend.services.benchmarks import get_benchmark, latest_task_set
+from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 
 KIND = "windowsworld"
 MOST = 12

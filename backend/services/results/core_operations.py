@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from backend.db.models import Benchmark, TaskSet
-from backend.db.repositories import rollups as repository
-from backend.db.repositories import tasks as task_repository
-from backend.db.repositories.rollups import TaskTotals
-from backend.services.leaderboards import Row, leaderboard
-from backend.services.pages_leaderboard import label
-from backend.services.summary import Summary, summarise
+from backend.db.repositories.benchmarks import tasks as task_repository
+from backend.db.repositories.results import rollups as repository
+from backend.db.repositories.results.rollups import TaskTotals
+from backend.services.results.leaderboards import Row, leaderboard
+from backend.services.results.views.leaderboard import label
+from backend.services.runs.summary import Summary, summarise
 
 ALONE = "L1"
 """The level whose tasks are one operation each."""

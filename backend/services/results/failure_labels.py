@@ -7,14 +7,14 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Episode, Project, Task
-from backend.db.repositories import failures as repository
-from backend.domain import failures
+from backend.db.repositories.results import failure_labels as repository
 from backend.domain.errors import Conflict, Invalid
-from backend.domain.failures import KEYS, LABELS, Seen, Share, Suggestion
+from backend.domain.judging import failure_labels
+from backend.domain.judging.failure_labels import KEYS, LABELS, Seen, Share, Suggestion
 from backend.domain.statistics.agreement import krippendorffs_alpha
-from backend.services import projects
-from backend.services.episodes import get_episode
-from backend.services.runs import get_run
+from backend.services.accounts import projects
+from backend.services.runs.episodes import get_episode
+from backend.services.runs.runs import get_run
 
 MOST = 1000
 """Failures that a sample may have."""
@@ -46,7 +46,7 @@ class Failure:
     @property
     def labels(self) -> Collection[str]:
         """What people say, together; empty where nobody has judged it."""
-        return failures.joined([review.labels for review in self.reviews])
+        return failure_labels.joined([review.labels for review in self.reviews])
 
     def by(self, person: str) -> Review | None:
         """What that person said."""
@@ -84,12 +84,12 @@ class Sampled:
     @property
     def by_people(self) -> list[Share]:
         """Shares among those that somebody has judged."""
-        return failures.shares([row.labels for row in self.judged])
+        return failure_labels.shares([row.labels for row in self.judged])
 
     @property
     def by_rules(self) -> list[Share]:
         """Shares of what rules suggest, among all that were drawn, for the labels that have a rule."""
-        found = failures.shares([{one.label for one in row.suggestions} for row in self.rows])
+        found = failure_labels.shares([{one.label for one in row.suggestions} for row in self.rows])
         return [share for share, label in zip(found, LABELS, strict=True) if label.by_rule]
 
     @property
@@ -107,7 +107,7 @@ def sample(session: Session, run_id: UUID, *, number: int = SAMPLE, seed: int = 
     """A seeded sample of a run's failed episodes. Raises NotFound."""
     get_run(session, run_id)
     ids = repository.failed(session, run_id)
-    drawn = failures.sampled(ids, min(number, MOST), seed)
+    drawn = failure_labels.sampled(ids, min(number, MOST), seed)
     found = {row.episode.id: row for row in _failures(session, drawn)}
     return Sampled(run_id, seed, len(ids), [found[key] for key in drawn if key in found])
 
@@ -171,7 +171,7 @@ def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
             episode,
             task,
             attempt,
-            failures.suggestions(episode.ended_by, feasible=task.feasible, steps=seen.get(attempt, ())),
+            failure_labels.suggestions(episode.ended_by, feasible=task.feasible, steps=seen.get(attempt, ())),
             said.get(episode.id, ()),
         )
         for episode, task, attempt in rows

@@ -7,18 +7,19 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Benchmark, ReportedResult, Run, TaskSet
-from backend.db.models.words import Dimension
-from backend.db.repositories import leaderboards as repository
-from backend.db.repositories import people as people_repository
-from backend.db.repositories import rollups as rollup_repository
+from backend.db.models.enums import Dimension
+from backend.db.repositories.people import human_agent as people_repository
+from backend.db.repositories.results import leaderboards as repository
+from backend.db.repositories.results import rollups as rollup_repository
 from backend.domain.errors import NotFound
-from backend.domain.measures import in_order
+from backend.domain.model.measures import in_order
 from backend.domain.statistics.intervals import Interval
 from backend.domain.statistics.ranks import Standing, standings
-from backend.services import measure_rollups, people_results, rollups
-from backend.services.benchmarks import get_benchmark, list_task_sets
-from backend.services.people_results import DomainRow, Means
-from backend.services.summary import Counts, Summary, Totals, describe
+from backend.services.benchmarks.benchmarks import get_benchmark, list_task_sets
+from backend.services.people import human_baselines
+from backend.services.people.human_baselines import DomainRow, Means
+from backend.services.results import measure_rollups, rollups
+from backend.services.runs.summary import Counts, Summary, Totals, describe
 
 FLOORS = frozenset({"noop", "always_fail", "random"})
 """Built-in agents that do not try: what they reach is the floor, no place on the board."""
@@ -101,10 +102,10 @@ def leaderboard(
     runs, wanted = [condition.run.id for condition in candidates], {Dimension.ALL, *dimensions}
     cubes, means = _cubes(session, runs, wanted), measure_rollups.of_runs(session, runs, wanted)
     rows = [_row(each, cubes.get(each.run.id, {}), means.get(each.run.id, {}), tasks) for each in candidates]
-    done = people_results.trials(session, task_set.id)
-    rows = _with_people(session, rows, people_results.by_run(done))
+    done = human_baselines.trials(session, task_set.id)
+    rows = _with_people(session, rows, human_baselines.by_run(done))
     reported = repository.reported(session, found.id)
-    return Board(found, task_set, tasks, _ranked(rows), reported, people_results.by_domain(done))
+    return Board(found, task_set, tasks, _ranked(rows), reported, human_baselines.by_domain(done))
 
 
 def _with_people(session: Session, rows: Sequence[Row], people: Mapping[UUID, Means]) -> list[Row]:

@@ -8,10 +8,10 @@ from uuid import UUID
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from backend.db.models.words import Dimension
-from backend.db.repositories import measure_rollups as repository
-from backend.db.repositories.rollups import TaskTotals
-from backend.domain.measures import PARTS, PHASE, info
+from backend.db.models.enums import Dimension
+from backend.db.repositories.results import measure_rollups as repository
+from backend.db.repositories.results.rollups import TaskTotals
+from backend.domain.model.measures import PARTS, PHASE, info
 from backend.domain.statistics.intervals import Cluster, Interval, cluster_mean
 
 Cells = Mapping[tuple[Dimension, str], Sequence[TaskTotals]]

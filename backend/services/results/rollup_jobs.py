@@ -5,11 +5,11 @@ import time
 from datetime import datetime
 from uuid import UUID
 
-from backend.db.repositories import rollup_turns as repository
+from backend.db.repositories.results import rollup_jobs as repository
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.errors import Unavailable
-from backend.services import rollups
-from backend.services.rollups import Computed
+from backend.services.results import rollups
+from backend.services.results.rollups import Computed
 
 logger = logging.getLogger(__name__)
 

@@ -10,17 +10,17 @@ from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from backend.db.models import Rollup, Run
-from backend.db.models.words import Dimension
-from backend.db.repositories import measure_rollups as measure_repository
-from backend.db.repositories import rollup_turns as turns
-from backend.db.repositories import rollups as repository
-from backend.db.repositories import workers
-from backend.db.repositories.rollups import TaskTotals
-from backend.domain import abilities
-from backend.domain.episode import RunState
+from backend.db.models.enums import Dimension
+from backend.db.repositories.capacity import workers
+from backend.db.repositories.results import measure_rollups as measure_repository
+from backend.db.repositories.results import rollup_jobs as turns
+from backend.db.repositories.results import rollups as repository
+from backend.db.repositories.results.rollups import TaskTotals
+from backend.domain.model import omnibench_labels
+from backend.domain.model.episode import RunState
 from backend.domain.statistics.intervals import Interval
-from backend.services import measure_rollups
-from backend.services.summary import (
+from backend.services.results import measure_rollups
+from backend.services.runs.summary import (
     Counts,
     Summary,
     Totals,
@@ -126,8 +126,10 @@ def _cells_of(task: TaskTotals) -> list[tuple[Dimension, str]]:
 
 def _of_omnibench(extra: Mapping[str, Any]) -> list[tuple[Dimension, str]]:
     """Capabilities and levels of complexity that a task is labelled with."""
-    cells = [(Dimension.CAPABILITY, letters) for letters in abilities.capabilities(extra)]
-    return cells + [(Dimension.COMPLEXITY, f"{name}/{level}") for name, level in abilities.complexity(extra).items()]
+    cells = [(Dimension.CAPABILITY, letters) for letters in omnibench_labels.capabilities(extra)]
+    return cells + [
+        (Dimension.COMPLEXITY, f"{name}/{level}") for name, level in omnibench_labels.complexity(extra).items()
+    ]
 
 
 def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:

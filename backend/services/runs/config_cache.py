@@ -11,12 +11,12 @@ from uuid import UUID
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import tasks as repository
+from backend.db.repositories.benchmarks import tasks as repository
 from backend.db.session import after_commit
-from backend.domain import task as domain
 from backend.domain.errors import DeskarenaError, NotFound
-from backend.domain.run import RunConfig
-from backend.services.benchmark_variants import task_of
+from backend.domain.model import task as domain
+from backend.domain.model.run import RunConfig
+from backend.services.benchmarks.variants import task_of
 
 _KEPT = 1000
 _configs: dict[UUID, RunConfig] = {}

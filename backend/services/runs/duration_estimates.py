@@ -8,12 +8,12 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Run
-from backend.db.repositories import durations as repository
-from backend.db.repositories import runs
-from backend.domain.loop import DEFAULT_MAX_STEPS
-from backend.domain.run import Budget, RunConfig
-from backend.domain.scheduling.expected import History, TaskFacts, expected
-from backend.services.readings import Unreadable, config_of
+from backend.db.repositories.runs import durations as repository
+from backend.db.repositories.runs import runs
+from backend.domain.loop.agent_loop import DEFAULT_MAX_STEPS
+from backend.domain.model.run import Budget, RunConfig
+from backend.domain.scheduling.duration_estimate import History, TaskFacts, expected
+from backend.services.runs.config_cache import Unreadable, config_of
 
 LOOK_AGAIN = timedelta(minutes=1)
 AT_ONCE = 5

@@ -8,11 +8,11 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Evaluation, Evidence, Step, Task
-from backend.db.repositories import attempts as attempt_repository
-from backend.db.repositories import episodes as repository
-from backend.db.repositories.pages import Page
-from backend.domain.episode import AttemptState, EpisodeState
+from backend.db.repositories.attempts import attempts as attempt_repository
+from backend.db.repositories.pagination import Page
+from backend.db.repositories.runs import episodes as repository
 from backend.domain.errors import NotFound
+from backend.domain.model.episode import AttemptState, EpisodeState
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,16 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
-from backend.db.repositories import benchmark_parts as parts
-from backend.db.repositories import pages_new_run as repository
-from backend.db.repositories import scheduling
+from backend.db.repositories.benchmarks import benchmark_parts as parts
+from backend.db.repositories.runs import new_run_view as repository
+from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import DeskarenaError, Invalid, Unavailable, sentences
-from backend.domain.run import RunConfig
-from backend.services.benchmark_variants import without_variant
-from backend.services.benchmarks import get_benchmark, latest_task_set
-from backend.services.capabilities import Capabilities, capabilities, resolved_config
-from backend.services.requests import RunRequest, selected
-from backend.services.runnable import reasons
+from backend.domain.model.run import RunConfig
+from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
+from backend.services.benchmarks.variants import without_variant
+from backend.services.capacity.run_request import RunRequest, selected
+from backend.services.capacity.worker_capabilities import Capabilities, capabilities, resolved_config
+from backend.services.runs.runnability import reasons
 
 POWER = 0.8
 LEVEL = 0.05
@@ -101,7 +101,7 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     why_not = reasons(session, can, config, chosen, purpose=request.purpose, lacking=lacking)
     blocked = [(task.key, why_not[task.id]) for task in chosen if why_not[task.id]]
     runnable = len(chosen) - len(blocked)
-    slots, _ = scheduling.slots(session, request.provider)
+    slots, _ = scheduler.slots(session, request.provider)
     if request.concurrency is not None:
         slots = min(slots, request.concurrency)
     past = repository.durations(session, benchmark.id, request.agent, request.provider)

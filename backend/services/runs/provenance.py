@@ -14,14 +14,14 @@ from typing import Any
 
 from backend.domain import registry
 from backend.domain.judging.prompt import PROMPT_SHA256
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import Price
-from backend.domain.prices import price_of
+from backend.domain.model.prices import price_of
+from backend.domain.model.run import ImageView, RunConfig
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import Price
 from backend.domain.registry import Kind
-from backend.domain.run import ImageView, RunConfig
-from backend.services.model_endpoints import BUILT_IN
+from backend.services.capacity.model_endpoints import BUILT_IN
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MOST_MODELS = 50
 _GIT_SECONDS = 10.0
 

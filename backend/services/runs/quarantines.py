@@ -5,10 +5,10 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Quarantine
-from backend.db.repositories import episodes
-from backend.db.repositories import tasks as repository
+from backend.db.repositories.benchmarks import tasks as repository
+from backend.db.repositories.runs import episodes
 from backend.domain.errors import Invalid
-from backend.services.benchmarks import get_task
+from backend.services.benchmarks.benchmarks import get_task
 
 
 def quarantine_task(session: Session, task_id: UUID, reason: str, actor: Actor) -> Quarantine:

@@ -5,10 +5,10 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Step, Task
-from backend.db.repositories import attempts as repository
-from backend.db.repositories import episodes
-from backend.domain.run import RunConfig
-from backend.domain.trajectory import Action, Decision, Usage
+from backend.db.repositories.attempts import attempts as repository
+from backend.db.repositories.runs import episodes
+from backend.domain.model.run import RunConfig
+from backend.domain.model.trajectory import Action, Decision, Usage
 
 REPLAY = "replay"
 

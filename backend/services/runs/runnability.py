@@ -6,10 +6,10 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
-from backend.db.models.words import Purpose
-from backend.db.repositories import tasks
-from backend.domain.run import RunConfig
-from backend.services.capabilities import Capabilities, has_judge
+from backend.db.models.enums import Purpose
+from backend.db.repositories.benchmarks import tasks
+from backend.domain.model.run import RunConfig
+from backend.services.capacity.worker_capabilities import Capabilities, has_judge
 
 
 def reasons(  # noqa: PLR0913 - what a task may lack

@@ -9,25 +9,30 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Episode, Project, Run, Task, TaskSet
-from backend.db.repositories import agents, episodes, rescores, tasks, waiting
-from backend.db.repositories import benchmark_parts as parts
-from backend.db.repositories import runs as repository
-from backend.db.repositories.pages import Page
-from backend.domain.episode import EpisodeState, Outcome, RunState
+from backend.db.repositories.agents import agents
+from backend.db.repositories.attempts import reevaluations
+from backend.db.repositories.benchmarks import benchmark_parts as parts
+from backend.db.repositories.benchmarks import tasks
+from backend.db.repositories.pagination import Page
+from backend.db.repositories.runs import episodes
+from backend.db.repositories.runs import runs as repository
+from backend.db.repositories.scheduling import wait_reasons
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
-from backend.domain.run import RunConfig
-from backend.domain.task import digest
-from backend.services import events, human_runs, losses, queue
-from backend.services.benchmark_variants import without_variant
-from backend.services.benchmarks import get_benchmark, latest_task_set
-from backend.services.capabilities import Capabilities, capabilities, has_judge, resolved_config
-from backend.services.events import Kind
-from backend.services.expectations import expectations
-from backend.services.moves import move, move_all, settle
-from backend.services.pins import pins_of
-from backend.services.requests import RunRequest, condition_hash, config_hash, episode_seed, selected
-from backend.services.runnable import reasons
-from backend.services.summary import Summary, run_summary
+from backend.domain.model.episode import EpisodeState, Outcome, RunState
+from backend.domain.model.run import RunConfig
+from backend.domain.model.task import digest
+from backend.services import events
+from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
+from backend.services.benchmarks.variants import without_variant
+from backend.services.capacity.run_request import RunRequest, condition_hash, config_hash, episode_seed, selected
+from backend.services.capacity.worker_capabilities import Capabilities, capabilities, has_judge, resolved_config
+from backend.services.events import Kind, worker_wakeup
+from backend.services.lifecycle import human_runs, retry_policy
+from backend.services.lifecycle.state_transitions import move, move_all, settle
+from backend.services.runs.duration_estimates import expectations
+from backend.services.runs.provenance import pins_of
+from backend.services.runs.runnability import reasons
+from backend.services.runs.summary import Summary, run_summary
 
 __all__ = [
     "RunRequest",
@@ -109,7 +114,7 @@ def submit_run(
     told = {"benchmark": benchmark.name, "agent": config.agent, "episodes": made, "purpose": run.purpose}
     events.append(session, run, Kind.RUN_SUBMITTED, told)
     settle(session, run)  # A run of nothing but not-runnable tasks has already ended.
-    queue.wake_workers(session)
+    worker_wakeup.wake_workers(session)
     return run
 
 
@@ -197,7 +202,7 @@ def resume_run(session: Session, run_id: UUID) -> Run:
     if RunState(run.state) is not RunState.PAUSED:
         raise Conflict(f"the run is {run.state}, not paused")
     move(session, run, run, RunState.RUNNING if run.started_at else RunState.QUEUED, turn_at=episodes.now(session))
-    queue.wake_workers(session)
+    worker_wakeup.wake_workers(session)
     return run
 
 
@@ -239,17 +244,17 @@ def retry_run(
         "flagged": False,
         "flag_reason": "",
         "retries_from": Episode.attempts_count,
-    } | losses.waiting(session, run)
+    } | retry_policy.waiting(session, run)
     number = _repeat_kept(session, run, failures)
     number += move_all(
-        session, run, EpisodeState.LOST, EpisodeState.WAITING, failures=failures, **losses.AGAIN, **fresh
+        session, run, EpisodeState.LOST, EpisodeState.WAITING, failures=failures, **retry_policy.AGAIN, **fresh
     )
     if not_runnable:
         number += _retry_not_runnable(session, run)
     if number:
         if RunState(run.state) is RunState.COMPLETED:
             move(session, run, run, RunState.RUNNING, ended_at=None)
-        queue.wake_workers(session)
+        worker_wakeup.wake_workers(session)
     return number
 
 
@@ -257,10 +262,10 @@ def _repeat_kept(session: Session, run: Run, failures: Sequence[str]) -> int:
     """Where only the verdict is missing, the kept evidence is judged again first; how many there are."""
     if failures and FailureClass.EVALUATOR.value not in failures:
         return 0
-    found = rescores.unjudged_of_run(session, run.id)
+    found = reevaluations.unjudged_of_run(session, run.id)
     for episode, kept in found:
         episode.flagged, episode.flag_reason, episode.retries_from = False, "", episode.attempts_count
-        losses.repeat(session, run, episode, kept, losses.Asked(anew=True))
+        retry_policy.repeat(session, run, episode, kept, retry_policy.Asked(anew=True))
     session.flush()
     return len(found)
 
@@ -275,7 +280,7 @@ def _retry_not_runnable(session: Session, run: Run) -> int:
     why_not = reasons(session, capabilities(session), config, chosen, purpose=run.purpose, lacking=lacking)
     able = [task_id for task_id, reason in why_not.items() if not reason]
     return move_all(
-        session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **losses.waiting(session, run)
+        session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **retry_policy.waiting(session, run)
     )
 
 
@@ -297,13 +302,13 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
     _wants_from_now(session, run)
     made = _make_episodes(session, run, config, chosen, repeats, capabilities(session), lacking)
     events.append(session, run, Kind.EPISODE_STATE, {"to": EpisodeState.WAITING.value, "added": made})
-    queue.wake_workers(session)
+    worker_wakeup.wake_workers(session)
     return made
 
 
 def _wants_from_now(session: Session, run: Run) -> None:
     """A run that had nothing to begin has not waited for a turn until now: its priority has not aged."""
-    if not waiting.left(session, [run.id]):
+    if not wait_reasons.left(session, [run.id]):
         run.turn_at = episodes.now(session)
 
 

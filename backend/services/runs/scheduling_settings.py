@@ -9,15 +9,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Project, Run
-from backend.db.repositories import projects as project_repository
-from backend.db.repositories import runs as repository
-from backend.db.repositories import scheduling, workers
-from backend.domain.episode import RunState
+from backend.db.repositories.accounts import projects as project_repository
+from backend.db.repositories.capacity import workers
+from backend.db.repositories.runs import runs as repository
+from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.model.episode import RunState
 from backend.domain.scheduling.priorities import HIGHEST, LOWEST
 from backend.domain.scheduling.projects import ALL, PROVIDERS, ProjectRules
-from backend.services import events, queue
-from backend.services.events import Kind
+from backend.services import events
+from backend.services.events import Kind, worker_wakeup
 
 MOST_AT_ONCE = 100_000
 _ENDED = {RunState.COMPLETED, RunState.CANCELLED}
@@ -65,13 +66,13 @@ def retune_run(session: Session, run_id: UUID, tuning: Tuning) -> Run:
         setattr(run, name, value)
     if changed:
         events.append(session, run, Kind.RUN_TUNED, changed)
-        queue.wake_workers(session)
+        worker_wakeup.wake_workers(session)
     return run
 
 
 def list_projects(session: Session) -> list[ProjectRow]:
     """All projects by name."""
-    busy = scheduling.in_use_by_project(session)
+    busy = scheduler.in_use_by_project(session)
     return [ProjectRow(row.name, _rules(row), busy.get(row.id, {})) for row in project_repository.listing(session)]
 
 
@@ -94,7 +95,7 @@ def set_rules(session: Session, name: str, changes: dict[str, Any]) -> ProjectRo
     _check_providers("quota", changes.get("quota", {}), {ALL, *known})
     _check_providers("reserved", changes.get("reserved", {}), known)
     row.weight, row.quota, row.reserved = rules.weight, dict(rules.quota), dict(rules.reserved)
-    queue.wake_workers(session)
+    worker_wakeup.wake_workers(session)
     return next(each for each in list_projects(session) if each.name == name)
 
 

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import rollups as repository
-from backend.db.repositories.rollups import TaskTotals
+from backend.db.repositories.results import rollups as repository
+from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.statistics.intervals import LEVEL, Cluster, Interval, cluster_mean, wilson
 
 WILSON = "Wilson score interval"

@@ -7,13 +7,13 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, Run, Task, TaskSet, TaskValidation
-from backend.db.models.words import VALIDATION_AGENTS, Purpose
-from backend.db.repositories import tasks as task_repository
-from backend.db.repositories import validations as repository
-from backend.domain.episode import Outcome, RunState
-from backend.domain.score import is_solved
-from backend.services.benchmarks import get_benchmark, latest_task_set
-from backend.services.runs import RunRequest, submit_run
+from backend.db.models.enums import VALIDATION_AGENTS, Purpose
+from backend.db.repositories.benchmarks import tasks as task_repository
+from backend.db.repositories.runs import validations as repository
+from backend.domain.model.episode import Outcome, RunState
+from backend.domain.model.score import is_solved
+from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
+from backend.services.runs.runs import RunRequest, submit_run
 
 
 @dataclass(frozen=True)

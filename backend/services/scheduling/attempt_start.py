@@ -8,14 +8,15 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models.words import Controller
-from backend.db.repositories import attempts, scheduling
-from backend.db.repositories.events import NewEvent
-from backend.domain.episode import AttemptState, EpisodeState, RunState
-from backend.domain.image_offers import ImageOffer
+from backend.db.models.enums import Controller
+from backend.db.repositories.attempts import attempts
+from backend.db.repositories.events.events import NewEvent
+from backend.db.repositories.scheduling import scheduler
+from backend.domain.machines.image_offers import ImageOffer
+from backend.domain.model.episode import AttemptState, EpisodeState, RunState
 from backend.services import events
-from backend.services.claimed import Chosen, Claim, Claims, Place
 from backend.services.events import Kind
+from backend.services.scheduling.claim_types import Chosen, Claim, Claims, Place
 
 
 def begin(
@@ -31,7 +32,7 @@ def begin(
     """
     claims = Claims(session, images)
     made = [(each, claims.make(each, uuid7(), place), place) for each, place in zip(chosen, places, strict=True)]
-    scheduling.begun(session, Counter(each.episode.run_id for each in chosen))
+    scheduler.begun(session, Counter(each.episode.run_id for each in chosen))
     attempts.add_all(session, [_attempt(*each) for each in made])
     _tell(session, made)
     return [claim for _, claim, _ in made]

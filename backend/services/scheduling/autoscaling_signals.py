@@ -9,12 +9,12 @@ from threading import Lock
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import signals as repository
-from backend.db.repositories import workers
+from backend.db.repositories.capacity import workers
+from backend.db.repositories.scheduling import autoscaling_signals as repository
 from backend.db.session import SessionFactory, unit_of_work
-from backend.domain.exposition import Family, gauge
-from backend.domain.nodes import NodeState
-from backend.services.demand import wanted
+from backend.domain.machines.nodes import NodeState
+from backend.domain.scheduling.prometheus_text import Family, gauge
+from backend.services.scheduling.scheduler_demand import wanted
 
 FRESH_SECONDS = 5.0
 LOST_SECONDS, LEASES_SECONDS = 3600.0, 60.0

@@ -7,16 +7,16 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
-from backend.db.repositories import benchmarks, external_assets
-from backend.db.repositories.scheduling import Begun
+from backend.db.repositories.benchmarks import benchmarks, web_assets
+from backend.db.repositories.scheduling.scheduler import Begun
 from backend.domain import benchmarks as domain_benchmarks
-from backend.domain import task as domain
-from backend.domain.image_offers import ImageOffer, image_for
-from backend.domain.machine_image import DEFAULT
-from backend.domain.run import RunConfig
-from backend.domain.slots import SlotRef
-from backend.domain.trajectory import Decision
-from backend.services.replays import REPLAY, recorded_decisions
+from backend.domain.machines.image_offers import ImageOffer, image_for
+from backend.domain.machines.machine_image import DEFAULT
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model import task as domain
+from backend.domain.model.run import RunConfig
+from backend.domain.model.trajectory import Decision
+from backend.services.runs.replays import REPLAY, recorded_decisions
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Claim:
     """An episode to run, with all that it takes.
 
     Attributes:
-        fence: for every function of `backend.services.attempts`.
+        fence: for every function of `backend.services.attempts.attempts`.
         slot: of the provider.
         seed: the episode's own.
         attempt_number: from 1.
@@ -141,7 +141,7 @@ class Claims:
 
     def _files(self, run: RunFacts, task: domain.Task, kept: SetFacts) -> Mapping[str, str]:
         wanted = domain_benchmarks.external_assets(task)
-        return {**kept.assets, **external_assets.hashes(self.session, run.project_id, wanted)}
+        return {**kept.assets, **web_assets.hashes(self.session, run.project_id, wanted)}
 
 
 def _facts(session: Session, task_set_id: UUID) -> SetFacts:

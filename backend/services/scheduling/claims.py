@@ -1,4 +1,4 @@
-"""Work is taken here: leases on slots, and episodes with a new attempt each. Who gets what: `services.turns`."""
+"""Work is taken here: leases on slots, and episodes with a new attempt each. Who gets what: `episode_scheduler`."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -6,16 +6,17 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Lease, Slot, Worker
-from backend.db.models.words import SlotState, WorkerState
-from backend.db.repositories import leases, scheduling, workers
+from backend.db.models.enums import SlotState, WorkerState
+from backend.db.repositories.capacity import leases, workers
+from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import LeaseLost
-from backend.domain.nodes import NodeState, cluster_of
-from backend.domain.slots import SlotRef
-from backend.services import beginnings, turns
-from backend.services.capabilities import images_of
-from backend.services.claimed import Claim, Fence, Place
-from backend.services.recovery import drain, reap, release_lease
-from backend.services.workers import register_worker, update_worker, worker_heartbeat
+from backend.domain.machines.nodes import NodeState, cluster_of
+from backend.domain.machines.slots import SlotRef
+from backend.services.capacity.worker_capabilities import images_of
+from backend.services.capacity.workers import register_worker, update_worker, worker_heartbeat
+from backend.services.lifecycle.lease_reaper import drain, reap, release_lease
+from backend.services.scheduling import attempt_start, episode_scheduler
+from backend.services.scheduling.claim_types import Claim, Fence, Place
 
 __all__ = [
     "Claim",
@@ -52,12 +53,12 @@ def claim_many(session: Session, worker_id: UUID, provider: str, number: int) ->
     worker = workers.get(session, worker_id)
     if worker is None or worker.state != WorkerState.ONLINE or number < 1:
         return []
-    able = turns.able_of(worker, provider)
-    if not turns.open_to(session, able):
+    able = episode_scheduler.able_of(worker, provider)
+    if not episode_scheduler.open_to(session, able):
         return []  # Nobody else is kept waiting for that.
-    scheduling.enter(session)
+    scheduler.enter(session)
     slots = leases.free_slots(session, worker, provider, number)
-    chosen = turns.take(session, able, len(slots)) if slots else []
+    chosen = episode_scheduler.take(session, able, len(slots)) if slots else []
     if not chosen:
         return []
     made = leases.take(session, worker.id, [slot.id for slot in slots[: len(chosen)]])
@@ -65,7 +66,7 @@ def claim_many(session: Session, worker_id: UUID, provider: str, number: int) ->
     places = [
         _place(worker, slot, nodes.get(slot.node_id, ""), *lease) for slot, lease in zip(slots, made, strict=False)
     ]
-    return beginnings.begin(session, chosen, places, images_of(worker.capabilities, provider))
+    return attempt_start.begin(session, chosen, places, images_of(worker.capabilities, provider))
 
 
 def claim_next(session: Session, lease_id: UUID) -> Claim | None:
@@ -77,7 +78,7 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     Raises:
         LeaseLost: the lease was released or taken away.
     """
-    scheduling.enter(session)  # Before the lease: whoever gives slots may hold its run.
+    scheduler.enter(session)  # Before the lease: whoever gives slots may hold its run.
     idle = leases.lock_idle(session, lease_id)
     if idle is None:
         raise LeaseLost("the lease is not ours, or is in use")
@@ -86,11 +87,11 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     if worker.state != WorkerState.ONLINE or not offered:
         return None
     lease.waits = ""  # Of the attempt before, which has ended: the next one waits for no model yet.
-    chosen = turns.take(session, turns.able_of(worker, slot.provider), 1, held=1)
+    chosen = episode_scheduler.take(session, episode_scheduler.able_of(worker, slot.provider), 1, held=1)
     if not chosen:
         return None
     places = [_place(worker, slot, node.name if node.cluster else "", lease.id, lease.fencing_token)]
-    return beginnings.begin(session, chosen, places, images_of(worker.capabilities, slot.provider))[0]
+    return attempt_start.begin(session, chosen, places, images_of(worker.capabilities, slot.provider))[0]
 
 
 def claim_episode(session: Session, lease: Lease) -> Claim | None:
@@ -107,9 +108,9 @@ def acquire_lease(session: Session, worker_id: UUID, provider: str) -> Lease | N
     worker = workers.get(session, worker_id)
     if worker is None or worker.state != WorkerState.ONLINE:
         return None
-    if not turns.waits(session, turns.able_of(worker, provider)):
+    if not episode_scheduler.waits(session, episode_scheduler.able_of(worker, provider)):
         return None
-    scheduling.enter(session)  # Before the slot, as everywhere.
+    scheduler.enter(session)  # Before the slot, as everywhere.
     slots = leases.free_slots(session, worker, provider, 1)
     if not slots:
         return None

@@ -11,19 +11,20 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Worker
-from backend.db.repositories import scheduling as repository
-from backend.db.repositories.scheduling import Begun
-from backend.domain.episode import RunState
+from backend.db.repositories.scheduling import scheduler as repository
+from backend.db.repositories.scheduling.scheduler import Begun
+from backend.domain.model.episode import RunState
 from backend.domain.scheduling.bounds import has_room
-from backend.domain.scheduling.needs import Able, Need, seated
 from backend.domain.scheduling.order import given, rank, turns
+from backend.domain.scheduling.requirements import Able, Need, seated
 from backend.domain.scheduling.snapshot import Now
-from backend.domain.scheduling.waiting import unread
-from backend.services import licences, readings
-from backend.services.capabilities import images_of, programs_of, runs_functions
-from backend.services.claimed import Chosen, RunFacts
-from backend.services.queues import now_of
-from backend.services.readings import Unreadable
+from backend.domain.scheduling.wait_reasons import unread
+from backend.services.capacity import licences
+from backend.services.capacity.worker_capabilities import images_of, programs_of, runs_functions
+from backend.services.runs import config_cache
+from backend.services.runs.config_cache import Unreadable
+from backend.services.scheduling.claim_types import Chosen, RunFacts
+from backend.services.scheduling.scheduler_snapshot import now_of
 
 PATIENCE_MS = 50
 """How long a run that somebody else holds is waited for where no other run may have the slot."""
@@ -103,7 +104,7 @@ def take(session: Session, able: Able, number: int, *, held: int = 0) -> list[Ch
 
 def _fitting(rows: Sequence[Row[Any]], able: Able) -> list[Row[Any]]:
     ready = [row for row in rows if row.ready and row.provider == able.provider and able.fits(row.agent, row.image)]
-    return [row for row in ready if row.id not in readings.unread_runs()]
+    return [row for row in ready if row.id not in config_cache.unread_runs()]
 
 
 def _met(session: Session, able: Able, row: Row[Any]) -> list[Need]:
@@ -146,11 +147,11 @@ class _Taking:
     def _read(self, row: Row[Any]) -> None:
         """What is needed of a run, or that this release cannot read it: it is left to others."""
         try:
-            config = readings.config_of(row.id, row.config)
+            config = config_cache.config_of(row.id, row.config)
         except Unreadable as error:
             self.without.add(row.id)
             repository.note_unread(self.session, row.id, unread(self.able.worker, error.message))
-            readings.note_unread(self.session, row.id)
+            config_cache.note_unread(self.session, row.id)
         else:
             queued, human = row.state == RunState.QUEUED, self.rows[row.id].human
             self.facts[row.id] = RunFacts(row.project_id, row.task_set_id, config, queued=queued, human=human)
@@ -229,7 +230,7 @@ class _Taking:
         for each in found:
             by_run[each.run_id].append(each)
         read = {
-            run: readings.tasks_of(self.session, {each.task_id for each in begun}, self.facts[run].config)
+            run: config_cache.tasks_of(self.session, {each.task_id for each in begun}, self.facts[run].config)
             for run, begun in by_run.items()
         }
         chosen: list[Chosen] = []
@@ -243,7 +244,7 @@ class _Taking:
 
     def _put_back(self, episode: Begun, why: Unreadable) -> None:
         repository.put_back(self.session, episode.id, unread(self.able.worker, why.message))
-        readings.note_unread(self.session, episode.run_id, {episode.task_id})
+        config_cache.note_unread(self.session, episode.run_id, {episode.task_id})
         self.unread.add((episode.run_id, episode.task_id))
         if len(self.unread) >= MOST_UNREAD:
             self.without.add(episode.run_id)
@@ -251,7 +252,7 @@ class _Taking:
     def _ask(self, numbers: Mapping[UUID, int], needs: Mapping[UUID, Sequence[Need]]) -> list[Begun]:
         pairs = [(run, need.id) for run in numbers for need in needs[run]]
         fenced = [(run, task) for run in numbers for need in needs[run] for task in self.able.leaves(need)]
-        left = [*self.unread, *readings.unread_tasks(numbers), *fenced]
+        left = [*self.unread, *config_cache.unread_tasks(numbers), *fenced]
         return repository.take(self.session, numbers, pairs, left)
 
     def _seated(self, run: UUID, number: int, needs: Sequence[Need]) -> list[Begun]:

@@ -10,10 +10,13 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import episodes, runs, scheduling
+from backend.db.repositories.runs import episodes, runs
+from backend.db.repositories.scheduling import scheduler
 from backend.db.session import SessionFactory, unit_of_work
-from backend.domain.ports_kept import ArtifactStore
-from backend.services import artifacts, expectations, recovery
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.artifacts import artifacts
+from backend.services.lifecycle import lease_reaper
+from backend.services.runs import duration_estimates
 
 T = TypeVar("T")
 JUMP = 0.5
@@ -48,29 +51,29 @@ def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list
     Returns:
         The attempts that were lost with their workers.
     """
-    _in_one(factory, scheduling.fill_needs)
-    return _in_one(factory, lambda session: recovery.reap(session, lease_seconds=lease_seconds))
+    _in_one(factory, scheduler.fill_needs)
+    return _in_one(factory, lambda session: lease_reaper.reap(session, lease_seconds=lease_seconds))
 
 
 def keep_schedule(factory: SessionFactory, clock: ClockWatch = _clock) -> None:
     """Counts again what the scheduler counts by, and how long episodes should take. Not urgent, and seldom needed."""
-    for run_id in _in_one(factory, scheduling.miscounted):
+    for run_id in _in_one(factory, scheduler.miscounted):
         if _in_one(factory, partial(_recount, run_id=run_id)):
             logger.warning("run %s: its episodes under way were counted anew", run_id)
     now = _in_one(factory, episodes.now)
-    if clock.went_back(now) and (held := _in_one(factory, scheduling.bring_back)):
+    if clock.went_back(now) and (held := _in_one(factory, scheduler.bring_back)):
         logger.warning("the database's clock went back: %d episodes would have waited for it", held)
     clock.looked(now)
-    for _ in range(expectations.AT_ONCE):
-        turn = _in_one(factory, expectations.take_turn)
+    for _ in range(duration_estimates.AT_ONCE):
+        turn = _in_one(factory, duration_estimates.take_turn)
         if turn is None:
             return
-        _in_one(factory, partial(expectations.renew, run_id=turn))
+        _in_one(factory, partial(duration_estimates.renew, run_id=turn))
 
 
 def _recount(session: Session, run_id: UUID) -> bool:
     """Under the run's lock, so that what was just being written is no mistake. Whether there was one."""
-    return runs.lock(session, run_id) is not None and scheduling.recount(session, run_id)
+    return runs.lock(session, run_id) is not None and scheduler.recount(session, run_id)
 
 
 def sweep(factory: SessionFactory, store: ArtifactStore, grace: timedelta = timedelta(days=1)) -> int:

@@ -9,13 +9,13 @@ from uuid import UUID
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import scheduling
-from backend.db.repositories import signals as repository
-from backend.domain.scheduling.needs import Need
-from backend.domain.scheduling.wanted import beginning
-from backend.services import licences
-from backend.services.queues import now_of
-from backend.services.turns import needs_of
+from backend.db.repositories.scheduling import autoscaling_signals as repository
+from backend.db.repositories.scheduling import scheduler
+from backend.domain.scheduling.demand import beginning
+from backend.domain.scheduling.requirements import Need
+from backend.services.capacity import licences
+from backend.services.scheduling.episode_scheduler import needs_of
+from backend.services.scheduling.scheduler_snapshot import now_of
 
 MOST = 1_000_000
 
@@ -54,7 +54,7 @@ def wanted(
         leaves: tasks with that need whose episodes are not.
         most: episodes of one run and need that are counted.
     """
-    rows = scheduling.queue(session)
+    rows = scheduler.queue(session)
     ready = [row for row in rows if row.ready and (not providers or row.provider in providers)]
     pairs = [(row, need) for row in ready for need in needs_of(session, row.task_set_id) if able(row, need)]
     if not pairs:

@@ -9,7 +9,7 @@ from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from backend.config import get_settings
-from backend.db.repositories import scheduling as repository
+from backend.db.repositories.scheduling import scheduler as repository
 from backend.domain.scheduling.projects import ProjectRules
 from backend.domain.scheduling.reservations import Reserve, Urgency, common
 from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow

@@ -12,27 +12,28 @@ from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Episode, Run
-from backend.db.repositories import episodes as episode_repository
-from backend.db.repositories import licences, scheduling
-from backend.db.repositories import runs as run_repository
-from backend.db.repositories import waiting as repository
-from backend.db.repositories.licences import Seats
-from backend.db.repositories.waiting import Place
-from backend.domain.episode import EpisodeState, RunState
+from backend.db.repositories.capacity import licences
+from backend.db.repositories.capacity.licences import Seats
+from backend.db.repositories.runs import episodes as episode_repository
+from backend.db.repositories.runs import runs as run_repository
+from backend.db.repositories.scheduling import scheduler
+from backend.db.repositories.scheduling import wait_reasons as repository
+from backend.db.repositories.scheduling.wait_reasons import Place
+from backend.domain.model.episode import EpisodeState, RunState
 from backend.domain.scheduling.bounds import hindrance
-from backend.domain.scheduling.closed import closed
+from backend.domain.scheduling.closed_slots import closed
+from backend.domain.scheduling.demand import beginning
 from backend.domain.scheduling.limits import Concurrency, concurrency
-from backend.domain.scheduling.needs import Able, Need
 from backend.domain.scheduling.order import rank
+from backend.domain.scheduling.requirements import Able, Need
 from backend.domain.scheduling.snapshot import Now, RunNow
-from backend.domain.scheduling.starts import starts_in
-from backend.domain.scheduling.waiting import Stand, Waiter, hindered, refused, unable, why
-from backend.domain.scheduling.wanted import beginning
-from backend.services.human_runs import WAITS
-from backend.services.licences import shortage
-from backend.services.queues import now_of, run_of
-from backend.services.slot_troubles import without_end
-from backend.services.turns import able_of, needs_of
+from backend.domain.scheduling.start_estimate import starts_in
+from backend.domain.scheduling.wait_reasons import Stand, Waiter, hindered, refused, unable, why
+from backend.services.capacity.licences import shortage
+from backend.services.capacity.slot_health import without_end
+from backend.services.lifecycle.human_runs import WAITS
+from backend.services.scheduling.episode_scheduler import able_of, needs_of
+from backend.services.scheduling.scheduler_snapshot import now_of, run_of
 
 _OPEN = {RunState.QUEUED, RunState.RUNNING, RunState.PAUSED}
 
@@ -92,7 +93,7 @@ def explain_alike(session: Session, alike: Collection[Alike]) -> dict[Alike, str
 
 def told_apart(session: Session) -> set[UUID]:
     """Tasks that evaluation functions in Python judge, of open runs in which others need the same of a machine."""
-    sets = {row.task_set_id for row in scheduling.queue(session)}
+    sets = {row.task_set_id for row in scheduler.queue(session)}
     return {task for each in sets for need in needs_of(session, each) if need.others for task in need.functions}
 
 
@@ -228,7 +229,7 @@ class _View:
 
     def _slots_of(self, provider: str) -> tuple[int, int]:
         if provider not in self._slots:
-            self._slots[provider] = scheduling.slots(self._session, provider)
+            self._slots[provider] = scheduler.slots(self._session, provider)
         return self._slots[provider]
 
     def _closed(self, provider: str) -> str:
@@ -255,7 +256,7 @@ class _View:
 
     @cached_property
     def _rows(self) -> Sequence[Row[Any]]:
-        return scheduling.queue(self._session)
+        return scheduler.queue(self._session)
 
     @cached_property
     def _workers(self) -> Sequence[Any]:

@@ -10,17 +10,17 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Run
-from backend.db.models.words import SlotState
-from backend.db.repositories import nodes as repository
-from backend.db.repositories import workers
-from backend.domain.image_offers import image_for
-from backend.domain.nodes import NodeState
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef
-from backend.services.capabilities import images_of
-from backend.services.demand import wanted
-from backend.services.readings import Unreadable, config_of
-from backend.services.turns import able_of
+from backend.db.models.enums import SlotState
+from backend.db.repositories.capacity import nodes as repository
+from backend.db.repositories.capacity import workers
+from backend.domain.machines.image_offers import image_for
+from backend.domain.machines.nodes import NodeState
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
+from backend.services.capacity.worker_capabilities import images_of
+from backend.services.runs.config_cache import Unreadable, config_of
+from backend.services.scheduling.episode_scheduler import able_of
+from backend.services.scheduling.scheduler_demand import wanted
 
 PROVIDER = "k8s"
 _MOST = 1000

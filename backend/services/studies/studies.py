@@ -11,20 +11,20 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Project, Run, Study
-from backend.db.repositories import benchmark_parts as parts
-from backend.db.repositories import studies as repository
-from backend.db.repositories import tasks
-from backend.db.repositories.pages import Page
+from backend.db.repositories.benchmarks import benchmark_parts as parts
+from backend.db.repositories.benchmarks import tasks
+from backend.db.repositories.pagination import Page
+from backend.db.repositories.studies import studies as repository
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.domain.study import Cell, StudyConfig, cell_words, cells, sampled
-from backend.domain.study_results import Fact, StudyResult, study_result
-from backend.domain.task import digest
-from backend.services.benchmarks import latest_task_set
-from backend.services.pages_common import summaries
-from backend.services.requests import RunRequest, selected
-from backend.services.runs import submit_run
-from backend.services.summary import Summary
-from backend.services.tuning import Tuning
+from backend.domain.model.task import digest
+from backend.domain.studies.study import Cell, StudyConfig, cell_words, cells, sampled
+from backend.domain.studies.study_results import Fact, StudyResult, study_result
+from backend.services.benchmarks.benchmarks import latest_task_set
+from backend.services.capacity.run_request import RunRequest, selected
+from backend.services.runs.runs import submit_run
+from backend.services.runs.scheduling_settings import Tuning
+from backend.services.runs.summary import Summary
+from backend.services.runs.views.run_rows import summaries
 
 MOST_EPISODES = 200_000
 EVEN = Tuning()

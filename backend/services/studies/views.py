@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backend.domain.statistics import paired
-from backend.domain.study import cell_words, level_words
-from backend.services.studies import Results
+from backend.domain.studies.study import cell_words, level_words
+from backend.services.studies.studies import Results
 
 METHODS = (
     "Pairs share task, repeat and seed. Intervals: {level:.0%}, percentile bootstrap over tasks ({resamples} draws, "

@@ -11,14 +11,14 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Agent, Benchmark, Choice, Task, TaskSet, Work
-from backend.db.models.words import Preferred
-from backend.db.repositories import works as repository
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.models.enums import Preferred
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.submissions import submissions as repository
 from backend.domain.errors import Conflict, Invalid
 from backend.domain.statistics.intervals import Interval, wilson
 from backend.domain.statistics.pairwise import Rating, Score, chance, rate
-from backend.services.benchmarks import get_benchmark, latest_task_set
-from backend.services.works import get_work
+from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
+from backend.services.submissions.submissions import get_work
 
 EXPERT = "human expert"
 

@@ -8,15 +8,15 @@ from uuid import UUID, uuid4
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Work
-from backend.db.models.words import EvidenceRole
-from backend.db.repositories import works as repository
+from backend.db.models.enums import EvidenceRole
+from backend.db.repositories.submissions import submissions as repository
 from backend.domain.errors import NotFound
-from backend.domain.ports_kept import ArtifactStore
-from backend.domain.task import Task
-from backend.domain.works import Form, form_of, text_of
+from backend.domain.model.task import Task
+from backend.domain.people.submissions import Form, form_of, text_of
+from backend.domain.ports.storage import ArtifactStore
 
 if TYPE_CHECKING:
-    from backend.services.attempts import EvidenceRow
+    from backend.services.attempts.attempts import EvidenceRow
 
 EXPERT_WORK = "expert_work"
 """The label that names the asset."""

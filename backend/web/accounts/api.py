@@ -4,13 +4,13 @@ from typing import Annotated
 
 from fastapi import Path
 
-from backend.services import tuning as service
-from backend.services.projects import LONGEST_NAME
-from backend.services.tuning import ProjectRow
-from backend.web.api import schemas
-from backend.web.api.common import api_router
-from backend.web.api.schemas_projects import ProjectBody, ProjectView
-from backend.web.edge import SessionDep
+from backend.services.accounts.projects import LONGEST_NAME
+from backend.services.runs import scheduling_settings as service
+from backend.services.runs.scheduling_settings import ProjectRow
+from backend.web.accounts.schemas import ProjectBody, ProjectView
+from backend.web.api_common import api_router
+from backend.web.dependencies import SessionDep
+from backend.web.runs import schemas
 
 router = api_router("projects")
 Name = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME, description="The project's name.")]

@@ -6,9 +6,9 @@ from typing import Annotated
 from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from backend.web.edge import EdgeDep
-from backend.web.guard import COOKIE, session_value
-from backend.web.pages.common import page_router, see
+from backend.web.dependencies import EdgeDep
+from backend.web.page_common import page_router, see
+from backend.web.security_middleware import COOKIE, session_value
 from backend.web.templating import render
 
 router = page_router()

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from backend.web.api.schemas import Body, View
+from backend.web.runs.schemas import Body, View
 
 _BY_PROVIDER = "By provider; `all` = all providers together."
 

@@ -10,13 +10,13 @@ from sqlalchemy.orm import Session
 
 from backend.db.session import unit_of_work
 from backend.domain.errors import Invalid
-from backend.services import agent_tokens, lines
-from backend.services.agent_tokens import Pass
+from backend.services.agents import agent_channel, agent_tokens
+from backend.services.agents.agent_tokens import Pass
 from backend.services.events import Seen
-from backend.web.api import schemas_agent as schemas
-from backend.web.api.artifacts import SHOWN
-from backend.web.api.common import BASE, Id, api_router
-from backend.web.edge import ActorDep, Edge, EdgeDep, SessionDep
+from backend.web.agents import schemas
+from backend.web.api_common import BASE, Id, api_router
+from backend.web.artifacts.api import SHOWN
+from backend.web.dependencies import ActorDep, Edge, EdgeDep, SessionDep
 
 router = api_router("agent")
 LONGEST_WAIT = 60.0
@@ -64,7 +64,7 @@ def issue(session: SessionDep, actor: ActorDep, episode_id: Id) -> schemas.Agent
 @router.get("/agent")
 async def show(look: LookDep, wait: Wait = 0) -> schemas.AgentEpisode:
     """Show the token's episode; with `wait` when it has ended, or after so many seconds as it is then."""
-    return episode(await lines.until_over(look, wait) if wait else await look())
+    return episode(await agent_channel.until_over(look, wait) if wait else await look())
 
 
 @router.get("/agent/observation")
@@ -83,7 +83,9 @@ async def observation(  # noqa: PLR0913 - one parameter for each thing to ask by
     Without one, `episode.acting` says whether to ask again. A lost attempt is followed by another when it is asked for
     (`again`), which counts its steps from 0: name the `attempt` that `after` belongs to.
     """
-    found, seen = await lines.next_observation(look, after, attempt, wait, ask=ask if again else None, picture=inline)
+    found, seen = await agent_channel.next_observation(
+        look, after, attempt, wait, ask=ask if again else None, picture=inline
+    )
     return schemas.AgentLook(episode=episode(found), observation=None if seen is None else view(seen))
 
 
@@ -96,7 +98,7 @@ async def frame(
     look: LookDep, index: Annotated[int | None, Query(ge=0, le=2**31, description="Its step.")] = None
 ) -> Response:
     """Give the newest observation's picture."""
-    seen = await lines.picture(await look(), index)
+    seen = await agent_channel.picture(await look(), index)
     media_type = str(seen.head.get("media_type"))
     if media_type not in SHOWN:
         raise Invalid(f"the picture is {media_type!r}")
@@ -115,7 +117,7 @@ async def act(look: LookDep, leave: LeaveDep, body: schemas.AgentAnswer) -> sche
         await leave()
         return schemas.AgentTaken(index=body.index, repeated=False)
     message = body.model_dump(mode="json", exclude={"attempt"}, exclude_none=True)
-    new = await lines.give(found, body.index, body.attempt, {**message, "by": "agent"})
+    new = await agent_channel.give(found, body.index, body.attempt, {**message, "by": "agent"})
     return schemas.AgentTaken(index=body.index, repeated=not new)
 
 

@@ -5,10 +5,10 @@ from uuid import UUID
 
 from pydantic import Field, model_validator
 
-from backend.domain.episode import AttemptState, EndedBy, EpisodeState, Outcome
 from backend.domain.errors import FailureClass
-from backend.domain.trajectory import Action
-from backend.web.api.schemas import Body, View
+from backend.domain.model.episode import AttemptState, EndedBy, EpisodeState, Outcome
+from backend.domain.model.trajectory import Action
+from backend.web.runs.schemas import Body, View
 
 
 class AgentToken(View):

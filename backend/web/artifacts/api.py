@@ -4,9 +4,9 @@ from typing import Annotated
 
 from fastapi import Path, Response
 
-from backend.services.artifacts import open_for
-from backend.web.api.common import api_router
-from backend.web.edge import ActorDep, EdgeDep, SessionDep
+from backend.services.artifacts.artifacts import open_for
+from backend.web.api_common import api_router
+from backend.web.dependencies import ActorDep, EdgeDep, SessionDep
 
 router = api_router("artifacts")
 # Encoded by our own code, so a browser may show them. Everything else came out of a guest or a task file and is only

@@ -7,15 +7,16 @@ from uuid import UUID
 from fastapi import Query, Request
 from pydantic import Field
 
-from backend.domain.judging.config import JudgeConfig
-from backend.services import episodes as episode_service
-from backend.services import rescore as service
-from backend.services import runs as run_service
-from backend.services.rescore import RescoreRow
-from backend.web.api import schemas, views_runs
-from backend.web.api import schemas_attempts as own
-from backend.web.api.common import Id, Limit, api_router, following
-from backend.web.edge import ActorDep, SessionDep
+from backend.domain.model.judge_config import JudgeConfig
+from backend.services.attempts import reevaluation as service
+from backend.services.attempts.reevaluation import RescoreRow
+from backend.services.runs import episodes as episode_service
+from backend.services.runs import runs as run_service
+from backend.web.api_common import Id, Limit, api_router, following
+from backend.web.attempts import schemas as own
+from backend.web.dependencies import ActorDep, SessionDep
+from backend.web.runs import schemas
+from backend.web.runs import views as runs_views
 
 router = api_router("rescoring")
 
@@ -108,7 +109,7 @@ def evaluations(session: SessionDep, episode_id: Id) -> schemas.Page[own.Evaluat
     episode_service.get_episode(session, episode_id)
     attempts = [row.id for row in episode_service.attempts(session, episode_id)]
     found = episode_service.evaluations(session, attempts)
-    return schemas.Page[own.Evaluation](items=[views_runs.evaluation(row) for row in found])
+    return schemas.Page[own.Evaluation](items=[runs_views.evaluation(row) for row in found])
 
 
 @router.post("/episodes/{episode_id}/rescore", status_code=202)

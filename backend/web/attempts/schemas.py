@@ -6,9 +6,9 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.domain.episode import AttemptState, EndedBy
 from backend.domain.errors import FailureClass
-from backend.web.api.schemas import View
+from backend.domain.model.episode import AttemptState, EndedBy
+from backend.web.runs.schemas import View
 
 
 class Evidence(View):

@@ -10,14 +10,14 @@ from backend.domain.drafts import forms
 from backend.domain.drafts.content import read_content
 from backend.domain.drafts.states import DraftState
 from backend.domain.registry import Kind
-from backend.services import draft_publish, draft_recordings, draft_requests, draft_reviews, draft_tries
-from backend.services import drafts as service
-from backend.services.projects import LONGEST_NAME, person_or_local
-from backend.web.api import schemas
-from backend.web.api import schemas_drafts as own
-from backend.web.api import views_drafts as views
-from backend.web.api.common import Cursor, Id, Limit, Word, api_router, following
-from backend.web.edge import ActorDep, EdgeDep, ProjectDep, SessionDep
+from backend.services.accounts.projects import LONGEST_NAME, person_or_local
+from backend.services.authoring import draft_publication, draft_recordings, draft_requests, draft_reviews, draft_trials
+from backend.services.authoring import drafts as service
+from backend.web.api_common import Cursor, Id, Limit, Word, api_router, following
+from backend.web.authoring import schemas as own
+from backend.web.authoring import views
+from backend.web.dependencies import ActorDep, EdgeDep, ProjectDep, SessionDep
+from backend.web.runs import schemas
 
 router = api_router("own tasks")
 State = Annotated[list[DraftState], Query(description="Only drafts in one of these states.")]
@@ -98,7 +98,7 @@ def start_try(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
     session: SessionDep, project: ProjectDep, actor: ActorDep, edge: EdgeDep, draft_id: Id, body: own.DraftTry
 ) -> own.DraftDetail:
     """Run oracle, noop and always_fail on the draft; `tried` says what they find."""
-    draft_tries.start_try(session, draft_id, project=project, actor=actor, store=edge.store, provider=body.provider)
+    draft_trials.start_try(session, draft_id, project=project, actor=actor, store=edge.store, provider=body.provider)
     return views.detail(session, service.get_draft(session, draft_id), edge.store)
 
 
@@ -154,7 +154,7 @@ def use_recording(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
 @router.post("/drafts/publish", status_code=201)
 def publish(session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftPublish) -> own.PublishedView:
     """Make the next version of a benchmark, of its newest one and the approved drafts."""
-    found = draft_publish.publish(session, project, store=edge.store, benchmark=body.benchmark, only=body.drafts)
+    found = draft_publication.publish(session, project, store=edge.store, benchmark=body.benchmark, only=body.drafts)
     ids: list[UUID] = [row.id for row in found.drafts]
     return own.PublishedView(
         benchmark=body.benchmark, version=found.task_set.version, tasks=found.task_set.counts["tasks"], drafts=ids

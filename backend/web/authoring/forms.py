@@ -10,7 +10,7 @@ from starlette.datastructures import FormData
 
 from backend.domain.drafts.content import DraftContent
 from backend.domain.errors import Invalid
-from backend.services import draft_forms
+from backend.services.authoring import draft_forms
 
 MOST_FIELDS = 20_000
 Typed = Mapping[str, str]

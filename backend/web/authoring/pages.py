@@ -10,23 +10,23 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 
 from backend.db.models import Actor
-from backend.db.models.words import RecordingKind
+from backend.db.models.enums import RecordingKind
 from backend.domain.drafts.content import read_content
 from backend.domain.drafts.states import DraftState, Reason
 from backend.domain.errors import DeskarenaError
-from backend.services import (
+from backend.services.accounts.projects import LONGEST_NAME, actor_for, person_or_local
+from backend.services.authoring import (
     draft_forms,
-    draft_publish,
+    draft_publication,
     draft_recordings,
     draft_reviews,
-    draft_tries,
+    draft_trials,
     drafts,
-    pages_drafts,
 )
-from backend.services.projects import LONGEST_NAME, actor_for, person_or_local
-from backend.web.edge import Edge, EdgeDep, ProjectDep, SessionDep
-from backend.web.pages import drafts_forms as forms
-from backend.web.pages.common import Cursor, Id, Text, page_router, see
+from backend.services.authoring import views as authoring_views
+from backend.web.authoring import forms
+from backend.web.dependencies import Edge, EdgeDep, ProjectDep, SessionDep
+from backend.web.page_common import Cursor, Id, Text, page_router, see
 from backend.web.templating import render
 
 router = page_router()
@@ -68,7 +68,7 @@ def draft_list(  # noqa: PLR0913 - what the edge gives, and the filters
 def _list(request: Request, session: Session, project: Any, person: Actor, **more: Any) -> HTMLResponse:
     error: DeskarenaError | None = more.get("error")
     before = more.get("before")
-    found = pages_drafts.draft_list(
+    found = authoring_views.draft_list(
         session,
         project,
         state=more.get("state", ""),
@@ -82,7 +82,7 @@ def _list(request: Request, session: Session, project: Any, person: Actor, **mor
         "q": more.get("q", ""),
         "before": before,
         "person": person.name,
-        "states": pages_drafts.STATE_WORDS,
+        "states": authoring_views.STATE_WORDS,
         "error": error,
         "given": more.get("given") or {},
     }
@@ -129,7 +129,7 @@ def publish(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, benchmark: Annotated[str, Form(max_length=100)]
 ) -> RedirectResponse:
     """The next version of a benchmark, with the approved drafts."""
-    draft_publish.publish(session, project, store=edge.store, benchmark=benchmark)
+    draft_publication.publish(session, project, store=edge.store, benchmark=benchmark)
     return see(f"/benchmarks/{benchmark}")
 
 
@@ -149,13 +149,13 @@ def _page(  # noqa: PLR0913, PLR0917 - what a page needs
     given: FormData | None = None,
 ) -> HTMLResponse:
     row = drafts.get_draft(session, draft_id)
-    page = pages_drafts.draft_page(session, row, person, edge.store)
+    page = authoring_views.draft_page(session, row, person, edge.store)
     values = {
         "page": page,
         "draft": page.row,
         "content": page.content,
         "person": person.name,
-        "states": pages_drafts.STATE_WORDS,
+        "states": authoring_views.STATE_WORDS,
         "State": DraftState,
         "verbs": draft_forms.VERBS,
         "error": error,
@@ -253,7 +253,7 @@ def act(  # noqa: PLR0913, PLR0917 - what the edge gives, and the forms' fields
         )  # fmt: skip
         return see(f"/episodes/{found[0].id}") if found else answer
     works: dict[str, Callable[[], object]] = {
-        "try": lambda: draft_tries.start_try(session, draft_id, project=project, actor=person, store=edge.store),
+        "try": lambda: draft_trials.start_try(session, draft_id, project=project, actor=person, store=edge.store),
         "submit": lambda: draft_reviews.submit(session, draft_id, noop_words=noop_words),
         "approve": lambda: draft_reviews.approve(session, draft_id, version, by=person, words=words),
         "reject": lambda: draft_reviews.reject(session, draft_id, version, by=person, reason=reason, words=words),

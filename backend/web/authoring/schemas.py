@@ -6,10 +6,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.db.models.words import DraftRequestState, MadeBy, RecordingKind, Verdict
+from backend.db.models.enums import DraftRequestState, MadeBy, RecordingKind, Verdict
 from backend.domain.drafts.states import DraftState, Reason
-from backend.services.projects import LONGEST_NAME
-from backend.web.api.schemas import Body, View
+from backend.services.accounts.projects import LONGEST_NAME
+from backend.web.runs.schemas import Body, View
 
 CONTENT = {
     "domain": "editor",

@@ -6,14 +6,14 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import TaskDraft, TaskDraftRequest
-from backend.db.repositories import drafts as repository
+from backend.db.repositories.authoring import drafts as repository
 from backend.domain.drafts.content import missing
 from backend.domain.drafts.forms import PluginForm
-from backend.domain.ports_kept import ArtifactStore
-from backend.services import draft_checks, draft_recordings, draft_reviews, drafts
-from backend.services.draft_recordings import View as Recording
-from backend.services.draft_tries import Tried, tried
-from backend.web.api import schemas_drafts as own
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.authoring import draft_checks, draft_recordings, draft_reviews, drafts
+from backend.services.authoring.draft_recordings import View as Recording
+from backend.services.authoring.draft_trials import Tried, tried
+from backend.web.authoring import schemas as own
 
 FIELDS = (
     "id", "benchmark", "key", "instruction", "state", "reason", "reason_words", "version", "content_hash", "approvals",

@@ -5,26 +5,28 @@ from typing import Annotated, Literal
 from fastapi import File, Form, Query, Request, Response, UploadFile
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import benchmark_parts as parts
-from backend.db.repositories import leaderboards as leaderboard_repository
-from backend.db.repositories import tasks as task_repository
+from backend.db.repositories.benchmarks import benchmark_parts as parts
+from backend.db.repositories.benchmarks import tasks as task_repository
+from backend.db.repositories.results import leaderboards as leaderboard_repository
 from backend.db.session import unit_of_work
 from backend.domain.benchmarks import external_assets
 from backend.domain.errors import Invalid, Unavailable, WebFailed
-from backend.domain.task import Difficulty, LoadedBenchmark, Task
-from backend.services import benchmark_labels as label_service
-from backend.services import benchmark_versions as version_service
-from backend.services import benchmarks as service
-from backend.services import people_results
-from backend.services.benchmark_lint import lint_task_set
-from backend.services.leaderboards import leaderboard
-from backend.services.people_results import By
-from backend.services.validation import start_validation, validation_report
-from backend.web.api import schemas, schemas_catalog, views_catalog
-from backend.web.api.common import Cursor, Id, Limit, Name, Word, api_router, following
-from backend.web.api.uploads import load_url, load_zip
-from backend.web.api.views_runs import task_set
-from backend.web.edge import ActorDep, Edge, EdgeDep, ProjectDep, SessionDep
+from backend.domain.model.task import Difficulty, LoadedBenchmark, Task
+from backend.services.benchmarks import benchmarks as service
+from backend.services.benchmarks import labels as label_service
+from backend.services.benchmarks import versions as version_service
+from backend.services.benchmarks.lint import lint_task_set
+from backend.services.people import human_baselines
+from backend.services.people.human_baselines import By
+from backend.services.results.leaderboards import leaderboard
+from backend.services.runs.validation import start_validation, validation_report
+from backend.web.api_common import Cursor, Id, Limit, Name, Word, api_router, following
+from backend.web.benchmarks import schemas as benchmarks_schemas
+from backend.web.benchmarks import views as benchmarks_views
+from backend.web.benchmarks.uploads import load_url, load_zip
+from backend.web.dependencies import ActorDep, Edge, EdgeDep, ProjectDep, SessionDep
+from backend.web.runs import schemas
+from backend.web.runs.views import task_set
 
 router = api_router("benchmarks")
 MOST_LABELS = 4 << 20
@@ -33,10 +35,10 @@ Version = Annotated[int | None, Query(ge=1, le=2**31, description="Of the task s
 
 
 @router.get("/benchmarks")
-def list_benchmarks(session: SessionDep) -> schemas.Page[schemas_catalog.BenchmarkView]:
+def list_benchmarks(session: SessionDep) -> schemas.Page[benchmarks_schemas.BenchmarkView]:
     """List benchmarks by name."""
-    rows = [views_catalog.benchmark(session, row) for row in service.list_benchmarks(session)]
-    return schemas.Page[schemas_catalog.BenchmarkView](items=rows)
+    rows = [benchmarks_views.benchmark(session, row) for row in service.list_benchmarks(session)]
+    return schemas.Page[benchmarks_schemas.BenchmarkView](items=rows)
 
 
 @router.post("/benchmarks", status_code=201)
@@ -50,7 +52,7 @@ def import_benchmark(  # noqa: PLR0913 - what the edge gives, and the form
     name: Annotated[str, Form(max_length=100, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$|^$")] = "",
     title: Annotated[str, Form(max_length=200)] = "",
     strict_upstream: Annotated[bool, Form(description="Metrics judge as published, faults included.")] = False,
-) -> schemas_catalog.ImportResult:
+) -> benchmarks_schemas.ImportResult:
     """Import a benchmark's files. Changed files make a new version; the same files change nothing (200)."""
     loaded = load_zip(kind, file.file, strict_upstream=strict_upstream)
     result = _imported(session, edge, loaded, name or kind, title)
@@ -60,8 +62,8 @@ def import_benchmark(  # noqa: PLR0913 - what the edge gives, and the form
 
 @router.post("/benchmarks/from-url", status_code=201)
 def import_from_url(
-    edge: EdgeDep, response: Response, wanted: schemas_catalog.ImportFromUrl
-) -> schemas_catalog.ImportResult:
+    edge: EdgeDep, response: Response, wanted: benchmarks_schemas.ImportFromUrl
+) -> benchmarks_schemas.ImportResult:
     """Import a benchmark whose files lie in the web; the service fetches them through its guarded client."""
     try:
         # No transaction is open while the network is waited for.
@@ -78,18 +80,18 @@ def import_from_url(
 
 def _imported(
     session: Session, edge: Edge, loaded: LoadedBenchmark, name: str, title: str
-) -> schemas_catalog.ImportResult:
+) -> benchmarks_schemas.ImportResult:
     found, created = service.import_benchmark(session, loaded, name=name, title=title, store=edge.store)
     session.flush()  # The counts below are read again.
-    view = views_catalog.benchmark(session, service.get_benchmark(session, name))
+    view = benchmarks_views.benchmark(session, service.get_benchmark(session, name))
     warnings = [str(warning) for warning in found.warnings]
-    return schemas_catalog.ImportResult(benchmark=view, created=created, warnings=warnings)
+    return benchmarks_schemas.ImportResult(benchmark=view, created=created, warnings=warnings)
 
 
 @router.get("/benchmarks/{name}")
-def show(session: SessionDep, name: Name) -> schemas_catalog.BenchmarkView:
+def show(session: SessionDep, name: Name) -> benchmarks_schemas.BenchmarkView:
     """Show a benchmark at its newest version."""
-    return views_catalog.benchmark(session, service.get_benchmark(session, name))
+    return benchmarks_views.benchmark(session, service.get_benchmark(session, name))
 
 
 @router.get("/benchmarks/{name}/tasks")
@@ -103,7 +105,7 @@ def list_tasks(  # noqa: PLR0913 - one parameter per filter
     words: Annotated[str, Query(max_length=200, description="Looked for in name and instruction.")] = "",
     cursor: Cursor = None,
     limit: Limit = 100,
-) -> schemas.Page[schemas_catalog.TaskView]:
+) -> schemas.Page[benchmarks_schemas.TaskView]:
     """List a benchmark's tasks."""
     newest = service.latest_task_set(session, name)
     found = service.list_tasks(
@@ -111,25 +113,25 @@ def list_tasks(  # noqa: PLR0913 - one parameter per filter
     )
     aside = task_repository.quarantined(session, [row.id for row in found.items])
     items = [
-        schemas_catalog.TaskView.model_validate(
-            views_catalog.task_fields(row, name, aside[row.id].reason if row.id in aside else "")
+        benchmarks_schemas.TaskView.model_validate(
+            benchmarks_views.task_fields(row, name, aside[row.id].reason if row.id in aside else "")
         )
         for row in found.items
     ]
-    return schemas.Page[schemas_catalog.TaskView](items=items, next=following(request, found.next))
+    return schemas.Page[benchmarks_schemas.TaskView](items=items, next=following(request, found.next))
 
 
 @router.get("/tasks/{task_id}")
-def show_task(session: SessionDep, task_id: Id) -> schemas_catalog.TaskDetail:
+def show_task(session: SessionDep, task_id: Id) -> benchmarks_schemas.TaskDetail:
     """Show one task in full."""
-    from backend.services.pages_benchmarks import task_page
+    from backend.services.benchmarks.views.benchmarks import task_page
 
     row = service.get_task(session, task_id)
     page = task_page(session, task_id)
     versions = service.list_task_sets(session, page.benchmark)
     own = next(version for version in versions if version.id == row.task_set_id)
     checks = page.checks
-    validation = schemas_catalog.Validation(
+    validation = benchmarks_schemas.Validation(
         task=page.task,
         feasible=page.feasible,
         oracle=checks.scores.get("oracle"),
@@ -138,7 +140,7 @@ def show_task(session: SessionDep, task_id: Id) -> schemas_catalog.TaskDetail:
         sound=checks.sound,
         reason="; ".join(checks.wrong or []),
     )
-    fields = views_catalog.task_fields(row, page.benchmark, page.quarantined)
+    fields = benchmarks_views.task_fields(row, page.benchmark, page.quarantined)
     more = {
         "task_set": task_set(own),
         "content_hash": row.content_hash,
@@ -147,14 +149,14 @@ def show_task(session: SessionDep, task_id: Id) -> schemas_catalog.TaskDetail:
         "assets": list(external_assets(Task.model_validate(row.spec))),
         "validation": validation,
     }
-    return schemas_catalog.TaskDetail.model_validate({**fields, **more})
+    return benchmarks_schemas.TaskDetail.model_validate({**fields, **more})
 
 
 @router.get("/benchmarks/{name}/lint")
-def lint(session: SessionDep, name: Name) -> schemas_catalog.LintReport:
+def lint(session: SessionDep, name: Name) -> benchmarks_schemas.LintReport:
     """Look for mistakes in every task: unknown names, wrong parameters, missing assets."""
     newest = service.latest_task_set(session, name)
-    return views_catalog.lint_report(name, newest, lint_task_set(session, newest))
+    return benchmarks_views.lint_report(name, newest, lint_task_set(session, newest))
 
 
 @router.get("/benchmarks/{name}/selections")
@@ -164,10 +166,10 @@ def selections(session: SessionDep, name: Name) -> dict[str, list[str]]:
 
 
 @router.get("/benchmarks/{name}/reported")
-def reported(session: SessionDep, name: Name) -> schemas.Page[schemas_catalog.ReportedView]:
+def reported(session: SessionDep, name: Name) -> schemas.Page[benchmarks_schemas.ReportedView]:
     """What papers report of the benchmark; none of it was measured here."""
     rows = leaderboard_repository.reported(session, service.get_benchmark(session, name).id)
-    return schemas.Page[schemas_catalog.ReportedView](items=[views_catalog.reported(row) for row in rows])
+    return schemas.Page[benchmarks_schemas.ReportedView](items=[benchmarks_views.reported(row) for row in rows])
 
 
 @router.post("/benchmarks/{name}/labels")
@@ -175,7 +177,7 @@ def import_labels(
     session: SessionDep,
     name: Name,
     file: Annotated[UploadFile, File(description="CSV: task, difficulty, source, human_seconds, human_steps.")],
-) -> schemas_catalog.LabelResult:
+) -> benchmarks_schemas.LabelResult:
     """Import people's labels and times of tasks. They hold for every version and change no task set."""
     data = file.file.read(MOST_LABELS + 1)
     if len(data) > MOST_LABELS:
@@ -185,7 +187,7 @@ def import_labels(
     except UnicodeDecodeError as error:
         raise Invalid(f"it is no UTF-8 text: {error}", path="file") from error
     rows, tasks = label_service.import_labels(session, name, text)
-    return schemas_catalog.LabelResult(rows=rows, tasks=tasks)
+    return benchmarks_schemas.LabelResult(rows=rows, tasks=tasks)
 
 
 @router.post("/benchmarks/{name}/labels/people")
@@ -193,33 +195,35 @@ def label_by_people(
     session: SessionDep,
     name: Name,
     by: Annotated[By, Query(description="Difficulty by people's median time, or by their median rating.")] = By.TIME,
-) -> schemas_catalog.LabelResult:
+) -> benchmarks_schemas.LabelResult:
     """Write what people measured here as labels: median steps and seconds of those who solved a task, difficulty."""
-    rows, tasks = people_results.label_tasks(session, name, by)
-    return schemas_catalog.LabelResult(rows=rows, tasks=tasks)
+    rows, tasks = human_baselines.label_tasks(session, name, by)
+    return benchmarks_schemas.LabelResult(rows=rows, tasks=tasks)
 
 
 @router.get("/benchmark-diff")
-def diff(session: SessionDep, old: TaskSetName, new: TaskSetName) -> schemas_catalog.DifferenceView:
+def diff(session: SessionDep, old: TaskSetName, new: TaskSetName) -> benchmarks_schemas.DifferenceView:
     """What the task set `new` changes of `old`, and which stored scores of `old` that touches."""
-    return views_catalog.difference(version_service.diff(session, old, new))
+    return benchmarks_views.difference(version_service.diff(session, old, new))
 
 
 @router.post("/benchmarks/{name}/validate", status_code=202)
-def validate(session: SessionDep, project: ProjectDep, actor: ActorDep, name: Name) -> schemas_catalog.ValidationReport:
+def validate(
+    session: SessionDep, project: ProjectDep, actor: ActorDep, name: Name
+) -> benchmarks_schemas.ValidationReport:
     """Start oracle, noop and always_fail on every task; look at `/validation` for what they find."""
     start_validation(session, name, project=project, actor=actor)
     session.flush()  # The report below reads the new runs.
-    return views_catalog.report(validation_report(session, name))
+    return benchmarks_views.report(validation_report(session, name))
 
 
 @router.get("/benchmarks/{name}/validation")
-def validation(session: SessionDep, name: Name) -> schemas_catalog.ValidationReport:
+def validation(session: SessionDep, name: Name) -> benchmarks_schemas.ValidationReport:
     """What the newest validation found."""
-    return views_catalog.report(validation_report(session, name))
+    return benchmarks_views.report(validation_report(session, name))
 
 
 @router.get("/leaderboards/{benchmark}", tags=["leaderboards"])
-def board(session: SessionDep, benchmark: Name, version: Version = None) -> schemas_catalog.Leaderboard:
+def board(session: SessionDep, benchmark: Name, version: Version = None) -> benchmarks_schemas.Leaderboard:
     """Who is better on a task set. Floors and agents that see the task have no rank."""
-    return views_catalog.leaderboard(leaderboard(session, benchmark, version=version))
+    return benchmarks_views.leaderboard(leaderboard(session, benchmark, version=version))

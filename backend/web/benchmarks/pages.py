@@ -5,9 +5,11 @@ from typing import Annotated
 from fastapi import Query, Request
 from fastapi.responses import HTMLResponse
 
-from backend.services import benchmark_pages, benchmark_versions, pages_benchmarks
-from backend.web.edge import SessionDep
-from backend.web.pages.common import Text, page_router
+from backend.services.benchmarks import versions
+from backend.services.benchmarks.views import benchmarks as benchmarks_view
+from backend.services.benchmarks.views import suites
+from backend.web.dependencies import SessionDep
+from backend.web.page_common import Text, page_router
 from backend.web.templating import render
 
 router = page_router()
@@ -16,7 +18,7 @@ router = page_router()
 @router.get("/benchmarks")
 def benchmarks(request: Request, session: SessionDep) -> HTMLResponse:
     """Every benchmark."""
-    return render(request, "benchmarks.html", {"benchmarks": pages_benchmarks.benchmark_list(session)})
+    return render(request, "benchmarks.html", {"benchmarks": benchmarks_view.benchmark_list(session)})
 
 
 @router.get("/benchmarks/{name}")
@@ -34,14 +36,14 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
     """One benchmark at one version."""
     filters = {"domain": domain, "difficulty": difficulty, "q": q}
     folder, slash, task = after.partition("/")
-    page = pages_benchmarks.benchmark_page(session, name, version, filters, (folder, task) if slash else None)
-    parts = benchmark_pages.suite_parts(session, name, page.version)
-    values = {"page": page, "parts": parts, "filters": filters, "after": after, "amount": benchmark_pages.amount}
+    page = benchmarks_view.benchmark_page(session, name, version, filters, (folder, task) if slash else None)
+    parts = suites.suite_parts(session, name, page.version)
+    values = {"page": page, "parts": parts, "filters": filters, "after": after, "amount": suites.amount}
     return render(request, "benchmark.html", values)
 
 
 @router.get("/benchmarks/{name}/diff")
 def difference(request: Request, session: SessionDep, name: str, old: Text = "", new: Text = "") -> HTMLResponse:
     """What one task set changes of another: `old` and `new` are `benchmark[@version]`."""
-    found = benchmark_versions.diff(session, old or f"{name}@1", new or name)
+    found = versions.diff(session, old or f"{name}@1", new or name)
     return render(request, "benchmark_diff.html", {"page": found, "name": name})

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.domain.task import Difficulty, DifficultySource
-from backend.web.api.schemas import Interval, Summary, TaskSetRef, View
+from backend.domain.model.task import Difficulty, DifficultySource
+from backend.web.runs.schemas import Interval, Summary, TaskSetRef, View
 
 
 class BenchmarkView(View):

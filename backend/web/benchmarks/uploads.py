@@ -16,9 +16,9 @@ from typing import BinaryIO
 from backend.domain import registry
 from backend.domain.benchmarks import strict
 from backend.domain.errors import Invalid
-from backend.domain.ports_web import Web
+from backend.domain.model.task import LoadedBenchmark
+from backend.domain.ports.web import Web
 from backend.domain.registry import Kind
-from backend.domain.task import LoadedBenchmark
 from backend.web.errors import no_room
 
 MOST_FILES = 20_000

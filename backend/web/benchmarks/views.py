@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy.orm import Session
 
 from backend.db import models
-from backend.db.models.words import Dimension
-from backend.db.repositories import benchmark_parts as parts
-from backend.domain.measures import info
-from backend.services.benchmark_lint import TaskFinding, unknown_of
-from backend.services.benchmark_variants import known_variants
-from backend.services.benchmark_versions import Difference
-from backend.services.benchmarks import list_task_sets
-from backend.services.leaderboards import Board, Row
-from backend.services.measure_rollups import Means
-from backend.services.validation import TaskVerdict, ValidationReport
-from backend.web.api import schemas_catalog as schemas
-from backend.web.api.schemas import Summary
-from backend.web.api.views_runs import summary, task_set
+from backend.db.models.enums import Dimension
+from backend.db.repositories.benchmarks import benchmark_parts as parts
+from backend.domain.model.measures import info
+from backend.services.benchmarks.benchmarks import list_task_sets
+from backend.services.benchmarks.lint import TaskFinding, unknown_of
+from backend.services.benchmarks.variants import known_variants
+from backend.services.benchmarks.versions import Difference
+from backend.services.results.leaderboards import Board, Row
+from backend.services.results.measure_rollups import Means
+from backend.services.runs.validation import TaskVerdict, ValidationReport
+from backend.web.benchmarks import schemas
+from backend.web.runs.schemas import Summary
+from backend.web.runs.views import summary, task_set
 
 
 def benchmark(session: Session, row: models.Benchmark) -> schemas.BenchmarkView:

@@ -9,12 +9,12 @@ from pydantic import ConfigDict, Field
 
 from backend.db.session import unit_of_work
 from backend.domain.errors import Invalid, Unavailable, WebFailed
-from backend.services import assets as service
-from backend.services.addresses import LONGEST_URL
-from backend.services.assets import AssetState, DeadLink
-from backend.web.api.common import Name, api_router
-from backend.web.api.schemas import Page, View
-from backend.web.edge import Edge, EdgeDep, SessionDep
+from backend.services.artifacts.egress_policy import LONGEST_URL
+from backend.services.benchmarks import web_assets as service
+from backend.services.benchmarks.web_assets import AssetState, DeadLink
+from backend.web.api_common import Name, api_router
+from backend.web.dependencies import Edge, EdgeDep, SessionDep
+from backend.web.runs.schemas import Page, View
 
 router = api_router("benchmarks")
 MOST_AT_ONCE = 16

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
-from backend.services import pages_workers
-from backend.web.api import schemas
-from backend.web.api.common import api_router
-from backend.web.api.schemas_catalog import HeldSlot, NodeView, SlotView, WorkerView
-from backend.web.edge import SessionDep
+from backend.services.capacity.views import workers as workers_view
+from backend.web.api_common import api_router
+from backend.web.benchmarks.schemas import HeldSlot, NodeView, SlotView, WorkerView
+from backend.web.dependencies import SessionDep
+from backend.web.runs import schemas
 
 router = api_router("workers")
 S = TypeVar("S", bound=SlotView)
@@ -16,7 +16,7 @@ S = TypeVar("S", bound=SlotView)
 @router.get("/workers")
 def workers(session: SessionDep) -> schemas.Page[WorkerView]:
     """List workers that are online, and those that went away within a day."""
-    page = pages_workers.workers_page(session)
+    page = workers_view.workers_page(session)
     machines = {node.name: node for node in page.machines}
     items = [
         WorkerView(
@@ -53,11 +53,11 @@ def nodes(session: SessionDep) -> schemas.Page[NodeView]:
             capacity=dict(node.capacity),
             slots=_slots(node, node.slots, HeldSlot),
         )
-        for node in pages_workers.list_nodes(session)
+        for node in workers_view.list_nodes(session)
     ]
     return schemas.Page[NodeView](items=items)
 
 
-def _slots(node: pages_workers.NodeView, slots: Iterable[pages_workers.SlotView], view: type[S]) -> list[S]:
+def _slots(node: workers_view.NodeView, slots: Iterable[workers_view.SlotView], view: type[S]) -> list[S]:
     """Slots of a node as the API gives them."""
     return [view.model_validate({"node": node.name, **vars(slot)}) for slot in slots]

@@ -2,11 +2,11 @@
 
 from dataclasses import asdict
 
-from backend.services import licences as service
-from backend.web.api import schemas
-from backend.web.api.common import api_router
-from backend.web.api.schemas_licences import LicenceBody, LicenceView
-from backend.web.edge import ActorDep, SessionDep
+from backend.services.capacity import licences as service
+from backend.web.api_common import api_router
+from backend.web.capacity.licences_schemas import LicenceBody, LicenceView
+from backend.web.dependencies import ActorDep, SessionDep
+from backend.web.runs import schemas
 
 router = api_router("licences")
 

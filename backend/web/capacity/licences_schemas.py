@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from backend.services.licences import LONGEST_NAME, MOST_SEATS
-from backend.web.api.schemas import View
+from backend.services.capacity.licences import LONGEST_NAME, MOST_SEATS
+from backend.web.runs.schemas import View
 
 
 class LicenceBody(View):

@@ -6,9 +6,11 @@ from fastapi import Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from backend.domain.scheduling.projects import read
-from backend.services import licences, pages_workers, tuning
-from backend.web.edge import ActorDep, SessionDep
-from backend.web.pages.common import altered, page_router, see
+from backend.services.capacity import licences
+from backend.services.capacity.views import workers as workers_view
+from backend.services.runs import scheduling_settings
+from backend.web.dependencies import ActorDep, SessionDep
+from backend.web.page_common import altered, page_router, see
 from backend.web.templating import render
 
 router = page_router()
@@ -17,7 +19,7 @@ router = page_router()
 @router.get("/workers")
 def workers(request: Request, session: SessionDep) -> HTMLResponse:
     """Nodes, slots, providers, agents, and the worker processes."""
-    return render(request, "workers.html", {"page": pages_workers.workers_page(session)})
+    return render(request, "workers.html", {"page": workers_view.workers_page(session)})
 
 
 @router.post("/workers/projects")
@@ -36,7 +38,7 @@ def set_rules(  # noqa: PLR0913 - the form's fields
     shown = {"weight": shown_weight, "quota": shown_quota, "reserved": shown_reserved}
     changes = altered({"weight": weight, "quota": quota, "reserved": reserved}, shown)
     rules = {rule: text if rule == "weight" else read(text, rule) for rule, text in changes.items()}
-    tuning.set_rules(session, name, rules)
+    scheduling_settings.set_rules(session, name, rules)
     return see("/workers#projects")
 
 

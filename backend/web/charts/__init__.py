@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from backend.services.pages_leaderboard import Cut, Series, Value
+from backend.services.results.views.leaderboard import Cut, Series, Value
 
 # Lightness and pattern tell series apart, so that they need no hue: outcome colours mean outcomes only.
 LIGHT = ("#6f6bd8", "#c3c1f0", "#8d9097", "#d9d5c8", "#4d4a9e", "#b0ada3")

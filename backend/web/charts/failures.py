@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.failures import LABELS, Share, label
-from backend.services.failures import Sampled
+from backend.domain.judging.failure_labels import LABELS, Share, label
+from backend.services.results.failure_labels import Sampled
 from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from backend.services.pages_process import Processes
+from backend.services.runs.views.progress import Processes
 from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 from backend.web.charts.radar import DASHES, LINES
 

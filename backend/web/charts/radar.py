@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.abilities import CAPABILITIES
-from backend.services.pages_leaderboard import Cut, Series
+from backend.domain.model.omnibench_labels import CAPABILITIES
+from backend.services.results.views.leaderboard import Cut, Series
 from backend.web.charts import INK
 
 # Lines are thinner than bars and need more contrast; dashes and symbols tell them apart without hue.

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.study import cell_words
-from backend.services.studies import Results
+from backend.domain.studies.study import cell_words
+from backend.services.studies.studies import Results
 from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 
 CHARTS = ("steps", "ended")

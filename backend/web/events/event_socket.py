@@ -9,14 +9,14 @@ from fastapi import APIRouter, Query, WebSocket
 from sqlalchemy import func, select
 
 from backend.db.models import Event
-from backend.db.repositories.api import newest_event
+from backend.db.repositories.runs.display_names import newest_event
 from backend.db.session import unit_of_work
 from backend.domain.errors import NotFound, Unavailable
-from backend.services import runs as service
 from backend.services.events import list_after, subscribe_run
-from backend.web.api.views_runs import event as view
-from backend.web.edge import Edge
-from backend.web.ws.closing import GONE, until_closed
+from backend.services.runs import runs as service
+from backend.web.dependencies import Edge
+from backend.web.runs.views import event as view
+from backend.web.socket_lifetime import GONE, until_closed
 
 router = APIRouter()
 HOME_SECONDS = 1.0

@@ -12,10 +12,10 @@ from fastapi import APIRouter, WebSocket
 
 from backend.db.session import unit_of_work
 from backend.domain.errors import NotFound, Unavailable
-from backend.services import episodes
 from backend.services.events import LiveFrame, latest_frame, mark_watching, subscribe_attempt
-from backend.web.edge import Edge
-from backend.web.ws.closing import ENDED, GONE, over, until_closed
+from backend.services.runs import episodes
+from backend.web.dependencies import Edge
+from backend.web.socket_lifetime import ENDED, GONE, over, until_closed
 
 router = APIRouter()
 MARK_SECONDS = 2.0

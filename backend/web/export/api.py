@@ -9,17 +9,17 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
 from backend.db.session import unit_of_work
-from backend.domain import training_request as domain_filters
-from backend.domain.benchmark_licence import LicenceStatus
-from backend.domain.recorded import AgentKind, Result
-from backend.domain.task import Difficulty
-from backend.domain.training_request import ExportRequest, Filters
-from backend.services.training.archives import ARCHIVES
-from backend.services.training.counts import Counts, count
-from backend.services.training.export import Export
-from backend.services.training.masks import Masker
-from backend.web.api.common import api_router
-from backend.web.edge import Edge, EdgeDep, ProjectDep, SessionDep
+from backend.domain.model import export_request as domain_filters
+from backend.domain.model.benchmark_licence import LicenceStatus
+from backend.domain.model.export_request import ExportRequest, Filters
+from backend.domain.model.task import Difficulty
+from backend.domain.model.trajectory_export import AgentKind, Result
+from backend.services.export.archives import ARCHIVES
+from backend.services.export.counts import Counts, count
+from backend.services.export.export import Export
+from backend.services.export.masks import Masker
+from backend.web.api_common import api_router
+from backend.web.dependencies import Edge, EdgeDep, ProjectDep, SessionDep
 
 router = api_router("trajectories")
 MOST = 200

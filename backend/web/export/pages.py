@@ -9,11 +9,11 @@ from fastapi.responses import HTMLResponse
 from starlette.datastructures import QueryParams
 
 from backend.domain.errors import Invalid
-from backend.domain.recorded import Result
-from backend.domain.training_request import read_filters
-from backend.services import pages_exports as service
-from backend.web.edge import ProjectDep, SessionDep
-from backend.web.pages.common import page_router
+from backend.domain.model.export_request import read_filters
+from backend.domain.model.trajectory_export import Result
+from backend.services.export import views as service
+from backend.web.dependencies import ProjectDep, SessionDep
+from backend.web.page_common import page_router
 from backend.web.templating import render
 
 router = page_router()

@@ -6,14 +6,15 @@ from fastapi import Query, Response
 
 from backend.domain.errors import Invalid
 from backend.domain.statistics.intervals import Interval
-from backend.services import pages_judges, reviews
-from backend.services.agreement import Alpha, Level
-from backend.services.pages_judges import JudgePage
-from backend.services.projects import LONGEST_NAME, person
-from backend.web.api import schemas
-from backend.web.api import schemas_judges as own
-from backend.web.api.common import BASE, Id, api_router
-from backend.web.edge import ProjectDep, SessionDep
+from backend.services.accounts.projects import LONGEST_NAME, person
+from backend.services.judging import reviews
+from backend.services.judging import views as judging_views
+from backend.services.judging.judge_agreement import Alpha, Level
+from backend.services.judging.views import JudgePage
+from backend.web.api_common import BASE, Id, api_router
+from backend.web.dependencies import ProjectDep, SessionDep
+from backend.web.judging import schemas as own
+from backend.web.runs import schemas
 
 router = api_router("judges")
 By = Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, description="Who judges.", examples=["ann"])]
@@ -22,14 +23,14 @@ By = Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, description="Wh
 @router.get("/judges")
 def list_judges(session: SessionDep, project: ProjectDep) -> schemas.Page[own.Judge]:
     """List judges with their agreement with people, newest first."""
-    items = [judge_view(page) for page in pages_judges.judge_pages(session, project)]
+    items = [judge_view(page) for page in judging_views.judge_pages(session, project)]
     return schemas.Page[own.Judge](items=items, next=None)
 
 
 @router.get("/judges/{judge_id}")
 def show(session: SessionDep, judge_id: Id) -> own.Judge:
     """Show a judge and how far it agrees with people."""
-    return judge_view(pages_judges.judge_page(session, judge_id))
+    return judge_view(judging_views.judge_page(session, judge_id))
 
 
 @router.post("/judges/{judge_id}/draw", status_code=201)

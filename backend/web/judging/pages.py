@@ -9,17 +9,17 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 
 from backend.db.models import Actor, Project
-from backend.db.models.words import JudgeKind
+from backend.db.models.enums import JudgeKind
 from backend.domain.errors import DeskarenaError, Invalid
-from backend.services import pages_judges as service
-from backend.services import reviews
-from backend.services.judges import get_judge
-from backend.services.projects import LONGEST_NAME
-from backend.services.projects import person as person_of
-from backend.web.edge import ProjectDep, SessionDep
-from backend.web.pages.common import Id, page_router, see
-from backend.web.pages.new_run import read_form, text
-from backend.web.pages.tables import attachment
+from backend.services.accounts.projects import LONGEST_NAME
+from backend.services.accounts.projects import person as person_of
+from backend.services.judging import reviews
+from backend.services.judging import views as service
+from backend.services.judging.judges import get_judge
+from backend.web.csv_files import attachment
+from backend.web.dependencies import ProjectDep, SessionDep
+from backend.web.page_common import Id, page_router, see
+from backend.web.runs.new_run_page import read_form, text
 from backend.web.templating import render
 
 router = page_router()

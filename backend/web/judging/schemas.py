@@ -6,9 +6,9 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.services.projects import LONGEST_NAME
-from backend.services.reviews import MOST_DRAWN
-from backend.web.api.schemas import Body, Interval, View
+from backend.services.accounts.projects import LONGEST_NAME
+from backend.services.judging.reviews import MOST_DRAWN
+from backend.web.runs.schemas import Body, Interval, View
 
 
 class Coefficient(View):

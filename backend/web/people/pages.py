@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from fastapi import Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from backend.services import people, people_results
-from backend.services.people_results import By
-from backend.web.edge import ActorDep, ProjectDep, SessionDep
-from backend.web.pages.common import Id, page_router, see
+from backend.services.people import human_agent, human_baselines
+from backend.services.people.human_baselines import By
+from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
+from backend.web.page_common import Id, page_router, see
 from backend.web.templating import render
 
 router = page_router()
@@ -17,7 +17,7 @@ router = page_router()
 @router.get("/runs/{run_id}/human")
 def desk(request: Request, session: SessionDep, run_id: Id) -> HTMLResponse:
     """The next task, the rating of the last one, or what came of all."""
-    values = {"desk": people.desk(session, run_id), "Next": people.Next, "ratings": people.RATINGS}
+    values = {"desk": human_agent.desk(session, run_id), "Next": human_agent.Next, "ratings": human_agent.RATINGS}
     return render(request, "human.html", values)
 
 
@@ -26,33 +26,33 @@ def begin(
     session: SessionDep, run_id: Id, episode_id: Id, feasible: Annotated[Literal["yes", "no"], Form()]
 ) -> RedirectResponse:
     """The judgement comes first; then the desktop is shown."""
-    people.begin(session, run_id, episode_id, feasible=feasible == "yes")
+    human_agent.begin(session, run_id, episode_id, feasible=feasible == "yes")
     return see(f"/episodes/{episode_id}")
 
 
 @router.post("/runs/{run_id}/human/{episode_id}/rate")
 def rate(session: SessionDep, run_id: Id, episode_id: Id, rating: Annotated[int, Form(ge=1, le=3)]) -> RedirectResponse:
     """How hard it was."""
-    people.rate(session, run_id, episode_id, rating)
+    human_agent.rate(session, run_id, episode_id, rating)
     return see(f"/runs/{run_id}/human")
 
 
 @router.post("/runs/{run_id}/human/{episode_id}/on")
 def go_on(session: SessionDep, run_id: Id, episode_id: Id) -> RedirectResponse:
     """No second try."""
-    people.go_on(session, run_id, episode_id)
+    human_agent.go_on(session, run_id, episode_id)
     return see(f"/runs/{run_id}/human")
 
 
 @router.post("/runs/{run_id}/human/{episode_id}/again")
 def again(session: SessionDep, project: ProjectDep, actor: ActorDep, run_id: Id, episode_id: Id) -> RedirectResponse:
     """The task once more, for its number of steps."""
-    second = people.try_again(session, run_id, episode_id, project=project, actor=actor)
+    second = human_agent.try_again(session, run_id, episode_id, project=project, actor=actor)
     return see(f"/episodes/{second.id}")
 
 
 @router.post("/leaderboards/{benchmark}/labels")
 def label(session: SessionDep, benchmark: str, by: Annotated[By, Form()] = By.TIME) -> RedirectResponse:
     """Write what people measured as labels of the tasks."""
-    people_results.label_tasks(session, benchmark, by)
+    human_baselines.label_tasks(session, benchmark, by)
     return see(f"/leaderboards/{benchmark}#people")

@@ -18,15 +18,16 @@ from uuid import UUID
 from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 
 from backend.db.session import unit_of_work
-from backend.domain.episode import AttemptState
 from backend.domain.errors import Invalid, NotFound, Unavailable
-from backend.domain.hand import read_hand
-from backend.domain.run import Screen
-from backend.services import controls, events
-from backend.services.controls import Controlled
+from backend.domain.model.episode import AttemptState
+from backend.domain.model.run import Screen
+from backend.domain.people.remote_input import read_hand
+from backend.services import events
 from backend.services.events import Said
-from backend.web.edge import Edge
-from backend.web.ws.closing import ENDED, GONE
+from backend.services.people import takeover
+from backend.services.people.takeover import Controlled
+from backend.web.dependencies import Edge
+from backend.web.socket_lifetime import ENDED, GONE
 
 router = APIRouter()
 MOST_BYTES = 65_536
@@ -40,7 +41,7 @@ Hand = Annotated[str, Query(pattern="^[A-Za-z0-9-]{8,64}$")]
 def look(edge: Edge, attempt_id: UUID) -> Controlled:
     """The attempt as it stands, in a transaction of its own. Raises NotFound."""
     with unit_of_work(edge.factory) as session:
-        return controls.controlled(session, attempt_id)
+        return takeover.controlled(session, attempt_id)
 
 
 @router.websocket("/ws/attempts/{attempt_id}/control")

@@ -7,10 +7,10 @@ from uuid import UUID
 from fastapi import Query
 
 from backend.domain.statistics.checkpoints import Gap, LanguageGap, Mean, StepGap
-from backend.services import checkpoint_analyses as service
-from backend.web.api import schemas_checkpoints as schemas
-from backend.web.api.common import Name, api_router
-from backend.web.edge import SessionDep
+from backend.services.results import checkpoint_analyses as service
+from backend.web.api_common import Name, api_router
+from backend.web.dependencies import SessionDep
+from backend.web.results import checkpoint_analyses_schemas as schemas
 
 router = api_router("leaderboards")
 Runs = Annotated[

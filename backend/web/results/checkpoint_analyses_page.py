@@ -8,11 +8,11 @@ from uuid import UUID
 from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from backend.services import checkpoint_analyses as service
-from backend.services.checkpoint_analyses import Analyses
-from backend.web.edge import SessionDep
-from backend.web.pages.common import page_router
-from backend.web.pages.tables import attachment
+from backend.services.results import checkpoint_analyses as service
+from backend.services.results.checkpoint_analyses import Analyses
+from backend.web.csv_files import attachment
+from backend.web.dependencies import SessionDep
+from backend.web.page_common import page_router
 from backend.web.templating import render
 
 router = page_router()

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.web.api.schemas import View
+from backend.web.runs.schemas import View
 
 
 class MeanView(View):

@@ -4,13 +4,13 @@ from typing import Annotated
 
 from fastapi import Query
 
-from backend.services import operations as service
-from backend.services.summary import Summary as Found
-from backend.web.api import schemas_operations as schemas
-from backend.web.api.common import api_router
-from backend.web.api.schemas import Summary
-from backend.web.api.views_runs import summary
-from backend.web.edge import SessionDep
+from backend.services.results import core_operations as service
+from backend.services.runs.summary import Summary as Found
+from backend.web.api_common import api_router
+from backend.web.dependencies import SessionDep
+from backend.web.results import core_operations_schemas as schemas
+from backend.web.runs.schemas import Summary
+from backend.web.runs.views import summary
 
 router = api_router("leaderboards")
 Version = Annotated[int | None, Query(ge=1, le=2**31, description="Of the task set; default: the newest.")]

@@ -5,10 +5,10 @@ from typing import Annotated
 from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from backend.services import operations as service
-from backend.web.edge import SessionDep
-from backend.web.pages.common import page_router
-from backend.web.pages.tables import attachment
+from backend.services.results import core_operations as service
+from backend.web.csv_files import attachment
+from backend.web.dependencies import SessionDep
+from backend.web.page_common import page_router
 from backend.web.templating import render
 
 router = page_router()

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.web.api.schemas import Summary, View
+from backend.web.runs.schemas import Summary, View
 
 
 class OperationView(View):

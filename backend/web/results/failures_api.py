@@ -5,14 +5,14 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from backend.domain.failures import LABELS, Share
-from backend.services import failures as service
-from backend.services.failures import Failure
-from backend.services.projects import LONGEST_NAME
-from backend.web.api import schemas_failures as schemas
-from backend.web.api.common import Id, api_router
-from backend.web.api.schemas import Body
-from backend.web.edge import ProjectDep, SessionDep
+from backend.domain.judging.failure_labels import LABELS, Share
+from backend.services.accounts.projects import LONGEST_NAME
+from backend.services.results import failure_labels as service
+from backend.services.results.failure_labels import Failure
+from backend.web.api_common import Id, api_router
+from backend.web.dependencies import ProjectDep, SessionDep
+from backend.web.results import failures_schemas as schemas
+from backend.web.runs.schemas import Body
 
 router = api_router("failures")
 

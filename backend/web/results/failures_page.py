@@ -6,17 +6,17 @@ from urllib.parse import urlencode
 from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from backend.domain.failures import label
-from backend.services import failures as service
-from backend.services import pages_failures as tables
-from backend.services.pages_looks import ENDED_WORDS
-from backend.services.projects import LONGEST_NAME
-from backend.services.runs import get_run
+from backend.domain.judging.failure_labels import label
+from backend.services.accounts.projects import LONGEST_NAME
+from backend.services.results import failure_labels as service
+from backend.services.results.views import failures as tables
+from backend.services.runs.runs import get_run
+from backend.services.runs.views.outcome_style import ENDED_WORDS
 from backend.web import charts
 from backend.web.charts import failures as figures
-from backend.web.edge import ProjectDep, SessionDep
-from backend.web.pages.common import Id, page_router, see
-from backend.web.pages.tables import attachment
+from backend.web.csv_files import attachment
+from backend.web.dependencies import ProjectDep, SessionDep
+from backend.web.page_common import Id, page_router, see
 from backend.web.templating import render
 
 router = page_router()

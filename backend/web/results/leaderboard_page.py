@@ -7,18 +7,18 @@ from typing import Annotated, Any, Literal
 from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from backend.domain.abilities import CAPABILITIES, COMPLEXITIES
 from backend.domain.errors import NotFound
-from backend.domain.measures import info
-from backend.services import pages_leaderboard as service
-from backend.services.benchmark_pages import amount, reported
-from backend.services.measure_rollups import MeasureMean
-from backend.services.pages_leaderboard import Cut
+from backend.domain.model.measures import info
+from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
+from backend.services.benchmarks.views.suites import amount, reported
+from backend.services.results.measure_rollups import MeasureMean
+from backend.services.results.views import leaderboard as service
+from backend.services.results.views.leaderboard import Cut
 from backend.web import charts
 from backend.web.charts import radar
-from backend.web.edge import SessionDep
-from backend.web.pages.common import page_router, see
-from backend.web.pages.tables import attachment
+from backend.web.csv_files import attachment
+from backend.web.dependencies import SessionDep
+from backend.web.page_common import page_router, see
 from backend.web.static_files import FOREVER
 from backend.web.templating import render
 

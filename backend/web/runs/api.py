@@ -10,25 +10,26 @@ from fastapi import Depends, Header, Query, Request, Response
 from sqlalchemy.orm import Session
 
 from backend.db import models
-from backend.db.models.words import Purpose
+from backend.db.models.enums import Purpose
 from backend.db.session import unit_of_work
-from backend.domain.episode import EpisodeState, RunState
-from backend.domain.task import Difficulty
-from backend.services import episodes as episode_service
-from backend.services import runs as service
-from backend.services.episodes import EpisodeRow
+from backend.domain.model.episode import EpisodeState, RunState
+from backend.domain.model.task import Difficulty
+from backend.services.capacity.run_request import RunRequest
 from backend.services.events import list_after, patience, subscribe_run
-from backend.services.pages_common import summaries
-from backend.services.pages_forecast import forecast
-from backend.services.requests import RunRequest
-from backend.services.rollups import summary_now
-from backend.services.tuning import Tuning, retune_run
-from backend.services.waiting import concurrency_of, explain
-from backend.web.api import schemas, views_runs
-from backend.web.api import schemas_attempts as own
-from backend.web.api.common import Cursor, Id, Limit, Word, api_router, following
-from backend.web.api.export import EXPORTS
-from backend.web.edge import ActorDep, Edge, EdgeDep, ProjectDep, SessionDep
+from backend.services.results.rollups import summary_now
+from backend.services.runs import episodes as episode_service
+from backend.services.runs import runs as service
+from backend.services.runs.episodes import EpisodeRow
+from backend.services.runs.forecast import forecast
+from backend.services.runs.scheduling_settings import Tuning, retune_run
+from backend.services.runs.views.run_rows import summaries
+from backend.services.scheduling.wait_reasons import concurrency_of, explain
+from backend.web.api_common import Cursor, Id, Limit, Word, api_router, following
+from backend.web.attempts import schemas as own
+from backend.web.dependencies import ActorDep, Edge, EdgeDep, ProjectDep, SessionDep
+from backend.web.runs import schemas
+from backend.web.runs import views as runs_views
+from backend.web.runs.run_export_api import EXPORTS
 
 router = api_router("runs")
 LONGEST_WAIT = 300.0
@@ -47,8 +48,8 @@ def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
 
 def one(session: Session, run: models.Run) -> schemas.Run:
     """A run with its summary, and what limits it now."""
-    found = views_runs.runs(session, [run], {run.id: summary_now(session, run)})[0]
-    return found.model_copy(update={"effective": views_runs.concurrency(concurrency_of(session, run.id))})
+    found = runs_views.runs(session, [run], {run.id: summary_now(session, run)})[0]
+    return found.model_copy(update={"effective": runs_views.concurrency(concurrency_of(session, run.id))})
 
 
 @router.post("/runs", status_code=201)
@@ -109,7 +110,7 @@ def list_runs(  # noqa: PLR0913 - one parameter per filter
         agent=agent,
         purposes=[purpose] if purpose else [],
     )
-    items = views_runs.runs(session, found.items, summaries(session, found.items))
+    items = runs_views.runs(session, found.items, summaries(session, found.items))
     return schemas.Page[schemas.Run](items=items, next=following(request, found.next))
 
 
@@ -164,7 +165,7 @@ def all_episodes(session: Session, run_id: UUID) -> list[EpisodeRow]:
 def told(session: Session, rows: Sequence[EpisodeRow]) -> list[schemas.Episode]:
     """Episodes with why they wait: one look at the queue, however many they are."""
     why = explain(session, [row.episode for row in rows])
-    return [views_runs.episode(row, why.get(row.episode.id)) for row in rows]
+    return [runs_views.episode(row, why.get(row.episode.id)) for row in rows]
 
 
 @router.get("/runs/{run_id}")
@@ -186,7 +187,7 @@ async def show(
 @router.get("/runs/{run_id}/summary")
 def summary(session: SessionDep, run_id: Id) -> schemas.Summary:
     """What the run comes to now."""
-    return views_runs.summary(summary_now(session, service.get_run(session, run_id)))
+    return runs_views.summary(summary_now(session, service.get_run(session, run_id)))
 
 
 @router.get("/runs/{run_id}/episodes")
@@ -226,7 +227,7 @@ def events(
     service.get_run(session, run_id)
     rows = list_after(session, run_id, after, limit)
     more = f"/api/v1/runs/{run_id}/events?after={rows[-1].seq}&limit={limit}" if len(rows) == limit else None
-    return schemas.Page[own.Event](items=[views_runs.event(row) for row in rows], next=more)
+    return schemas.Page[own.Event](items=[runs_views.event(row) for row in rows], next=more)
 
 
 @router.get(
@@ -239,7 +240,7 @@ def export(session: SessionDep, run_id: Id, format: Literal["jsonl", "zip"] = "j
     run = one(session, service.get_run(session, run_id))
     name, media_type, make = EXPORTS[format]
     # Why an episode waits is of this moment, and no part of what the run measured.
-    data = make(session, run, [views_runs.episode(row) for row in all_episodes(session, run_id)])
+    data = make(session, run, [runs_views.episode(row) for row in all_episodes(session, run_id)])
     headers = {"Content-Disposition": f'attachment; filename="run-{run_id}.{name}"'}
     return Response(data, media_type=media_type, headers=headers)
 

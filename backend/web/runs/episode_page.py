@@ -6,13 +6,16 @@ from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, model_validator
 
-from backend.domain.judging.config import JudgeConfig
-from backend.services import pages_episode, pages_failures, pages_process, rescore
-from backend.services.failures import MOST
-from backend.services.rescore import By
-from backend.web.edge import ActorDep, SessionDep
-from backend.web.pages.common import Id, page_router, see
-from backend.web.pages.failures import Person, Seed
+from backend.domain.model.judge_config import JudgeConfig
+from backend.services.attempts import reevaluation
+from backend.services.attempts.reevaluation import By
+from backend.services.results.failure_labels import MOST
+from backend.services.results.views import failures
+from backend.services.runs.views import episode as episode_view
+from backend.services.runs.views import progress
+from backend.web.dependencies import ActorDep, SessionDep
+from backend.web.page_common import Id, page_router, see
+from backend.web.results.failures_page import Person, Seed
 from backend.web.templating import render
 
 router = page_router()
@@ -33,18 +36,18 @@ class Again(BaseModel):
         self.wish()
         return self
 
-    def wish(self) -> rescore.Wish:
+    def wish(self) -> reevaluation.Wish:
         """For the service; whether the verdict counts is its own rule."""
         model = self.judge_model.strip()
         if not model:
-            return rescore.Wish(self.by)
+            return reevaluation.Wish(self.by)
         judge = JudgeConfig(
             endpoint=self.judge_endpoint.strip(),
             model=model,
             votes=self.judge_votes,
             temperature=self.judge_temperature,
         )
-        return rescore.Wish(self.by, judge=judge)
+        return reevaluation.Wish(self.by, judge=judge)
 
 
 @router.get("/episodes/{episode_id}")
@@ -60,14 +63,12 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
     seed: Seed = 0,
 ) -> HTMLResponse:
     """Live, then replay. The address names attempt and step, so a link shows exactly what was seen."""
-    page = pages_episode.episode_page(session, episode_id, attempt)
+    page = episode_view.episode_page(session, episode_id, attempt)
     following = step is None and page.shown is not None and page.shown.live
     chosen = next((found for found in page.steps if found.index == step), page.steps[-1] if page.steps else None)
-    failed = (
-        None if page.unrated else pages_failures.panel(session, episode_id, person=person, number=sample, seed=seed)
-    )
+    failed = None if page.unrated else failures.panel(session, episode_id, person=person, number=sample, seed=seed)
     shown = None if page.unrated or page.shown is None else page.shown.id
-    process = None if shown is None else pages_process.episode_process(session, shown, page.acted)
+    process = None if shown is None else progress.episode_process(session, shown, page.acted)
     values = {
         "process": process,
         "page": page,
@@ -84,5 +85,5 @@ def score_again(
     session: SessionDep, actor: ActorDep, episode_id: Id, asked: Annotated[Again, Form()]
 ) -> RedirectResponse:
     """Score the stored evidence again, from the page; verdicts of newer tasks and other judges are only shown."""
-    rescore.request(session, episode_id, actor, asked.wish())
+    reevaluation.request(session, episode_id, actor, asked.wish())
     return see(f"/episodes/{episode_id}")

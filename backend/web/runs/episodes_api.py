@@ -4,12 +4,13 @@ from typing import Annotated
 
 from fastapi import Query, Request
 
-from backend.services import episodes as service
-from backend.services.waiting import explain
-from backend.web.api import schemas, views_runs
-from backend.web.api import schemas_attempts as own
-from backend.web.api.common import Id, Limit, api_router, following
-from backend.web.edge import SessionDep
+from backend.services.runs import episodes as service
+from backend.services.scheduling.wait_reasons import explain
+from backend.web.api_common import Id, Limit, api_router, following
+from backend.web.attempts import schemas as own
+from backend.web.dependencies import SessionDep
+from backend.web.runs import schemas
+from backend.web.runs import views as runs_views
 
 router = api_router("episodes")
 
@@ -18,7 +19,7 @@ router = api_router("episodes")
 def show(session: SessionDep, episode_id: Id) -> schemas.Episode:
     """Show an episode."""
     row = service.get_episode(session, episode_id)
-    return views_runs.episode(row, explain(session, [row.episode]).get(row.episode.id))
+    return runs_views.episode(row, explain(session, [row.episode]).get(row.episode.id))
 
 
 @router.get("/episodes/{episode_id}/attempts")
@@ -26,7 +27,7 @@ def attempts(session: SessionDep, episode_id: Id) -> schemas.Page[own.Attempt]:
     """List all attempts at an episode, the lost ones too, each with its evaluations."""
     service.get_episode(session, episode_id)
     rows = service.attempts(session, episode_id)
-    found = views_runs.attempts(session, rows, service.evaluations(session, [row.id for row in rows]))
+    found = runs_views.attempts(session, rows, service.evaluations(session, [row.id for row in rows]))
     return schemas.Page[own.Attempt](items=found)
 
 
@@ -34,7 +35,7 @@ def attempts(session: SessionDep, episode_id: Id) -> schemas.Page[own.Attempt]:
 def attempt(session: SessionDep, attempt_id: Id) -> own.Attempt:
     """Show one attempt."""
     row = service.get_attempt(session, attempt_id)
-    return views_runs.attempts(session, [row], service.evaluations(session, [row.id]))[0]
+    return runs_views.attempts(session, [row], service.evaluations(session, [row.id]))[0]
 
 
 @router.get("/attempts/{attempt_id}/steps")
@@ -49,4 +50,4 @@ def steps(
     service.get_attempt(session, attempt_id)
     rows = service.steps(session, attempt_id, after=cursor, limit=limit)
     more = following(request, str(rows[-1].index)) if len(rows) == limit else None
-    return schemas.Page[own.Step](items=[views_runs.step(row) for row in rows], next=more)
+    return schemas.Page[own.Step](items=[runs_views.step(row) for row in rows], next=more)

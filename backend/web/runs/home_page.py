@@ -3,9 +3,9 @@
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from backend.services import pages_home
-from backend.web.edge import SessionDep
-from backend.web.pages.common import page_router
+from backend.services.runs.views import home as home_view
+from backend.web.dependencies import SessionDep
+from backend.web.page_common import page_router
 from backend.web.templating import render
 
 router = page_router()
@@ -14,4 +14,4 @@ router = page_router()
 @router.get("/")
 def home(request: Request, session: SessionDep) -> HTMLResponse:
     """The wall of live screens, slots, queue, latest runs, and what needs a person."""
-    return render(request, "home.html", {"home": pages_home.home(session)})
+    return render(request, "home.html", {"home": home_view.home(session)})

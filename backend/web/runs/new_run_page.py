@@ -10,13 +10,13 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, QueryParams
 
 from backend.domain.errors import DeskarenaError, Invalid
-from backend.services import pages_new_run as service
-from backend.services.pages_forecast import Forecast, forecast
-from backend.services.pages_new_run import NewRun
-from backend.services.requests import RunRequest
-from backend.services.runs import submit_run
-from backend.web.edge import ActorDep, ProjectDep, SessionDep
-from backend.web.pages.common import page_router, see
+from backend.services.capacity.run_request import RunRequest
+from backend.services.runs.forecast import Forecast, forecast
+from backend.services.runs.runs import submit_run
+from backend.services.runs.views import new_run as service
+from backend.services.runs.views.new_run import NewRun
+from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
+from backend.web.page_common import page_router, see
 from backend.web.templating import render
 
 router = page_router()

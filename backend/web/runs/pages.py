@@ -9,14 +9,15 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
-from backend.domain.episode import RunState
 from backend.domain.errors import Invalid, NotFound
-from backend.domain.measures import in_order, info
-from backend.services import pages_process, pages_runs
-from backend.services import runs as service
-from backend.services.tuning import Tuning, retune_run
-from backend.web.edge import SessionDep
-from backend.web.pages.common import Cursor, Id, Text, altered, page_router, see
+from backend.domain.model.episode import RunState
+from backend.domain.model.measures import in_order, info
+from backend.services.runs import runs as service
+from backend.services.runs.scheduling_settings import Tuning, retune_run
+from backend.services.runs.views import progress
+from backend.services.runs.views import runs as runs_view
+from backend.web.dependencies import SessionDep
+from backend.web.page_common import Cursor, Id, Text, altered, page_router, see
 from backend.web.templating import render
 
 router = page_router()
@@ -36,7 +37,7 @@ def runs(  # noqa: PLR0913 - one parameter per filter in the address
 ) -> HTMLResponse:
     """The filterable list of runs."""
     filters = {"q": q, "benchmark": benchmark, "agent": agent, "status": status, "purpose": purpose}
-    found = pages_runs.run_list(session, filters, before)
+    found = runs_view.run_list(session, filters, before)
     values = {"list": found, "filters": filters, "before": before, "statuses": list(RunState)}
     return render(request, "runs.html", values)
 
@@ -54,8 +55,8 @@ def run(  # noqa: PLR0913 - same
 ) -> HTMLResponse:
     """One run."""
     filters = {"domain": domain, "difficulty": difficulty, "look": look}
-    page = pages_runs.run_page(session, run_id, filters, after)
-    means = {} if page.unrated else pages_process.measures(session, [run_id]).get(run_id, {})
+    page = runs_view.run_page(session, run_id, filters, after)
+    means = {} if page.unrated else progress.measures(session, [run_id]).get(run_id, {})
     values = {"page": page, "run": page.run, "filters": filters, "after": after}
     return render(request, "run.html", {**values, "means": means, "measures": in_order(list(means)), "info": info})
 

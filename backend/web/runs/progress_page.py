@@ -6,14 +6,14 @@ from uuid import UUID
 from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from backend.domain.measures import in_order, info
-from backend.services import pages_process as service
-from backend.services.runs import get_run
+from backend.domain.model.measures import in_order, info
+from backend.services.runs.runs import get_run
+from backend.services.runs.views import progress as service
 from backend.web import charts
-from backend.web.charts import process as figures
-from backend.web.edge import SessionDep
-from backend.web.pages.common import Id, page_router
-from backend.web.pages.tables import attachment
+from backend.web.charts import progress as figures
+from backend.web.csv_files import attachment
+from backend.web.dependencies import SessionDep
+from backend.web.page_common import Id, page_router
 from backend.web.templating import render
 
 router = page_router()

@@ -9,8 +9,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from backend.services import episodes as service
-from backend.web.api import schemas, views_runs
+from backend.services.runs import episodes as service
+from backend.web.runs import schemas
+from backend.web.runs import views as runs_views
 
 Export = Callable[[Session, schemas.Run, Sequence[schemas.Episode]], bytes]
 COLUMNS = (
@@ -24,10 +25,10 @@ def lines(session: Session, run: schemas.Run, episodes: Sequence[schemas.Episode
     yield {"kind": "run", **run.model_dump(mode="json", exclude={"episodes"})}
     for episode in episodes:
         rows = service.attempts(session, episode.id)
-        views = views_runs.attempts(session, rows, service.evaluations(session, [row.id for row in rows]))
+        views = runs_views.attempts(session, rows, service.evaluations(session, [row.id for row in rows]))
         yield {"kind": "episode", **episode.model_dump(mode="json")}
         for view in views:
-            steps = [views_runs.step(step).model_dump(mode="json") for step in service.steps(session, view.id)]
+            steps = [runs_views.step(step).model_dump(mode="json") for step in service.steps(session, view.id)]
             yield {"kind": "attempt", **view.model_dump(mode="json"), "steps": steps}
 
 

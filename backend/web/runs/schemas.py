@@ -9,13 +9,13 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from backend.domain.episode import EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.errors import FailureClass
-from backend.domain.judging.config import JudgeConfig
-from backend.domain.run import Budget, ImageView, RunConfig, Screen, Settle
+from backend.domain.model.episode import EndedBy, EpisodeState, Outcome, RunState
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.run import Budget, ImageView, RunConfig, Screen, Settle
+from backend.domain.model.task import Difficulty
 from backend.domain.scheduling.priorities import HIGHEST, LOWEST
-from backend.domain.task import Difficulty
-from backend.services.tuning import MOST_AT_ONCE
+from backend.services.runs.scheduling_settings import MOST_AT_ONCE
 
 T = TypeVar("T")
 Interval = tuple[float, float]

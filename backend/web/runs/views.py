@@ -7,15 +7,15 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db import models
-from backend.db.repositories import api as repository
-from backend.domain.episode import Outcome
+from backend.db.repositories.runs import display_names as repository
+from backend.domain.model.episode import Outcome
 from backend.domain.scheduling.limits import Concurrency
-from backend.services.episodes import EpisodeRow, EvaluationRow
-from backend.services.summary import BOOTSTRAP
-from backend.services.summary import Summary as Computed
-from backend.services.waiting import Why
-from backend.web.api import schemas
-from backend.web.api import schemas_attempts as own
+from backend.services.runs.episodes import EpisodeRow, EvaluationRow
+from backend.services.runs.summary import BOOTSTRAP
+from backend.services.runs.summary import Summary as Computed
+from backend.services.scheduling.wait_reasons import Why
+from backend.web.attempts import schemas as own
+from backend.web.runs import schemas
 
 
 def artifact_url(sha256: str) -> str:

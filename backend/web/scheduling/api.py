@@ -2,11 +2,11 @@
 
 from fastapi import APIRouter, Response
 
-from backend.domain.exposition import MEDIA_TYPE, text
-from backend.services.signals import REASONS, families
-from backend.web.api.common import api_router
-from backend.web.api.schemas_signals import ProviderSignals, SignalsView
-from backend.web.edge import EdgeDep
+from backend.domain.scheduling.prometheus_text import MEDIA_TYPE, text
+from backend.services.scheduling.autoscaling_signals import REASONS, families
+from backend.web.api_common import api_router
+from backend.web.dependencies import EdgeDep
+from backend.web.scheduling.schemas import ProviderSignals, SignalsView
 
 router = api_router("workers")
 metrics_router = APIRouter()

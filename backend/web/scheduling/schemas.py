@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from backend.web.api.schemas import View
+from backend.web.runs.schemas import View
 
 
 class ProviderSignals(View):

@@ -4,11 +4,12 @@ from typing import Annotated
 
 from fastapi import Header, Request, Response
 
-from backend.services import studies as service
-from backend.web.api import schemas, views_studies
-from backend.web.api import schemas_studies as own
-from backend.web.api.common import Cursor, Id, Limit, api_router, following
-from backend.web.edge import ActorDep, ProjectDep, SessionDep
+from backend.services.studies import studies as service
+from backend.web.api_common import Cursor, Id, Limit, api_router, following
+from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
+from backend.web.runs import schemas
+from backend.web.studies import schemas as own
+from backend.web.studies import views as studies_views
 
 router = api_router("studies")
 
@@ -26,17 +27,17 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
     ] = None,
 ) -> own.Study:
     """Start a study, one run per cell. Nothing is started unless all cells can be."""
-    config = views_studies.config_of(body)
+    config = studies_views.config_of(body)
     study = service.submit_study(
         session,
         config,
         project=project,
         actor=actor,
-        tuning=views_studies.tuning_of(body),
+        tuning=studies_views.tuning_of(body),
         key=idempotency_key,
     )
     response.headers["Location"] = f"/api/v1/studies/{study.id}"
-    return views_studies.study(service.get_study(session, study.id))
+    return studies_views.study(service.get_study(session, study.id))
 
 
 @router.get("/studies")
@@ -45,17 +46,17 @@ def list_studies(
 ) -> schemas.Page[own.Study]:
     """List studies, newest first."""
     found = service.list_studies(session, project, cursor=cursor, limit=limit)
-    items = [views_studies.study(view) for view in found.items]
+    items = [studies_views.study(view) for view in found.items]
     return schemas.Page[own.Study](items=items, next=following(request, found.next))
 
 
 @router.get("/studies/{study_id}")
 def show(session: SessionDep, study_id: Id) -> own.Study:
     """Show a study and how it is doing."""
-    return views_studies.study(service.get_study(session, study_id))
+    return studies_views.study(service.get_study(session, study_id))
 
 
 @router.get("/studies/{study_id}/results")
 def results(session: SessionDep, study_id: Id) -> own.StudyResults:
     """What the study comes to now: paired differences, and how steps and ways of ending are spread."""
-    return views_studies.results(service.study_results(session, study_id))
+    return studies_views.results(service.study_results(session, study_id))

@@ -6,17 +6,17 @@ from typing import Any, Literal
 from fastapi import Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from backend.domain.measures import info
-from backend.domain.study import cell_words, level_words
-from backend.services import pages_studies as tables
-from backend.services import studies as service
-from backend.services.pages_looks import ENDED_WORDS
-from backend.services.studies import Results
+from backend.domain.model.measures import info
+from backend.domain.studies.study import cell_words, level_words
+from backend.services.runs.views.outcome_style import ENDED_WORDS
+from backend.services.studies import studies as service
+from backend.services.studies import views as tables
+from backend.services.studies.studies import Results
 from backend.web import charts
 from backend.web.charts import studies as figures
-from backend.web.edge import ProjectDep, SessionDep
-from backend.web.pages.common import Cursor, Id, page_router
-from backend.web.pages.tables import attachment
+from backend.web.csv_files import attachment
+from backend.web.dependencies import ProjectDep, SessionDep
+from backend.web.page_common import Cursor, Id, page_router
 from backend.web.templating import render
 
 router = page_router()

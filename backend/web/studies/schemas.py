@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import Field
 
 from backend.domain.statistics.intervals import LEVEL, RESAMPLES
-from backend.domain.study import MOST_CELLS, MOST_FACTORS, Design
-from backend.web.api.schemas import Body, Interval, RunSubmit, Summary, View
+from backend.domain.studies.study import MOST_CELLS, MOST_FACTORS, Design
+from backend.web.runs.schemas import Body, Interval, RunSubmit, Summary, View
 
 EXAMPLE = {"image.scale": [1, 0.5], "perturbation": [None, "moved"]}
 

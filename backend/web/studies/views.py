@@ -3,16 +3,16 @@
 from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
-from backend.domain.run import RunConfig
+from backend.domain.model.run import RunConfig
 from backend.domain.statistics import paired
 from backend.domain.statistics.distributions import Spread
-from backend.domain.study import Factor, StudyConfig
-from backend.domain.study_results import CellResult, LevelResult
-from backend.services.pages_studies import methods
-from backend.services.studies import Results, StudyCell, StudyView, sentence
-from backend.services.tuning import Tuning
-from backend.web.api import schemas_studies as schemas
-from backend.web.api import views_runs
+from backend.domain.studies.study import Factor, StudyConfig
+from backend.domain.studies.study_results import CellResult, LevelResult
+from backend.services.runs.scheduling_settings import Tuning
+from backend.services.studies.studies import Results, StudyCell, StudyView, sentence
+from backend.services.studies.views import methods
+from backend.web.runs import views as runs_views
+from backend.web.studies import schemas
 
 _OF_RUNS = {"name", "benchmark", "open", *Tuning.model_fields}
 """Fields of a run that are no part of what its study compares."""
@@ -100,7 +100,7 @@ def _cell(cell: StudyCell, result: CellResult) -> schemas.StudyCell:
         levels=dict(cell.levels),
         run=cell.run.id,
         status=cell.run.state,
-        summary=views_runs.summary(cell.summary),
+        summary=runs_views.summary(cell.summary),
         steps=_spread(result.steps),
         by_steps=list(result.by_steps),
         ended_by=dict(result.ended_by),

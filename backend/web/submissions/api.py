@@ -5,15 +5,15 @@ from typing import Annotated
 
 from fastapi import Path, Query, Response
 
-from backend.db.models.words import Preferred
-from backend.services import comparisons as service
-from backend.services import works
-from backend.services.comparisons import Board, Contestant
-from backend.services.projects import LONGEST_NAME, person_or_local
-from backend.web.api import schemas_comparisons as schemas
-from backend.web.api.common import Id, Name, api_router
-from backend.web.edge import EdgeDep, ProjectDep, SessionDep
-from backend.web.served import guest_file
+from backend.db.models.enums import Preferred
+from backend.services.accounts.projects import LONGEST_NAME, person_or_local
+from backend.services.submissions import pairwise_preferences as service
+from backend.services.submissions import submissions
+from backend.services.submissions.pairwise_preferences import Board, Contestant
+from backend.web.api_common import Id, Name, api_router
+from backend.web.dependencies import EdgeDep, ProjectDep, SessionDep
+from backend.web.file_responses import guest_file
+from backend.web.submissions import schemas
 
 router = api_router("comparisons")
 Person = Annotated[str, Query(max_length=LONGEST_NAME, description="Who judges; empty: `local`.")]
@@ -50,7 +50,7 @@ def choose(session: SessionDep, project: ProjectDep, body: schemas.ChoiceBody) -
 @router.get("/works/{work_id}/files/{number}", response_class=Response)
 def file(session: SessionDep, edge: EdgeDep, work_id: Id, number: Annotated[int, Path(ge=0, le=1000)]) -> Response:
     """The bytes of one of a work's files."""
-    return guest_file(works.read_file(session, edge.store, work_id, number), f"work-{number + 1}")
+    return guest_file(submissions.read_file(session, edge.store, work_id, number), f"work-{number + 1}")
 
 
 @router.get("/benchmarks/{name}/works")

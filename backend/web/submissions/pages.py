@@ -7,14 +7,14 @@ from uuid import UUID
 from fastapi import Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from backend.db.models.words import Preferred
-from backend.services import comparisons as service
-from backend.services import works
-from backend.services.projects import LONGEST_NAME, person_or_local
-from backend.web.edge import EdgeDep, ProjectDep, SessionDep
-from backend.web.pages.common import Id, page_router, see
-from backend.web.pages.tables import attachment
-from backend.web.served import guest_file
+from backend.db.models.enums import Preferred
+from backend.services.accounts.projects import LONGEST_NAME, person_or_local
+from backend.services.submissions import pairwise_preferences as service
+from backend.services.submissions import submissions
+from backend.web.csv_files import attachment
+from backend.web.dependencies import EdgeDep, ProjectDep, SessionDep
+from backend.web.file_responses import guest_file
+from backend.web.page_common import Id, page_router, see
 from backend.web.templating import render, with_query
 
 router = page_router()
@@ -36,7 +36,7 @@ def pairs(  # noqa: PLR0913, PLR0917 - what a page is made of
     names = service.benchmarks(session)
     name = benchmark or (names[0] if names else "")
     pair = service.next_pair(session, name, person_or_local(session, project, person), SystemRandom()) if name else None
-    sides = [(work, works.shown(edge.store, work)) for work in (pair.left, pair.right)] if pair else []
+    sides = [(work, submissions.shown(edge.store, work)) for work in (pair.left, pair.right)] if pair else []
     values = {"pair": pair, "sides": sides, "benchmark": name, "names": names, "person": person}
     return render(request, "compare_pairs.html", values)
 
@@ -59,7 +59,7 @@ def choose(  # noqa: PLR0913, PLR0917 - the fields of a form
 @router.get("/compare/works/{work_id}/{number}")
 def file(session: SessionDep, edge: EdgeDep, work_id: Id, number: Annotated[int, Path(ge=0, le=1000)]) -> Response:
     """One file of a work: a picture to look at, everything else to save. Its name tells nothing."""
-    return guest_file(works.read_file(session, edge.store, work_id, number), f"work-{number + 1}")
+    return guest_file(submissions.read_file(session, edge.store, work_id, number), f"work-{number + 1}")
 
 
 @router.get("/leaderboards/{benchmark}/works")

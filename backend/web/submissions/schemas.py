@@ -5,8 +5,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.services.projects import LONGEST_NAME
-from backend.web.api.schemas import View
+from backend.services.accounts.projects import LONGEST_NAME
+from backend.web.runs.schemas import View
 
 Side = Literal["left", "right", "equal"]
 

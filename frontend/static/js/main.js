@@ -1,4 +1,5 @@
-// Starts the behaviours that a page names: data-controller="live" loads controllers/live.js and gives it the element.
+// Starts the behaviours that a page names: data-controller="live" loads controllers/live.js and gives it the element;
+// "remote-desktop" is controllers/remote_desktop.js.
 const attached = new WeakMap();
 
 async function attach(element) {
@@ -6,7 +7,7 @@ async function attach(element) {
   const running = [];
   attached.set(element, running);
   for (const name of element.dataset.controller.split(/\s+/).filter(Boolean)) {
-    const module = await import(`./controllers/${name}.js`);
+    const module = await import(`./controllers/${name.replaceAll("-", "_")}.js`);
     if (!element.isConnected) return;
     const controller = new module.default(element, name);
     running.push(controller);

@@ -8,8 +8,8 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters.chrome._parts import SCRIPT
 from backend.domain.evaluators.getters.chrome.gotoRecreationPage_and_get_html_content import RESULT, URL
 from backend.domain.evaluators.getters.edge.validate_pwa_installed import COMMAND
-from backend.domain.ports import ExecResult
-from backend.domain.ports_web import Tab
+from backend.domain.ports.desktop import ExecResult
+from backend.domain.ports.web import Tab
 from tests.factories import chrome_profile
 from tests.factories.getter_cases import GetterCase
 from tests.factories.lnk import lnk
@@ -149,7 +149,7 @@ def drive() -> FakeContext:
             return reply(url, {"items": [found]})
 
     def reply(url: str, value: Any) -> Any:
-        from backend.domain.ports_web import WebReply
+        from backend.domain.ports.web import WebReply
 
         return WebReply(url=url, status=200, headers={}, body=json.dumps(value).encode(), fetched_at=1.0)
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from backend.domain.ports import ExecResult
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.archives import LOCKED_7Z
 from tests.factories.desktops import says_no, windows
 from tests.factories.getter_cases import GetterCase

@@ -3,7 +3,7 @@
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.ports import ExecResult
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.desktops import linux
 from tests.factories.getter_cases import GetterCase
 from tests.factories.starter_tasks import FakeContext

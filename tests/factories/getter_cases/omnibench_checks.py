@@ -6,8 +6,8 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.ports import ExecResult
-from backend.domain.trajectory import Interaction
+from backend.domain.model.trajectory import Interaction
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.desktops import linux
 from tests.factories.getter_cases import GetterCase
 from tests.factories.starter_tasks import FakeContext

@@ -1,7 +1,7 @@
 """Getters of VLC, VS Code, GIMP, tables and presentations."""
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.ports import ExecResult
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.desktops import linux, windows
 from tests.factories.getter_cases import GetterCase
 from tests.factories.slide_media import presentation, with_link

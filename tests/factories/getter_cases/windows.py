@@ -16,8 +16,8 @@ from backend.domain.evaluators.getters.settings import (
 )
 from tests.factories.desktops import windows
 from tests.factories.getter_cases import GetterCase
-from tests.factories.night_light import settings
 from tests.factories.paint import canvas
+from tests.factories.windows_night_light import settings
 
 PICTURE = "C:\\Users\\Docker\\Downloads\\Picture.png"
 PACIFIC = "(UTC-08:00) Pacific Time (US & Canada)"

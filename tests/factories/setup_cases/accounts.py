@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.ports_web import WebReply
+from backend.domain.ports.web import WebReply
 from tests.factories.setup_cases import SetupCase
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.browser import FakeBrowser

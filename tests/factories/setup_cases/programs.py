@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from backend.domain.ports import ExecResult
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.setup_cases import SetupCase
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop

@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from scripts.kubernetes_schema import Problem, of_model, problems
 from tests.fakes.kubernetes.kinds import Json, Resource
 from tests.fakes.kubernetes.status import Refusal, bad_request
+from tools.kubernetes_schema import Problem, of_model, problems
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 

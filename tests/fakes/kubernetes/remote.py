@@ -27,7 +27,7 @@ from tests.fakes.kubernetes.raw import Raw, Said
 from tests.fakes.kubernetes.run import Behaviour, Run
 from tests.fakes.kubernetes.store import Key
 from worker.k8s import cluster
-from worker.k8s.official import connect
+from worker.k8s.client import connect
 
 EVERYWHERE = cluster.Resource("pods", namespaced=False)
 HELD = "kube-node-lease"

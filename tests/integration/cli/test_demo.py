@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from backend.cli.commands.demo import PREFIX, temporary_folder
-from backend.cli.embedded.folder import DataFolder
+from backend.cli.embedded.data_dir import DataFolder
 from tests.integration.cli.service import deskarena
 
 EPISODE = {"task", "domain", "difficulty", "outcome", "ended_by", "score", "steps", "attempts", "seconds"}

@@ -14,8 +14,9 @@ from fastapi.testclient import TestClient
 from backend.cli.client import Api
 from backend.cli.download import Download
 from backend.cli.errors import CliError, UsageError
-from backend.services import claims, events
-from backend.services.training import export as exporting
+from backend.services import events
+from backend.services.export import export as exporting
+from backend.services.scheduling import claims
 from tests.factories.records import World, emptied
 from tests.integration.web.conftest import client_of
 

@@ -11,7 +11,8 @@ from sqlalchemy import text
 from backend.cli.errors import ExitCode
 from backend.cli.main import main
 from backend.config import Settings
-from backend.services import claims, events
+from backend.services import events
+from backend.services.scheduling import claims
 from tests import databases
 from tests.factories.records import World, world
 from tests.integration.outside.conftest import Server

@@ -7,11 +7,11 @@ import pytest
 
 from backend.domain import registry
 from backend.services import events
-from tests.factories.k8s_place import Place, light_place
+from tests.factories.fake_cluster_pods import Place, light_place
 from tests.factories.records import World, emptied
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
-from worker.database import Database
-from worker.k8s.official import Kubernetes, connect
+from worker.base.database import Database
+from worker.k8s.client import Kubernetes, connect
 
 NAMESPACE = "desks"
 

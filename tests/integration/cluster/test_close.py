@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from backend.domain import registry
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef
-from tests.factories.k8s_place import NAMESPACE, light_place
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
+from tests.factories.fake_cluster_pods import NAMESPACE, light_place
 from tests.factories.light_guest import SCREEN
 from worker.k8s import pods
+from worker.k8s.client import connect
 from worker.k8s.cluster import PODS
-from worker.k8s.official import connect
 
 GONE_SECONDS = 3.0
 

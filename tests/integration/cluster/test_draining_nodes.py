@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from backend.domain import registry
+from backend.domain.model.run import Budget
 from backend.domain.registry import COMMON, Kind
-from backend.domain.run import Budget
-from backend.services import nodes
+from backend.services.capacity import nodes
 from tests.factories.claims import infeasible_task
-from tests.factories.k8s_place import Place
+from tests.factories.fake_cluster_pods import Place
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World
 from tests.fakes.patient_agent import PatientAgent

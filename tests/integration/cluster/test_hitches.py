@@ -5,19 +5,19 @@ from collections.abc import Iterator
 import pytest
 
 from backend.db.models import Attempt, Run
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.domain.ports import DesktopSpec
-from backend.domain.run import Budget
-from backend.domain.slots import SlotRef
-from backend.services import nodes
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Budget
+from backend.domain.ports.desktop import DesktopSpec
+from backend.services.capacity import nodes
 from tests.factories.claims import infeasible_task
-from tests.factories.k8s_place import Place
+from tests.factories.fake_cluster_pods import Place
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World
 from tests.fakes.kubernetes.behaviours import mount_failed, running, secret_awaited
 from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, episodes, finished
 from tests.waiting import until
-from worker.k8s import pods, states
+from worker.k8s import pod_status, pods
 from worker.k8s.manifests import Room
 from worker.providers.k8s import K8sProvider
 
@@ -75,7 +75,7 @@ class TestMount:
         assert f"the pod's volumes cannot be had: {said}" in lost.failure_message
         assert lost.ended_at is not None
         took = (lost.ended_at - lost.started_at).total_seconds()
-        assert took < states.HITCH_SECONDS + pods._PATIENCE_SECONDS + 15, "of the 300 s that a start may take"
+        assert took < pod_status.HITCH_SECONDS + pods._PATIENCE_SECONDS + 15, "of the 300 s that a start may take"
         (pod,) = place.named()
         assert not pod["metadata"].get("deletionTimestamp"), "the kubelet tries on"
         script.times = 0
@@ -87,7 +87,7 @@ class TestMount:
     def test_it_is_over_once_the_container_runs(
         self, place: Place, provider: K8sProvider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(states, "HITCH_SECONDS", 1.0)
+        monkeypatch.setattr(pod_status, "HITCH_SECONDS", 1.0)
         # Ten tries take some five seconds here, as long as a worker is patient: it does not lose its attempt.
         place.cluster.script(mount_failed(WORDS, times=9, then=running(place.pods.start)))
         monkeypatch.setattr(pods, "_PATIENCE_SECONDS", 30.0)
@@ -124,10 +124,10 @@ class TestSecret:
     def test_a_pod_whose_worker_died_before_it_is_replaced_by_whoever_has_the_slot_next(
         self, place: Place, provider: K8sProvider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(states, "ORPHAN_SECONDS", 2.0)
+        monkeypatch.setattr(pod_status, "ORPHAN_SECONDS", 2.0)
         made = provider._running()  # noqa: SLF001
         left = made._create(SLOT, Room(64, 0.1), kvm=True)["metadata"]  # noqa: SLF001 - and then its worker died.
-        gone = states.Cause.ORPHANED
+        gone = pod_status.Cause.ORPHANED
         until(lambda: made._watch.seen(left["name"], left["uid"]).cause is gone, 20)  # noqa: SLF001
         assert provider.troubles() == {}, "the slot may be leased"
         opened = provider.open(SLOT, SPEC)

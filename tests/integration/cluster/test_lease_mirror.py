@@ -9,20 +9,21 @@ import pytest
 
 from backend.db.models import Worker
 from backend.domain.errors import Unavailable as DatabaseAway
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.services import claims, nodes
-from backend.services.claims import Claim
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.services.capacity import nodes
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, capabilities
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.fakes.kubernetes.faults import Fault
 from tests.integration.cluster.conftest import NAMESPACE
 from tests.waiting import until
-from worker.database import Database
-from worker.k8s import holds
+from worker.base.database import Database
+from worker.k8s import lease_objects
+from worker.k8s.client import Kubernetes
 from worker.k8s.cluster import LEASES, ClusterError, Object, Unavailable
+from worker.k8s.lease_mirror import Mirror
 from worker.k8s.manifests import FENCE
-from worker.k8s.mirror import Mirror
-from worker.k8s.official import Kubernetes
 
 NAME, OWNER = "desks/test", "test"
 POD = "vm-pod"
@@ -186,7 +187,7 @@ class TestConflicts:
         setting.claim(setting.first)
         mirror = setting.mirror(setting.first)
         mirror.look()
-        monkeypatch.setattr(holds, "RENEW_SECONDS", 0.0)
+        monkeypatch.setattr(lease_objects, "RENEW_SECONDS", 0.0)
         changed = setting.lease()
         changed["spec"]["holderIdentity"] = "somebody"
         setting.cluster.replace(LEASES, changed)
@@ -202,7 +203,7 @@ class TestConflicts:
         mirror = setting.mirror(setting.first)
         mirror.look()
         before = setting.lease()["spec"]
-        monkeypatch.setattr(holds, "RENEW_SECONDS", 0.0)
+        monkeypatch.setattr(lease_objects, "RENEW_SECONDS", 0.0)
         setting.late = 20.0
         mirror.look()
         after = setting.lease()["spec"]
@@ -275,7 +276,7 @@ class TestApiServerAway:
         assert setting.lease()["spec"]["leaseTransitions"] == 0
 
     def test_its_thread_lives_on(self, fake: FakeCluster, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("worker.k8s.mirror.LOOK_SECONDS", 0.05)
+        monkeypatch.setattr("worker.k8s.lease_mirror.LOOK_SECONDS", 0.05)
         claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
         fake.faults.add(Fault(("create",), path="leases", times=4, cut="before"))
         mirror.start()

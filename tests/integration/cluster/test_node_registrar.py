@@ -8,15 +8,15 @@ from sqlalchemy import select
 
 from backend.config import Settings
 from backend.db.models import Node, Slot
-from backend.domain.slots import GIB, Need
+from backend.domain.machines.slots import GIB, Need
 from tests.factories.records import World, capabilities
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.integration.cluster.conftest import NAMESPACE
 from tests.waiting import until
-from worker.database import Database
+from worker.base.database import Database
+from worker.k8s.client import Kubernetes
 from worker.k8s.cluster import LEASES
-from worker.k8s.official import Kubernetes
-from worker.k8s.presence import Presence
+from worker.k8s.node_registrar import Presence
 
 NEED = Need(memory=9 * GIB // 2, cores=2.0, disk=24 * GIB)
 NAME = f"{NAMESPACE}/lab"

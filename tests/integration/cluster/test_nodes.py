@@ -6,19 +6,19 @@ import pytest
 from sqlalchemy import select, text
 
 from backend.db.models import Attempt, Node, Worker
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.domain.slots import GIB, Need
-from backend.services import nodes
-from backend.services.claims import Claim
-from tests.factories.deaf import Deaf
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.slots import GIB, Need
+from backend.services.capacity import nodes
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, capabilities
+from tests.factories.silent_watches import Deaf
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.fakes.kubernetes.kinds import KVM, Json
 from tests.waiting import until
-from worker.database import Database
+from worker.base.database import Database
+from worker.k8s.client import Kubernetes
 from worker.k8s.node_rules import Wants
 from worker.k8s.nodes import NodeKeeper, NodeWatch
-from worker.k8s.official import Kubernetes
 
 NAME = "desks/test"
 WANTS = Wants(Need(memory=4 * GIB, cores=1, disk=8 * GIB), device=KVM)

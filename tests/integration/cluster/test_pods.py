@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 
 from backend.config import Settings
-from backend.domain.slots import SlotRef
-from tests.factories.deaf import Deaf
+from backend.domain.machines.slots import SlotRef
+from tests.factories.silent_watches import Deaf
 from tests.fakes.kubernetes import fitting
 from tests.fakes.kubernetes.behaviours import slow_start
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.integration.cluster.conftest import NAMESPACE
 from tests.waiting import until
 from worker.k8s import manifests, pods
+from worker.k8s.client import Kubernetes
 from worker.k8s.cluster import Cluster, Unavailable
 from worker.k8s.manifests import Room
-from worker.k8s.official import Kubernetes
 from worker.k8s.plan import PodPlan, Volume
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pods

@@ -12,7 +12,7 @@ from backend.config import Settings
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.integration.cluster.conftest import NAMESPACE
 from tests.unit.deploy.built import kind
-from worker.k8s.examine import Found, examine
+from worker.k8s.preflight import Found, examine
 
 
 @pytest.fixture

@@ -8,17 +8,17 @@ import pytest
 from sqlalchemy import func, select
 
 from backend.db.models import Attempt, Episode, Node, Run, Slot, Worker
-from backend.domain.run import Budget
+from backend.domain.model.run import Budget
 from tests.factories.claims import infeasible_task
-from tests.factories.k8s_place import NAMESPACE, Place
+from tests.factories.fake_cluster_pods import NAMESPACE, Place
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World, world
 from tests.fakes.kubernetes.behaviours import slow_start
 from tests.integration.worker.in_process import benchmark_of, finished
 from tests.integration.worker.stack import WorkerProcess
 from tests.waiting import until
+from worker.k8s.client import connect
 from worker.k8s.cluster import LEASES, PODS, SECRETS
-from worker.k8s.official import connect
 
 CLUSTER = f"{NAMESPACE}/deskarena"
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.waiting import until
+from worker.k8s.client import Kubernetes
 from worker.k8s.cluster import NODES, Object
-from worker.k8s.official import Kubernetes
 from worker.k8s.reflector import Reflector
 
 

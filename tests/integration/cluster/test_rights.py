@@ -10,11 +10,11 @@ import pytest
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.unit.deploy.built import kind
 from tests.waiting import until
+from worker.k8s.client import connect
 from worker.k8s.cluster import CLAIMS, EVENTS, LEASES, NODES, PODS, SECRETS, Cluster, Refused, Resource
-from worker.k8s.official import connect
 
 ROOT = Path(__file__).resolve().parents[3]
-NOT_WORKERS = {"cluster.py", "official.py", "examine.py"}
+NOT_WORKERS = {"cluster.py", "client.py", "preflight.py"}
 """The port itself, and what `deskarena doctor` asks with whatever rights it has."""
 RESOURCES = {"PODS": PODS, "SECRETS": SECRETS, "EVENTS": EVENTS, "LEASES": LEASES, "NODES": NODES, "CLAIMS": CLAIMS}
 SPACE, TOKEN = "deskarena-vms", "token-of-a-worker"

@@ -14,20 +14,20 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.db.models import Node, Slot
 from backend.domain.errors import ClusterLost
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef
-from backend.services import nodes
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
+from backend.services.capacity import nodes
 from backend.web.app import create_app
-from tests.factories.k8s_place import Place
+from tests.factories.fake_cluster_pods import Place
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World
 from tests.fakes.kubernetes.behaviours import attach_failed, image_pull_back_off, mount_failed, sandbox_failed
 from tests.waiting import until
-from worker.database import Database
-from worker.k8s import pods, states
+from worker.base.database import Database
+from worker.k8s import pod_status, pods
 from worker.providers.k8s import K8sProvider
-from worker.troubles import Troubles
+from worker.scheduling.slot_health_reporter import Troubles
 
 WORDS = "no such repository on this shelf"
 SPEC = DesktopSpec(screen=SCREEN)
@@ -113,7 +113,7 @@ def test_what_a_cluster_goes_on_trying_is_on_the_page_within_a_minute_and_holds_
         for name, words in said.items():
             told, seconds = ended[name]
             assert words in told
-            assert seconds < pods._PATIENCE_SECONDS + states.HITCH_SECONDS + 15, "of the 60 that a start may take"
+            assert seconds < pods._PATIENCE_SECONDS + pod_status.HITCH_SECONDS + 15, "of the 60 that a start may take"
             shown = f"its pod does not start: {words}"
             until(lambda shown=shown: shown in html.unescape(page()), 10, what=name)  # type: ignore[misc]
         assert f"{WORDS} <b>" not in page()

@@ -8,19 +8,20 @@ import pytest
 
 from backend.db.models import Attempt, Run
 from backend.domain import registry
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.domain.run import Budget
-from backend.services import claims, nodes
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.model.run import Budget
+from backend.services.capacity import nodes
+from backend.services.scheduling import claims
 from tests.factories.claims import infeasible_task
-from tests.factories.k8s_place import Place, light_place
+from tests.factories.fake_cluster_pods import Place, light_place
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World, capabilities
 from tests.fakes.kubernetes.behaviours import slow_start
 from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, episodes, finished
 from tests.waiting import until
-from worker.database import Database
-from worker.k8s.warm import Plan
-from worker.k8s.warmer import Warmer
+from worker.base.database import Database
+from worker.k8s.warm_plan import Plan
+from worker.k8s.warm_pool import Warmer
 from worker.providers.k8s import K8sProvider
 
 KIND = "light 640x480"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef
-from tests.factories.k8s_place import NAMESPACE, Place
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
+from tests.factories.fake_cluster_pods import NAMESPACE, Place
 from tests.factories.light_guest import SCREEN
 from tests.waiting import until
 from worker.providers.k8s import K8sProvider

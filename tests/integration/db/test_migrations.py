@@ -17,14 +17,14 @@ from sqlalchemy import create_engine, func, inspect, select, text
 from backend.db import compatibility, migrate
 from backend.db.migrate import config, downgrade, upgrade
 from backend.db.models import Base, Episode, Event, Run, Step
-from backend.db.repositories import rollups as repository
+from backend.db.repositories.results import rollups as repository
 from backend.db.session import make_engine, psycopg_url, session_factory
 from backend.domain.errors import FailureClass
-from backend.services import rollups
+from backend.services.results import rollups
 from tests.factories.creative import creative_benchmark
-from tests.factories.handed_in import hand_in
 from tests.factories.records import World, world
-from tests.integration.services.test_repeats import WHY, claimed, unjudged
+from tests.factories.submissions import hand_in
+from tests.integration.services.runs.test_repeats import WHY, claimed, unjudged
 from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from worker.keeper.client import CHECKOUT, KeeperClient, KeeperOptions, Kept
+from worker.desktop_supervisor.client import CHECKOUT, KeeperClient, KeeperOptions, Kept
 from worker.local.limits import MIB, Limits
 from worker.local.watchdog import descendants
 
@@ -56,7 +56,7 @@ def _as_ordinary_user(folder: Path, server: Path, site: Path, more: dict[str, An
     """Copies what the ordinary user must be able to read: the checkout may lie in root's own home."""
     folder.chmod(0o755)
     ignore = shutil.ignore_patterns("__pycache__")
-    for name in ("keeper", "local"):
+    for name in ("desktop_supervisor", "local"):
         shutil.copytree(CHECKOUT / "worker" / name, folder / "checkout" / "worker" / name, ignore=ignore)
     shutil.copy(CHECKOUT / "worker" / "__init__.py", folder / "checkout" / "worker")
     shutil.copytree(server, folder / "server", ignore=ignore)
@@ -178,7 +178,7 @@ WORKER = f"""
 import json, sys, time
 sys.path.insert(0, {str(CHECKOUT)!r})
 from pathlib import Path
-from worker.keeper.client import KeeperClient, KeeperOptions
+from worker.desktop_supervisor.client import KeeperClient, KeeperOptions
 from worker.local.limits import Limits
 options = json.loads(sys.argv[1])
 for name in ("cache", "server", "site", "checkout"):

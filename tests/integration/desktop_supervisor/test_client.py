@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.factories.own_machines import own_folder
-from tests.integration.keeper.helpers import (
+from tests.integration.desktop_supervisor.helpers import (
     SMALL,
     Guest,
     desktop,
@@ -22,7 +22,7 @@ from tests.integration.keeper.helpers import (
     keeper_folder,
     keeper_options,
 )
-from worker.keeper.client import KeeperClient, KeeperError, KeeperLost
+from worker.desktop_supervisor.client import KeeperClient, KeeperError, KeeperLost
 
 pytestmark = pytest.mark.desktop
 

@@ -12,7 +12,14 @@ from typing import Any
 
 import pytest
 
-from tests.integration.keeper.helpers import eventually, exists, family, groups_of, keeper_options, worker_command
+from tests.integration.desktop_supervisor.helpers import (
+    eventually,
+    exists,
+    family,
+    groups_of,
+    keeper_options,
+    worker_command,
+)
 
 pytestmark = pytest.mark.desktop
 AT_ONCE = 5.0

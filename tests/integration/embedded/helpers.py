@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import psutil
 
-from backend.cli.embedded.spawn import ChildSpec
+from backend.cli.embedded.process_spawn import ChildSpec
 
 T = TypeVar("T")
 

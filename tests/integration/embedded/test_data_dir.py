@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from backend.cli.embedded.folder import DataFolder, is_in_use, make_writable
-from backend.cli.embedded.spawn import spawn
+from backend.cli.embedded.data_dir import DataFolder, is_in_use, make_writable
+from backend.cli.embedded.process_spawn import spawn
 from backend.cli.errors import ExitCode, StackError
 from tests.integration.embedded.helpers import gone, python, until
 
 HOLD = (
     "import signal, sys\n"
     "from pathlib import Path\n"
-    "from backend.cli.embedded.folder import DataFolder\n"
-    "from backend.cli.embedded.spawn import spawn\n"
+    "from backend.cli.embedded.data_dir import DataFolder\n"
+    "from backend.cli.embedded.process_spawn import spawn\n"
     "from tests.integration.embedded.helpers import python\n"
     "with DataFolder(Path(sys.argv[1])) as folder:\n"
     "    folder.announce('http://127.0.0.1:1234')\n"
@@ -55,7 +55,7 @@ class TestDataFolder:
             assert gone(child)
 
     def test_children_that_never_end_are_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("backend.cli.embedded.folder.PREVIOUS_SECONDS", 0.1)
+        monkeypatch.setattr("backend.cli.embedded.data_dir.PREVIOUS_SECONDS", 0.1)
         with DataFolder(tmp_path) as first:
             child = spawn(python("import signal; signal.pause()", tmp_path / "log", hold_fds=(first.children_fd,)))
         try:

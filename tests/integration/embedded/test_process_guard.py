@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from backend.cli.embedded.spawn import GuardedProcess, Identity, run_to_end, spawn
+from backend.cli.embedded.process_spawn import GuardedProcess, Identity, run_to_end, spawn
 from backend.cli.errors import StackError
 from tests.integration.embedded.helpers import gone, python, until
 
@@ -146,7 +146,7 @@ class TestSupervisorKilled:
     CODE = (
         "import sys, signal\n"
         "from pathlib import Path\n"
-        "from tests.integration.embedded import test_guard as t\n"
+        "from tests.integration.embedded import test_process_guard as t\n"
         "process = t.started(getattr(t, sys.argv[1]), Path(sys.argv[2]), sys.argv[3], orphan_seconds=0.5,"
         " stop=((signal.SIGTERM, 300.0),), abandoned_seconds=0.5, remove=(Path(sys.argv[4]),))\n"
         "print(process.pid, flush=True)\n"
@@ -211,7 +211,7 @@ class TestSurroundings:
 
 class TestLog:
     def test_rotates_by_size_and_keeps_the_newest(self, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("backend.cli.embedded.spawn.LOG_BYTES", 100_000)
+        monkeypatch.setattr("backend.cli.embedded.process_spawn.LOG_BYTES", 100_000)
         run_to_end(python("for n in range(30000): print(f'line {n}', flush=True)", log), 30)
         assert sorted(path.name for path in log.parent.iterdir()) == ["child.log", "child.log.1", "child.log.2"]
         assert all(path.stat().st_size <= 100_000 for path in log.parent.iterdir())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backend.cli.embedded import supervisor as module
-from backend.cli.embedded.spawn import GuardedProcess, spawn
+from backend.cli.embedded.process_spawn import GuardedProcess, spawn
 from backend.cli.embedded.supervisor import Service, Supervisor
 from backend.cli.errors import StackError
 from tests.integration.embedded.helpers import gone, python, until

@@ -17,8 +17,8 @@ import psutil
 import pytest
 
 from backend.cli.embedded.broker import start_broker
-from backend.cli.embedded.place import runtime_bases, runtime_name
 from backend.cli.embedded.postgres import start_postgres
+from backend.cli.embedded.runtime_dir import runtime_bases, runtime_name
 from tests.integration.embedded.helpers import family, gone, those_there, until
 
 pytestmark = pytest.mark.stack

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import yaml
 
-from scripts.kubernetes_manifests import FOLDER, KUSTOMIZATIONS, documents
 from tests.fakes.kubernetes.admission import ENFORCE
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.fakes.kubernetes.kinds import PODS, Json
 from tests.fakes.kubernetes.pod_security import broken
 from tests.waiting import until
+from tools.kubernetes_manifests import FOLDER, KUSTOMIZATIONS, documents
 
 # Older ones know neither components nor checks by the server.
 OLDEST = 27

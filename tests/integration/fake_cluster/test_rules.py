@@ -11,9 +11,9 @@ from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.fakes.kubernetes.kinds import KVM, PODS, Json
 from tests.fakes.kubernetes.status import Refusal, forbidden
 from tests.waiting import until
+from worker.k8s.client import Kubernetes, connect
 from worker.k8s.cluster import LEASES, NODES, SECRETS, Refused
 from worker.k8s.cluster import PODS as POD_KIND
-from worker.k8s.official import Kubernetes, connect
 
 ROLE: Json = {
     "kind": "Role",

@@ -11,10 +11,10 @@ from PIL import Image
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.ports import DesktopSpec, OpenDesktop
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
 from tests.factories.slide_media import with_link
 from tests.factories.starter_tasks import FakeContext
 from tests.waiting import until

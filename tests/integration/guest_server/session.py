@@ -17,7 +17,7 @@ import httpx
 import psutil
 import pytest
 
-from backend.domain.run import Screen
+from backend.domain.model.run import Screen
 from worker.desktops import GuestDesktop
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -27,7 +27,7 @@ PROGRAMS = ("/usr/bin/python3", "Xvfb", "openbox", "dbus-daemon", "mousepad")
 
 
 class Session:
-    """A running `guest_server.session` with its folders, socket and clients."""
+    """A running `guest_server.linux.session` with its folders, socket and clients."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Session:
         listener.set_inheritable(True)
         # The shell puts the socket at descriptor 3, as the sandbox does.
         fd = listener.fileno()
-        command = ["/bin/bash", "-c", f"exec /usr/bin/python3 -m guest_server.session 3<&{fd}"]
+        command = ["/bin/bash", "-c", f"exec /usr/bin/python3 -m guest_server.linux.session 3<&{fd}"]
         with listener:
             process = subprocess.Popen(
                 command,

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, fromstring
 
 import pytest
 
-from guest_server.a11y_xml import NAMESPACES
+from guest_server.protocol.a11y_xml import NAMESPACES
 from tests.integration.guest_server.session import Session, wait
 
 pytestmark = pytest.mark.desktop
@@ -93,7 +93,7 @@ class TestAccessibility:
 
     def test_a_killed_helper_is_replaced(self, session: Session) -> None:
         assert tree(session).tag == "desktop-frame"
-        assert session.signal_own(signal.SIGKILL, "a11y_helper_linux")
+        assert session.signal_own(signal.SIGKILL, "linux.a11y_helper")
         assert tree(session).tag == "desktop-frame"
 
 

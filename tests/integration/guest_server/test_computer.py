@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from backend.domain.actions.computer import ComputerSpace
-from backend.domain.ports_agent import Sight
-from backend.domain.run import Screen
-from backend.domain.trajectory import Mark
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Mark
+from backend.domain.ports.agent import Sight
 from tests.integration.guest_server.session import Session, wait
 from tests.waiting import until
 

@@ -13,13 +13,13 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, unix_connect
 
 from backend.domain.errors import NotFound
-from backend.domain.way_out import WayOut
-from backend.services.addresses import Reach
-from tests.fakes.origin import origin, reply
+from backend.domain.machines.egress_rules import WayOut
+from backend.services.artifacts.egress_policy import Reach
+from tests.fakes.origin_server import origin, reply
 from tests.integration.guest_server.session import SECRET, Session
 from tests.waiting import until
 from worker.egress import Gateway, Gateways, Lines
-from worker.egress.lines import IDLE_LINES
+from worker.egress.guest_tunnels import IDLE_LINES
 
 pytestmark = pytest.mark.desktop
 LARGE = bytes(range(256)) * 16_384

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image, ImageChops
 
 from backend.domain.errors import GuestRefused
-from backend.domain.trajectory import Action, ActionType
-from guest_server.keys import KEYBOARD_KEYS, WITHOUT_KEY
+from backend.domain.model.trajectory import Action, ActionType
+from guest_server.protocol.keys import KEYBOARD_KEYS, WITHOUT_KEY
 from tests.integration.guest_server.session import Session, wait
 
 pytestmark = pytest.mark.desktop

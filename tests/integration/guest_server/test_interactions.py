@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.domain.evaluators.formats.accessibility import Widget, widgets
-from backend.domain.trajectory import Interaction
+from backend.domain.formats.accessibility import Widget, widgets
+from backend.domain.model.trajectory import Interaction
 from tests.integration.guest_server.session import Session, wait
 
 pytestmark = pytest.mark.desktop

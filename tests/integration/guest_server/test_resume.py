@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from guest_server.root_helper_linux import Helper, Places, serve
+from guest_server.linux.root_helper import Helper, Places, serve
 from tests.integration.guest_server.session import SECRET, Session
 
 pytestmark = pytest.mark.desktop

@@ -7,8 +7,8 @@ import pytest
 
 from backend.domain.errors import GuestLost
 from guest_server.app import build_app
-from guest_server.limits import Limits
-from guest_server.machine import Machine
+from guest_server.protocol.limits import Limits
+from guest_server.protocol.machine import Machine
 from tests.integration.guest_server.session import SECRET, Session
 from worker.desktops import GuestDesktop
 

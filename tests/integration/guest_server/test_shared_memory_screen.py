@@ -15,10 +15,10 @@ COMPARE = """
 import io, subprocess, sys
 from pathlib import Path
 from PIL import Image, ImageChops
-from guest_server.frames import to_png
-from guest_server.screen_linux import XvfbScreen
-from guest_server.shm_screen_linux import ShmScreen
-from guest_server.x11_linux import XClient
+from guest_server.protocol.frames import to_png
+from guest_server.linux.screen import XvfbScreen
+from guest_server.linux.shared_memory_screen import ShmScreen
+from guest_server.linux.x11 import XClient
 
 display, framebuffer = sys.argv[1:]
 right, ours = XvfbScreen(Path(framebuffer), XClient(display), display), ShmScreen(display)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from backend.domain.errors import GuestLost
-from backend.domain.machine_image import MachineImage
-from backend.domain.run import Screen
+from backend.domain.machines.machine_image import MachineImage
+from backend.domain.model.run import Screen
 from worker.desktops import GuestDesktop
 from worker.qemu.plan import this_host
 

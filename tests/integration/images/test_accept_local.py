@@ -6,13 +6,13 @@ import pytest
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef
-from tests.integration.keeper.helpers import keeper_options
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
+from tests.integration.desktop_supervisor.helpers import keeper_options
+from worker.desktop_supervisor.client import CHECKOUT
 from worker.images.checks import Check, basics, starts
 from worker.images.windows.accept.resets import first_start, resets
 from worker.images.windows.accept.routes import Place, ask_all
-from worker.keeper.client import CHECKOUT
 from worker.providers.local import LocalProvider
 
 pytestmark = pytest.mark.desktop

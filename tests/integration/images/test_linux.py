@@ -14,9 +14,9 @@ import pytest
 from PIL import Image, ImageChops
 
 from backend.domain.errors import GuestLost
-from backend.domain.machine_image import MachineImage, read_image, verify
-from backend.domain.run import Screen
-from backend.domain.way_out import WayOut
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.machine_image import MachineImage, read_image, verify
+from backend.domain.model.run import Screen
 from tests.integration.images.machine import PROGRAMS, Machine, missing_programs
 from tests.integration.starter.harness import starter
 from tests.waiting import until

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Conflict, Unavailable
-from backend.domain.machine_image import verify
+from backend.domain.machines.machine_image import verify
 from tests.factories.vm_hosts import ACCELERATED
 from tests.factories.windows_media import FAILED, FINISHED, boot_code, virtio_iso, windows_iso
 from worker.images.checks import Line
 from worker.images.windows import build as module
 from worker.images.windows.__main__ import main
 from worker.images.windows.build import Builder
-from worker.images.windows.given import Given
+from worker.images.windows.inputs import Given
 from worker.images.windows.machine import Build
 from worker.images.windows.options import Options
 from worker.images.windows.plan import Part, Plan, Request, make_plan

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef
-from tests.factories.k8s_place import Place, k8s_place
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
+from tests.factories.fake_cluster_pods import Place, k8s_place
 from tests.factories.tiny_machine import SCREEN, needs_qemu, tiny_image
 from worker.providers.k8s import K8sProvider
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.factories.k8s_place import NAMESPACE, Place
+from tests.factories.fake_cluster_pods import NAMESPACE, Place
 from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import until
 from worker.k8s import manifests

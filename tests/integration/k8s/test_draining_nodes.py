@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from backend.domain.ports import DesktopSpec, OpenDesktop
-from backend.domain.slots import SlotRef
-from tests.factories.k8s_place import NAMESPACE, Place, light_place
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
+from tests.factories.fake_cluster_pods import NAMESPACE, Place, light_place
 from tests.factories.light_guest import SCREEN
 from tests.fakes.kubernetes.nodes import add_taint
 from tests.integration.k8s.conftest import slot
 from tests.unit.deploy.built import kind
 from tests.waiting import until
-from worker.k8s.states import Seen
+from worker.k8s.pod_status import Seen
 from worker.providers.k8s import K8sProvider
 
 SPEC = DesktopSpec(screen=SCREEN)

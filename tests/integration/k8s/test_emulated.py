@@ -6,20 +6,20 @@ from pathlib import Path
 import pytest
 
 from backend.config import Settings
-from backend.domain.nodes import NodeState
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import GIB, Need
+from backend.domain.machines.nodes import NodeState
+from backend.domain.machines.slots import GIB, Need
+from backend.domain.ports.desktop import DesktopSpec
 from tests.factories import light_pods
-from tests.factories.k8s_place import NAMESPACE, Place, light_place
+from tests.factories.fake_cluster_pods import NAMESPACE, Place, light_place
 from tests.factories.light_guest import SCREEN
 from tests.fakes.kubernetes.kinds import KVM
 from tests.integration.k8s.conftest import slot
 from tests.waiting import until
-from worker.k8s.examine import examine
+from worker.k8s.client import connect
 from worker.k8s.manifests import EMULATED
 from worker.k8s.node_rules import Wants
 from worker.k8s.nodes import NodeWatch, anywhere
-from worker.k8s.official import connect
+from worker.k8s.preflight import examine
 from worker.providers.k8s import K8sProvider
 from worker.qemu.accelerator import Acceleration, Reason
 from worker.qemu.machine import TCG

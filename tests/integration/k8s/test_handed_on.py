@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import ClusterLost, GuestLost
-from backend.domain.ports import DesktopSpec
-from tests.factories.k8s_place import NAMESPACE, Place, light_place
+from backend.domain.ports.desktop import DesktopSpec
+from tests.factories.fake_cluster_pods import NAMESPACE, Place, light_place
 from tests.factories.light_guest import SCREEN
 from tests.factories.light_pods import IMAGE, LightPods
 from tests.factories.machine_images import write_small_image
@@ -17,7 +17,7 @@ from tests.fakes.kubernetes.behaviours import image_pull_back_off
 from tests.integration.k8s.conftest import slot
 from tests.waiting import until
 from worker.k8s import manifests
-from worker.providers import _makings
+from worker.providers import _vm_factory
 from worker.providers._pod_slots import TakenOver
 from worker.providers.k8s import K8sProvider
 from worker.qemu.client import Held
@@ -100,7 +100,7 @@ class TestTrust:
         worker, which = start(), slot(fence=1)
         worker.open(which, SPEC).close()
         with monkeypatch.context() as patched:
-            patched.setattr(_makings, "restore", silent)
+            patched.setattr(_vm_factory, "restore", silent)
             with pytest.raises(GuestLost):
                 worker.open(which, SPEC)
         (sick,) = (each["metadata"]["uid"] for each in place.named())

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from backend.domain.slots import SlotRef
-from tests.factories.k8s_place import NAMESPACE, Place
+from backend.domain.machines.slots import SlotRef
+from tests.factories.fake_cluster_pods import NAMESPACE, Place
 from tests.fakes.kubernetes.behaviours import evicted
 from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import until

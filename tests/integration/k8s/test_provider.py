@@ -9,9 +9,9 @@ import psutil
 import pytest
 
 from backend.domain.errors import ClusterLost
-from backend.domain.ports import OpenDesktop
-from backend.domain.slots import SlotRef
-from tests.factories.k8s_place import NAMESPACE, Place
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import OpenDesktop
+from tests.factories.fake_cluster_pods import NAMESPACE, Place
 from tests.fakes.kubernetes.behaviours import crash_loop, evicted, image_pull_back_off, oom_killed, running
 from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import until

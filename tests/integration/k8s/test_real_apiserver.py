@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import ClusterLost
-from tests.factories.real_place import SECONDS, SPACE, RealPlace, real_place
+from tests.factories.real_apiserver_pods import SECONDS, SPACE, RealPlace, real_place
 from tests.factories.tiny_machine import needs_qemu, tiny_image
 from tests.fakes.kubernetes.behaviours import image_pull_back_off, oom_killed
 from tests.integration.k8s.conftest import SPEC, slot
@@ -22,7 +22,7 @@ BUILT = os.environ.get("DESKARENA_TEST_CONTROL_PLANE", "")
 pytestmark = [
     pytest.mark.desktop,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(not BUILT, reason="needs a control plane of its own: python -m tests.control_plane build"),
+    pytest.mark.skipif(not BUILT, reason="needs a control plane of its own: python -m tools.real_apiserver build"),
 ]
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.keeper.helpers import Guest, desktop, keeper
-from worker.keeper.client import KeeperClient
+from tests.integration.desktop_supervisor.helpers import Guest, desktop, keeper
+from worker.desktop_supervisor.client import KeeperClient
 
 
 @pytest.fixture(scope="module", params=["root", "user"])

@@ -9,19 +9,19 @@ import pytest
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind
 from backend.domain.setup import run_step
-from backend.domain.slots import SlotRef
 from tests.factories.starter_tasks import make_task
 from tests.factories.video import frames, video
 from tests.fakes.web import FakeWeb
-from tests.integration.keeper.helpers import keeper_options
+from tests.integration.desktop_supervisor.helpers import keeper_options
 from tests.sampling import sample
 from tests.waiting import until
-from worker.keeper.client import CHECKOUT
+from worker.attempt.task_context import Servers, TaskContext
+from worker.desktop_supervisor.client import CHECKOUT
 from worker.providers.local import LocalProvider
-from worker.reach import Servers, TaskContext
 
 pytestmark = pytest.mark.desktop
 SERVER, SITE = CHECKOUT / "vm_images" / "guest_server", CHECKOUT / ".guest-site"

@@ -11,16 +11,16 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.errors import NotFound
-from backend.domain.ports import DesktopSpec, OpenDesktop
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
-from backend.domain.way_out import WayOut, way_out_of
-from backend.services.addresses import Reach
+from backend.domain.machines.egress_rules import WayOut, way_out_of
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
+from backend.services.artifacts.egress_policy import Reach
 from tests.factories.suites import SAMPLES, read
-from tests.fakes.origin import Origin, origin, reply
+from tests.fakes.origin_server import Origin, origin, reply
 from tests.waiting import until
 from worker.egress import Gateways
-from worker.egress.authority import Authority
+from worker.egress.certificate_authority import Authority
 from worker.providers.local import LocalProvider
 
 pytestmark = pytest.mark.desktop

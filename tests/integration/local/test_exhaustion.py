@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.keeper.helpers import SMALL, Guest, desktop, eventually, exists, family, keeper
-from worker.keeper.client import KeeperClient
+from tests.integration.desktop_supervisor.helpers import SMALL, Guest, desktop, eventually, exists, family, keeper
+from worker.desktop_supervisor.client import KeeperClient
 from worker.local.limits import MIB
 from worker.local.watchdog import host_memory
 

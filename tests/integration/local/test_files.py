@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.keeper.helpers import ORDINARY, Guest, desktop, keeper_folder
-from worker.keeper.client import CHECKOUT, KeeperClient
+from tests.integration.desktop_supervisor.helpers import ORDINARY, Guest, desktop, keeper_folder
+from worker.desktop_supervisor.client import CHECKOUT, KeeperClient
 
 pytestmark = pytest.mark.desktop
 

@@ -14,14 +14,14 @@ import pytest
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.episode import EndedBy
-from backend.domain.loop import Parts, Progress, Rules, run_episode
-from backend.domain.ports import Desktop, DesktopSpec
-from backend.domain.ports_agent import AgentContext
+from backend.domain.loop.agent_loop import Parts, Progress, Rules, run_episode
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.model.trajectory import StepRecord
+from backend.domain.ports.agent import AgentContext
+from backend.domain.ports.desktop import Desktop, DesktopSpec
 from backend.domain.registry import Kind
-from backend.domain.run import Budget, RunConfig, Screen
-from backend.domain.slots import SlotRef
-from backend.domain.trajectory import StepRecord
 from tests.factories.tasks import make_task
 from tests.sampling import runs_everything, seed
 from worker.providers.local import LocalProvider
@@ -114,7 +114,7 @@ def held(desktop: Desktop) -> Held:
     desktop.call("POST", "/setup/close_all", {})
     said = desktop.run_python(CLIENTS)
     assert said.returncode == 0, said.error
-    guest, server, own = one("guest_server.session"), one("Xvfb"), psutil.Process()
+    guest, server, own = one("guest_server.linux.session"), one("Xvfb"), psutil.Process()
     return Held(
         x_clients=int(said.output),
         # The guest server keeps its handles from programs of its own user, so only root can count them.

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.integration.keeper.helpers import Guest, desktop
-from worker.keeper.client import KeeperClient
+from tests.integration.desktop_supervisor.helpers import Guest, desktop
+from worker.desktop_supervisor.client import KeeperClient
 
 pytestmark = pytest.mark.desktop
 

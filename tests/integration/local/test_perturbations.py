@@ -7,11 +7,11 @@ import pytest
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import TaskSetupFailed
-from backend.domain.ports import Desktop, DesktopSpec
-from backend.domain.run import Screen
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Window
+from backend.domain.ports.desktop import Desktop, DesktopSpec
 from backend.domain.setup import run_step
-from backend.domain.slots import SlotRef
-from backend.domain.trajectory import Window
 from tests.factories.starter_tasks import FakeContext
 from worker.providers.local import LocalProvider
 

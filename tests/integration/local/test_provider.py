@@ -11,11 +11,11 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost
-from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
-from tests.integration.keeper.helpers import eventually, exists, family, keeper_options
-from worker.keeper.client import CHECKOUT, KeeperClient, KeeperError, Kept
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
+from tests.integration.desktop_supervisor.helpers import eventually, exists, family, keeper_options
+from worker.desktop_supervisor.client import CHECKOUT, KeeperClient, KeeperError, Kept
 from worker.local.limits import MIB, Limits
 from worker.providers.local import LocalDesktop, LocalProvider
 

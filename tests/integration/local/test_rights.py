@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.keeper.helpers import FLAVOURS, Guest, desktop, family, keeper
-from worker.keeper.client import KeeperClient
+from tests.integration.desktop_supervisor.helpers import FLAVOURS, Guest, desktop, family, keeper
+from worker.desktop_supervisor.client import KeeperClient
 
 pytestmark = pytest.mark.desktop
 

@@ -11,11 +11,11 @@ from PIL import Image
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import TaskSetupFailed
-from backend.domain.ports import Desktop, DesktopSpec
-from backend.domain.run import Screen
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.model.task import SetupStep
+from backend.domain.ports.desktop import Desktop, DesktopSpec
 from backend.domain.setup import run_steps
-from backend.domain.slots import SlotRef
-from backend.domain.task import SetupStep
 from tests.factories.starter_tasks import FakeContext, make_task
 from worker.providers.local import LocalProvider
 

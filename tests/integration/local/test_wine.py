@@ -13,16 +13,16 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.errors import GuestLost
-from backend.domain.ports import Desktop, DesktopSpec, OpenDesktop
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
-from tests.integration.keeper.helpers import FLAVOURS, Guest, desktop, exists, family, keeper
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop
+from tests.integration.desktop_supervisor.helpers import FLAVOURS, Guest, desktop, exists, family, keeper
 from tests.waiting import until
-from worker.keeper.client import CHECKOUT, KeeperClient
+from worker.desktop_supervisor.client import CHECKOUT, KeeperClient
 from worker.local import wine
 from worker.providers.local import LocalProvider
 
-STANDIN = ("/usr/bin/python3", "-m", "guest_server.session")
+STANDIN = ("/usr/bin/python3", "-m", "guest_server.linux.session")
 """Answers without Wine: what is looked at here is what Wine would find."""
 SPEC = DesktopSpec(screen=Screen(width=800, height=600), image="wine")
 

@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from backend.domain import registry
+from backend.domain.model.task import Task
 from backend.domain.registry import Kind
-from backend.domain.task import Task
 from tests.factories.office import soffice_all
 
 PUBLISHED = Path(__file__).resolve().parents[4] / "shared" / "benchmarks" / "osworld"

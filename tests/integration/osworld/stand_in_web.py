@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from backend.domain.task import SetupStep, Task
+from backend.domain.model.task import SetupStep, Task
 
 PAGE = "<!doctype html><title>Stand-in for {host}</title><h1>{host}</h1><p>{path}</p>{more}"
 MORE = {

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from backend.domain.evaluators.evaluate import collect, evaluate
-from backend.domain.ports import DesktopSpec
-from backend.domain.score import Evaluation
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.score import Evaluation
+from backend.domain.ports.desktop import DesktopSpec
 from backend.domain.setup import run_step, run_steps
-from backend.domain.slots import SlotRef
 from tests.factories.starter_tasks import FakeContext
 from tests.integration.osworld import calc, impress, writer
 from tests.integration.osworld.stand_in import PUBLISHED, StandIn, prepare, result_path, tasks

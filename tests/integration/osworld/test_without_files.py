@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 
 from backend.domain.evaluators.evaluate import collect, evaluate
-from backend.domain.ports import DesktopSpec
-from backend.domain.ports_web import Browser, WebReply
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
+from backend.domain.ports.web import Browser, WebReply
 from backend.domain.setup import run_steps
-from backend.domain.slots import SlotRef
-from backend.domain.way_out import WayOut
 from tests.factories.starter_tasks import FakeContext
 from tests.integration.osworld.stand_in import PUBLISHED, tasks
 from tests.integration.osworld.stand_in_web import stand_in_web, trusting
 from tests.integration.osworld.without_files import needs_no_file, obstacle, opens_pages, without_installation
 from tests.sampling import sample
+from worker.attempt.task_context import Servers
 from worker.providers.local import LocalProvider
-from worker.reach import Servers
 
 ALL_PROGRAMS = {"soffice", "chromium", "vlc", "gimp", "jq", "sar"}
 FREE = {key: task for key, task in tasks().items() if needs_no_file(task)} if PUBLISHED.is_dir() else {}

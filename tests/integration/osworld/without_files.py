@@ -5,7 +5,7 @@ import re
 from collections.abc import Container, Sequence
 from typing import Any
 
-from backend.domain.task import SetupStep, Task
+from backend.domain.model.task import SetupStep, Task
 
 FETCHING = {"download", "login", "googledrive"}
 BROWSERS = {"chrome", "browser"}

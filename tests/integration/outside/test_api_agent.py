@@ -144,7 +144,7 @@ class TestActing:
         assert not found["episode"]["acting"]
 
     def test_time_that_is_used_up_ends_it(self, service: Service) -> None:
-        from backend.domain.run import Budget
+        from backend.domain.model.run import Budget
 
         made = Line(service, budget=Budget(max_seconds=1.5))
         assert made.verdict()["ended_by"] == "time"

@@ -14,13 +14,13 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import Unavailable
 from backend.services import events
-from backend.services.agent_tokens import issue
+from backend.services.agents.agent_tokens import issue
 from tests.factories.claims import note_task
 from tests.factories.records import World
 from tests.integration.outside.conftest import Server
 from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, episodes, finished, submit
 from tests.waiting import until
-from worker.containers import Engine
+from worker.agents.containers import Engine
 
 ROOT = Path(__file__).resolve().parents[3]
 ENGINE = '''#!{python}
@@ -199,14 +199,14 @@ class TestContainer:
                 raise error
             return issue(*args, **more)
 
-        monkeypatch.setattr("worker.assembly.issue", issue_late)
+        monkeypatch.setattr("worker.bootstrap.assembly.issue", issue_late)
         run = submit(running, "container", benchmark="notes", params={"image": "agent-good"})
         (episode,) = finished(running, run.id, 120.0)
         assert (episode.outcome, episode.score) == ("scored", 1.0)
         assert [one.state for one in attempts(running, episode.id)] == ["scored"]
 
     def test_is_removed_when_the_run_is_cancelled(self, running: World, engine: Path) -> None:
-        from backend.services.runs import cancel_run
+        from backend.services.runs.runs import cancel_run
 
         run = submit(running, "container", benchmark="notes", params={"image": "agent-idle"})
         until(lambda: list(engine.glob("*.container")), 60.0, what="the container runs")
@@ -231,7 +231,7 @@ class TestSweep:
 class TestAvailability:
     def test_says_why_not(self, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         registry.load()
-        monkeypatch.setattr("worker.containers.ENGINES", ())
+        monkeypatch.setattr("worker.agents.containers.ENGINES", ())
         world.benchmark(benchmark_of(note_task()), name="notes")
         worker = InProcessWorker(Settings(data=tmp_path, slots=1), world)
         try:

@@ -11,9 +11,9 @@ import redis
 from PIL import Image
 
 from backend.db.models import Run
-from backend.db.repositories import attempts as attempts_repository
+from backend.db.repositories.attempts import attempts as attempts_repository
 from backend.domain.errors import FailureClass
-from backend.services import losses
+from backend.services.lifecycle import retry_policy
 from deskarena.desktop_env import DesktopEnv
 from deskarena.errors import AttemptLost, NotRunnable
 from tests.integration.outside.conftest import Service
@@ -147,7 +147,7 @@ class TestDesktopEnv:
         opened.fake.die("killed by the test")
         with service.world.work() as session:
             (attempt,) = attempts_repository.of_episode(session, episode.id)
-            losses.lose(session, session.get_one(Run, run), attempt.id, FailureClass.GUEST, "killed by the test")
+            retry_policy.lose(session, session.get_one(Run, run), attempt.id, FailureClass.GUEST, "killed by the test")
         with pytest.raises(AttemptLost):
             env.step(keys("TYPING", text="hello"))
         env.reset(task_config=NOTE)

@@ -8,11 +8,11 @@ import pytest
 
 from deskarena.client import Client
 from deskarena.desktop_env import DesktopEnv
-from tests.bench.viewer import Api
 from tests.integration.outside.small_agent import as_computer_13, as_pyautogui, play
 from tests.integration.worker.in_process import finished
 from tests.integration.worker.stack import Stack
 from tests.sampling import sample
+from tools.bench.viewer import Api
 
 pytestmark = [pytest.mark.desktop, pytest.mark.stack]
 TASKS = {

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from backend.config import Settings
-from backend.domain.ports import DesktopSpec, OpenDesktop
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from tests.factories.own_machines import own_folder
 from tests.factories.tiny_machine import SCREEN, needs_qemu, tiny_image
 from worker.providers.qemu import QemuProvider

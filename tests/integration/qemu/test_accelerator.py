@@ -9,7 +9,7 @@ from tests.factories.fake_kvm import FakeKvm, fake_qemu
 from tests.factories.tiny_machine import needs_qemu
 from worker.qemu import accelerator, arguments
 from worker.qemu.accelerator import AUTO, Acceleration, Chooser, Reason
-from worker.qemu.facts import UEFI, UEFI_CODE, UEFI_VARS
+from worker.qemu.host_facts import UEFI, UEFI_CODE, UEFI_VARS
 from worker.qemu.machine import EMULATED_CPU, KVM, TCG, WINDOWS, Machine
 from worker.qemu.probe import ProbeTimeout, probe_host
 from worker.qemu.probe_guest import PARTS

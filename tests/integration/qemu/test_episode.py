@@ -9,7 +9,7 @@ import pytest
 from backend.config import Settings
 from backend.db.session import session_factory
 from backend.domain import registry
-from backend.domain.ports import OpenDesktop
+from backend.domain.ports.desktop import OpenDesktop
 from backend.domain.registry import COMMON, Kind
 from tests.databases import engine_on
 from tests.factories.claims import infeasible_task

@@ -12,18 +12,19 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.errors import GuestLost
-from backend.domain.ports import DesktopSpec
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec
 from tests.factories.own_machines import machines, own_folder
 from tests.factories.tiny_machine import NAME, SCREEN, tiny_image
-from tests.fakes.book import MemoryBook
-from tests.unit.worker.test_opening import ATTEMPT, Watching
-from worker import ocr, opening
+from tests.fakes.attempt_log import MemoryBook
+from tests.unit.worker.attempt.test_desktop_progress import ATTEMPT, Watching
 from worker.activity import ProgressLines
-from worker.opening import OpeningWatch
-from worker.prepare_image import prepare
-from worker.providers import _makings
-from worker.providers._makings import PHASES
+from worker.attempt import desktop_progress
+from worker.attempt.desktop_progress import OpeningWatch
+from worker.commands.prepare_image import prepare
+from worker.perception import ocr
+from worker.providers import _vm_factory
+from worker.providers._vm_factory import PHASES
 from worker.providers.qemu import QemuProvider
 
 pytestmark = pytest.mark.desktop
@@ -35,7 +36,14 @@ NO_SYSTEM = "rdinit=/nothing init=/nothing panic=0 console=tty0"
 class TestMain:
     def test_tells_each_phase_and_prints_one_object(self, data: Path, tmp_path: Path) -> None:
         (tmp_path / "images").symlink_to(data / "images")
-        words = [sys.executable, "-m", "worker.prepare_image", NAME, "--screen", f"{SCREEN.width}x{SCREEN.height}"]
+        words = [
+            sys.executable,
+            "-m",
+            "worker.commands.prepare_image",
+            NAME,
+            "--screen",
+            f"{SCREEN.width}x{SCREEN.height}",
+        ]
         environment = {**os.environ, "DESKARENA_DATA": str(tmp_path)}
         done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True, timeout=300)
         told = json.loads(done.stdout)
@@ -47,7 +55,7 @@ class TestMain:
         lines = done.stderr.splitlines()
         for phase in ("start", "boot", "rest", "health", "freeze"):
             assert any(line.startswith(f"{PHASES[phase]}: done after") for line in lines), phase
-        assert any(line.startswith(f"{PHASES['boot']} (at most {_makings.BOOT_SECONDS:.0f} s") for line in lines)
+        assert any(line.startswith(f"{PHASES['boot']} (at most {_vm_factory.BOOT_SECONDS:.0f} s") for line in lines)
 
 
 class TestPrepare:
@@ -55,7 +63,7 @@ class TestPrepare:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         tiny_image(tmp_path / "images", command_line=NO_SYSTEM)
-        monkeypatch.setattr(_makings, "BOOT_SECONDS", 15.0)
+        monkeypatch.setattr(_vm_factory, "BOOT_SECONDS", 15.0)
         out, picture, before = io.StringIO(), tmp_path / "cache" / "prepare-tiny.png", len(machines())
         with own_folder():
             provider = QemuProvider(Settings(data=tmp_path))
@@ -79,8 +87,8 @@ class TestOpening:
         self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         # With KVM it boots in less than is worth telling.
-        monkeypatch.setattr(opening, "_LEAST_SECONDS", 0.0)
-        monkeypatch.setattr(opening, "_LOOK_SECONDS", 0.05)
+        monkeypatch.setattr(desktop_progress, "_LEAST_SECONDS", 0.0)
+        monkeypatch.setattr(desktop_progress, "_LOOK_SECONDS", 0.05)
         (tmp_path / "images").symlink_to(data / "images")
         book, watching = MemoryBook(), Watching(viewers=1)
         provider = QemuProvider(Settings(data=tmp_path))

@@ -16,10 +16,10 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, NotFound
-from backend.domain.ports import DesktopSpec, OpenDesktop
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
-from backend.domain.way_out import WayOut
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from tests.factories.own_machines import Held, held, machine_of, machines, own_memory
 from tests.factories.tiny_machine import tiny_image
 from tests.factories.vm_hosts import ACCELERATED

@@ -16,8 +16,8 @@ from tests.factories.tiny_machine import needs_qemu
 from tests.integration.qemu.conftest import SPEC, Tiny
 from tests.waiting import until
 from worker.qemu.accelerator import AUTO
+from worker.qemu.access_gate import STALE
 from worker.qemu.client import CHECKOUT, SlotSupervisor, SupervisorError
-from worker.qemu.door import STALE
 from worker.qemu.machine import Machine
 from worker.qemu.remote import NotOurs, RemoteSupervisor
 from worker.qemu.slot import COLD
@@ -149,7 +149,7 @@ WORKER = """
 import sys
 from pathlib import Path
 from backend.config import Settings
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
 from tests.integration.qemu.conftest import SPEC
 from worker.providers.qemu import QemuProvider
 

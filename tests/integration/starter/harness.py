@@ -8,24 +8,24 @@ from pathlib import Path
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.episode import EndedBy
 from backend.domain.evaluators.evaluate import CallEvidence, collect, evaluate, look
-from backend.domain.image_offers import ImageOffer, image_for
-from backend.domain.loop import Parts, Progress, Rules, run_episode
-from backend.domain.ports import Desktop, DesktopSpec
-from backend.domain.ports_agent import AgentContext
+from backend.domain.loop.agent_loop import Parts, Progress, Rules, run_episode
+from backend.domain.machines.egress_rules import way_out_of
+from backend.domain.machines.image_offers import ImageOffer, image_for
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import RunConfig
+from backend.domain.model.score import Evaluation, MetricValue, score_by_rule
+from backend.domain.model.task import LoadedBenchmark, Part, Task
+from backend.domain.model.trajectory import Observation, StepRecord
+from backend.domain.ports.agent import AgentContext
+from backend.domain.ports.desktop import Desktop, DesktopSpec
 from backend.domain.registry import Kind
-from backend.domain.run import RunConfig
-from backend.domain.score import Evaluation, MetricValue, score_by_rule
 from backend.domain.setup import run_steps
-from backend.domain.slots import SlotRef
-from backend.domain.task import LoadedBenchmark, Part, Task
-from backend.domain.trajectory import Observation, StepRecord
-from backend.domain.way_out import way_out_of
 from backend.starter import TASKS, starters
 from tests.factories.starter_tasks import FakeContext
+from worker.attempt.checkpoint_watcher import PartsWatch
 from worker.providers.local import LocalProvider
-from worker.watch import PartsWatch
 
 Judge = Callable[[Task, Sequence[StepRecord], Observation], bytes]
 """What a judge says of an attempt, given its steps and what was seen in the end."""

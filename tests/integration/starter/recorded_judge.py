@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backend.domain.judging.ask import Question, judge
-from backend.domain.judging.config import JudgeConfig
 from backend.domain.judging.criteria import criteria_of
-from backend.domain.judging.seen import KeptPicture, SeenStep
-from backend.domain.task import Task
-from backend.domain.trajectory import Frame, Observation, StepRecord
-from backend.services.pages_actions import action_words
+from backend.domain.judging.judge_input import KeptPicture, SeenStep
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.task import Task
+from backend.domain.model.trajectory import Frame, Observation, StepRecord
+from backend.services.runs.action_description import action_words
 from tests.factories.models import client, endpoint
 from tests.fakes.votes import MemoryVotes
 

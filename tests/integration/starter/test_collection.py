@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.benchmarks import lint
-from backend.domain.task import DifficultySource, Task
+from backend.domain.model.task import DifficultySource, Task
 from tests.conftest import ROOT
 from tests.integration.starter.harness import starter
 
@@ -24,7 +24,7 @@ def is_fractional(task: Task) -> bool:
 
 def words_of(name: str) -> set[str]:
     """Package names of a list in scripts/."""
-    lines = (ROOT / "scripts" / name).read_text().splitlines()
+    lines = (ROOT / "tools" / name).read_text().splitlines()
     return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
 
 

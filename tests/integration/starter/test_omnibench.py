@@ -13,13 +13,13 @@ import pytest
 
 from backend.domain.benchmarks import lint
 from backend.domain.benchmarks._omnibench_files import read_pool
+from backend.domain.model.task import Task
 from backend.domain.omnibench.build import build
 from backend.domain.omnibench.complexity import CAPABILITIES
 from backend.domain.omnibench.graph import Node, TaskGraph
 from backend.domain.omnibench.subtask import filled
 from backend.domain.omnibench.task_file import GraphTask, read_task
 from backend.domain.statistics.coherence import best_order
-from backend.domain.task import Task
 from backend.starter import ROOT
 from tests.conftest import ROOT as CHECKOUT
 from tests.integration.starter.harness import Bench, Result, in_form

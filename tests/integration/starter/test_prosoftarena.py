@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.benchmarks import lint
-from backend.domain.task import Task
+from backend.domain.model.task import Task
 from backend.starter import ROOT
 from tests.integration.starter.harness import Bench, Result, in_form
 from tests.sampling import sample

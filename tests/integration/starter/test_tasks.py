@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.benchmarks import VALIDATION_AGENTS, expected_score
-from backend.domain.task import Task
+from backend.domain.model.task import Task
 from tests.integration.starter.harness import Bench, starter
 from tests.sampling import sample
 

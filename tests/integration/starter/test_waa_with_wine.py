@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from backend.domain.task import LoadedBenchmark, Task
+from backend.domain.model.task import LoadedBenchmark, Task
 from tests.factories.suites import read
 from tests.integration.starter.harness import Bench
 from tests.sampling import sample

@@ -12,7 +12,7 @@ import pytest
 
 from backend.domain.benchmarks import lint
 from backend.domain.judging.criteria import criteria_of
-from backend.domain.task import PartKind, Task
+from backend.domain.model.task import PartKind, Task
 from backend.starter import ROOT
 from tests.integration.starter.harness import Bench, Result, in_form
 from tests.integration.starter.recorded_judge import recorded_judge

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from backend.config import Settings
 from backend.services import events
 from backend.web.app import create_app
-from backend.web.edge import Edge
+from backend.web.dependencies import Edge
 from tests import databases
 from tests.factories.records import World, emptied, world
 from tests.factories.scene import Scene, make_scene

@@ -4,8 +4,8 @@ from uuid import uuid4
 import pytest
 from fastapi.testclient import TestClient
 
-from backend.domain.task import SetupStep
-from backend.services import attempts
+from backend.domain.model.task import SetupStep
+from backend.services.attempts import attempts
 from tests.factories.records import World, capabilities
 from tests.factories.scene import HOSTILE, Scene
 from tests.factories.suites import SAMPLES, read
@@ -126,7 +126,7 @@ class TestEpisode:
         for index in (1, 2):
             installation.step(claim, index)
         text = fresh.get(address, headers=PAGE).text
-        assert '<b class="mono" data-desk-target="step">3</b> of 30 steps taken.' in text
+        assert '<b class="mono" data-remote-desktop-target="step">3</b> of 30 steps taken.' in text
         assert ">step 2 of 0–2</output>" in text
 
 

@@ -5,7 +5,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from backend.web.draining import ELSEWHERE
+from backend.web.graceful_shutdown import ELSEWHERE
 from tests.factories.records import World, world
 
 PROXIED = {ELSEWHERE.decode(): "429"}

@@ -8,7 +8,7 @@ import pytest
 from backend.config import Settings
 from backend.db.session import session_factory
 from backend.domain import registry
-from backend.domain.ports import Provider
+from backend.domain.ports.desktop import Provider
 from backend.domain.registry import COMMON, Kind
 from tests.databases import engine_on
 from tests.factories.records import World

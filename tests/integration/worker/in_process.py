@@ -9,19 +9,19 @@ from sqlalchemy import select
 from backend.config import Settings
 from backend.db.models import Attempt, Episode, Lease, Run, Step
 from backend.db.models import Evaluation as EvaluationRow
-from backend.domain.ports import Provider
-from backend.domain.run import Screen
-from backend.domain.task import LoadedBenchmark, Task
-from backend.services.requests import RunRequest
-from backend.services.runs import submit_run
+from backend.domain.model.run import Screen
+from backend.domain.model.task import LoadedBenchmark, Task
+from backend.domain.ports.desktop import Provider
+from backend.services.capacity.run_request import RunRequest
+from backend.services.runs.runs import submit_run
 from tests.factories.claims import note_task
 from tests.factories.records import World
-from tests.fakes.judge import InProcessJudge
+from tests.fakes.evaluator import InProcessJudge
 from tests.fakes.provider import FakeProvider
 from tests.waiting import until
-from worker.assembly import works_of
-from worker.database import Database
-from worker.dispatcher import Dispatcher
+from worker.base.database import Database
+from worker.bootstrap.assembly import works_of
+from worker.scheduling.dispatcher import Dispatcher
 
 SCREEN = Screen(width=640, height=480)
 ENDED = {"scored", "lost", "cancelled", "not_runnable"}

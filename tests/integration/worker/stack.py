@@ -16,9 +16,9 @@ from backend.cli.embedded.server import RunningServer
 from backend.db.migrate import upgrade
 from backend.db.session import make_engine, session_factory
 from backend.domain import registry
+from backend.domain.model.task import LoadedBenchmark
 from backend.domain.registry import Kind
-from backend.domain.task import LoadedBenchmark
-from backend.services.stores.folder import FolderStore
+from backend.services.artifacts.stores.folder import FolderStore
 from tests.factories.records import World
 from tests.waiting import until
 

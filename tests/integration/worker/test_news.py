@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Worker
-from backend.domain.ports import Availability
+from backend.domain.ports.desktop import Availability
 from tests.factories.records import World
 from tests.fakes.patient_agent import PatientAgent
 from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, finished, submit
@@ -31,7 +31,7 @@ class TestNews:
         patient: type[PatientAgent],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("worker.dispatcher.LONGEST_REST", 0.1)
+        monkeypatch.setattr("worker.scheduling.dispatcher.LONGEST_REST", 0.1)
         world.benchmark(benchmark_of())
         worker = start_worker()
         run = submit(world, "patient")
@@ -46,7 +46,7 @@ class TestNews:
     def test_what_comes_soon_after_the_start_is_told_soon(
         self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("worker.dispatcher.NEWS_REST", 0.1)
+        monkeypatch.setattr("worker.scheduling.dispatcher.NEWS_REST", 0.1)
         worker = start_worker()
         worker.provider.programs = ("gimp",)
         until(lambda: programs(world) == ["gimp"], what="the worker says what it has now")
@@ -54,7 +54,7 @@ class TestNews:
     def test_a_look_that_is_under_way_ends_with_the_worker_and_tells_nothing(
         self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("worker.dispatcher.NEWS_REST", 0.1)
+        monkeypatch.setattr("worker.scheduling.dispatcher.NEWS_REST", 0.1)
         worker = start_worker()
         looking: list[Thread] = []
         asked, go = Event(), Event()
@@ -79,7 +79,7 @@ class TestNews:
     def test_a_machine_that_allows_no_thread_to_look_is_asked_again(
         self, world: World, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("worker.dispatcher.NEWS_REST", 0.1)
+        monkeypatch.setattr("worker.scheduling.dispatcher.NEWS_REST", 0.1)
         refused: list[Thread] = []
 
         def one(*, name: str, **more: Any) -> Thread:
@@ -92,7 +92,7 @@ class TestNews:
         def no_thread() -> None:
             raise RuntimeError("can't start new thread")
 
-        monkeypatch.setattr("worker.dispatcher.Thread", one)
+        monkeypatch.setattr("worker.scheduling.dispatcher.Thread", one)
         worker = start_worker()
         until(lambda: refused, what="a look was to begin")
         worker.provider.programs = ("gimp",)

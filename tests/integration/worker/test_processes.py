@@ -8,8 +8,8 @@ import psutil
 import pytest
 
 from backend.db.models import Attempt, Episode, Run
-from backend.domain.run import Budget, Screen
-from backend.services.runs import cancel_run
+from backend.domain.model.run import Budget, Screen
+from backend.services.runs.runs import cancel_run
 from tests.integration.worker.in_process import attempts, episodes, evaluations, finished, steps
 from tests.integration.worker.stack import Stack, WorkerProcess
 from tests.waiting import until

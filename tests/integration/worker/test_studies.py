@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from backend.domain.run import Budget, RunConfig, Screen
-from backend.domain.study import Factor, StudyConfig
-from backend.services.studies import Results, get_study, study_results, submit_study
+from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.studies.study import Factor, StudyConfig
+from backend.services.studies.studies import Results, get_study, study_results, submit_study
 from tests.integration.worker.stack import Stack
 from tests.sampling import runs_everything, sample
 from tests.waiting import until

@@ -1,7 +1,7 @@
 import pytest
 
 from backend.cli.errors import ExitCode
-from backend.cli.verdict import judge
+from backend.cli.exit_code import judge
 from tests.unit.cli.samples import run
 
 

@@ -22,7 +22,7 @@ class TestBuilder:
 
 class TestPreparer:
     def test_names_image_and_screen(self) -> None:
-        words = (sys.executable, "-P", "-m", "worker.prepare_image", "debian", "--screen", "1280x800")
+        words = (sys.executable, "-P", "-m", "worker.commands.prepare_image", "debian", "--screen", "1280x800")
         assert preparer("debian", (1280, 800)) == words
 
 

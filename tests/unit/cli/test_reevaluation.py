@@ -5,7 +5,7 @@ import httpx
 import pytest
 import typer
 
-from backend.cli import rescoring
+from backend.cli import reevaluation
 from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode
 from backend.cli.output import Output
@@ -42,32 +42,32 @@ def api(*answers: list[dict[str, Any]]) -> Api:
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rescoring, "LOOK_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(reevaluation, "LOOK_AGAIN_SECONDS", 0.01)
 
 
 class TestWaitForRescores:
     def test_until_all_have_ended(self, capsys: pytest.CaptureFixture[str]) -> None:
         waiting = [row(1, "waiting", new=None), row(2)]
         with api(waiting, waiting, [row(1), row(2), row(3)]) as client:
-            found = rescoring.wait_for_rescores(client, PATH, waiting, None)
+            found = reevaluation.wait_for_rescores(client, PATH, waiting, None)
         assert [one["id"] for one in found] == ["r1", "r2"]
         assert capsys.readouterr().err == "1/2 scored again\n2/2 scored again\n"
 
     def test_the_time_is_over(self) -> None:
         waiting = [row(1, "waiting", new=None)]
         with api(waiting) as client, pytest.raises(CliError) as caught:
-            rescoring.wait_for_rescores(client, PATH, waiting, 0.02)
+            reevaluation.wait_for_rescores(client, PATH, waiting, 0.02)
         assert caught.value.exit_code is ExitCode.WAIT_TIMED_OUT
 
     def test_nothing_was_asked_for(self) -> None:
         with api([]) as client:
-            assert rescoring.wait_for_rescores(client, PATH, [], None) == []
+            assert reevaluation.wait_for_rescores(client, PATH, [], None) == []
 
 
 class TestShowRescores:
     def test_old_and_new_side_by_side(self, capsys: pytest.CaptureFixture[str]) -> None:
         rows = [row(1), row(2, old=1.0), row(3, make_current=False, judge={"model": "judge-2"})]
-        rescoring.show_rescores({"rescores": rows, "refused": []}, Output.TABLE)
+        reevaluation.show_rescores({"rescores": rows, "refused": []}, Output.TABLE)
         said = capsys.readouterr()
         lines = [line.split() for line in said.out.splitlines()]
         assert lines[0] == [
@@ -79,21 +79,21 @@ class TestShowRescores:
         assert said.err == "2 scores changed, 0 without a verdict, 0 that could not be scored again\n"
 
     def test_what_had_no_verdict_before(self, capsys: pytest.CaptureFixture[str]) -> None:
-        rescoring.show_rescores({"rescores": [row(old=None)], "refused": []}, Output.TABLE)
+        reevaluation.show_rescores({"rescores": [row(old=None)], "refused": []}, Output.TABLE)
         assert capsys.readouterr().out.splitlines()[1].split()[-6:] == ["-", "1", "-", "new", "-", "e1"]
 
     def test_as_json(self, capsys: pytest.CaptureFixture[str]) -> None:
-        rescoring.show_rescores({"rescores": [row()], "refused": []}, Output.JSON)
+        reevaluation.show_rescores({"rescores": [row()], "refused": []}, Output.JSON)
         assert json.loads(capsys.readouterr().out)["rescores"][0]["new_score"] == 1.0
 
     def test_without_a_verdict_it_is_infrastructure(self) -> None:
         rows = [row(1, "failed", new=None, message="the metric broke")]
         with pytest.raises(typer.Exit) as caught:
-            rescoring.show_rescores({"rescores": rows, "refused": []}, Output.TABLE)
+            reevaluation.show_rescores({"rescores": rows, "refused": []}, Output.TABLE)
         assert caught.value.exit_code == ExitCode.INFRASTRUCTURE
 
     def test_what_was_refused_is_listed(self, capsys: pytest.CaptureFixture[str]) -> None:
         refused = [{"episode_id": "e9", "task": "files/9", "reason": "lacks the file"}]
         with pytest.raises(typer.Exit):
-            rescoring.show_rescores({"rescores": [], "refused": refused}, Output.TABLE)
+            reevaluation.show_rescores({"rescores": [], "refused": refused}, Output.TABLE)
         assert "lacks the file" in capsys.readouterr().out

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sqlalchemy.dialects import postgresql
 
 from backend.db.types import Timestamp, clean_json, clean_text, dump_json, one_of
-from backend.domain.episode import RunState
+from backend.domain.model.episode import RunState
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),

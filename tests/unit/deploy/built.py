@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from scripts.kustomize import build, pod_spec
-from scripts.manifests import overlays
+from tools.kustomize import build, pod_spec
+from tools.manifests import overlays
 
 Json = dict[str, Any]
 OVERLAYS = {folder.name: folder for folder in overlays()}

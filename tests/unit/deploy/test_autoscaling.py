@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from backend.services.signals import Signals, families
-from backend.web.api.schemas_signals import ProviderSignals
-from scripts.kustomize import build
+from backend.services.scheduling.autoscaling_signals import Signals, families
+from backend.web.scheduling.schemas import ProviderSignals
 from tests.unit.deploy.built import kind
+from tools.kustomize import build
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs/internals/autoscaling.md").read_text()

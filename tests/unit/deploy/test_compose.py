@@ -1,4 +1,4 @@
-"""docker-compose.yml and its images, as far as can be said without an engine; tests/trial starts them for real."""
+"""docker-compose.yml and its images, as far as can be said without an engine; tools/compose_smoke starts them."""
 
 import json
 import os
@@ -16,7 +16,7 @@ import yaml
 
 from backend.cli.containers import first_secrets
 from backend.config import Settings
-from backend.services.stores.s3 import Place
+from backend.services.artifacts.stores.s3 import Place
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = (ROOT / "docker-compose.yml").read_text()
@@ -321,14 +321,14 @@ class TestUpgrade:
 
 class TestProxy:
     def test_takes_the_largest_upload(self) -> None:
-        from backend.web.guard import UPLOAD_LIMIT
+        from backend.web.security_middleware import UPLOAD_LIMIT
 
         size = re.search(r"client_max_body_size (\d+)m;", NGINX)
         assert size
         assert int(size[1]) * 2**20 > UPLOAD_LIMIT
 
     def test_asks_elsewhere_as_an_ending_api_understands_it(self) -> None:
-        from backend.web.draining import ELSEWHERE
+        from backend.web.graceful_shutdown import ELSEWHERE
 
         assert re.search(rf"proxy_set_header {ELSEWHERE.decode()} 1;", NGINX, re.IGNORECASE)
 

@@ -7,8 +7,8 @@ import yaml
 
 from backend.config import Settings
 from backend.web.serve import FINISH_SECONDS
-from scripts.manifests import K8S
 from tests.unit.deploy.built import OVERLAYS, containers, fits, kind, labels, objects, references, workloads
+from tools.manifests import K8S
 
 EACH = pytest.mark.parametrize("overlay", OVERLAYS)
 PRIVILEGED = {("single-node", "local-worker")}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.web.api.runs import LONGEST_WAIT
+from backend.web.runs.api import LONGEST_WAIT
 
 ROOT = Path(__file__).resolve().parents[3]
 PLACES = [

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import until
-from worker.keeper.folders import KeeperFolder, base_folder, processes_of, sweep, title
+from worker.desktop_supervisor.folders import KeeperFolder, base_folder, processes_of, sweep, title
 
 
 @pytest.fixture

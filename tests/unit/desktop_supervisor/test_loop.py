@@ -1,7 +1,7 @@
 import os
 import time
 
-from worker.keeper.loop import Loop
+from worker.desktop_supervisor.loop import Loop
 
 
 class TestTurn:

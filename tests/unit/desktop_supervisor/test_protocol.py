@@ -1,6 +1,6 @@
 import pytest
 
-from worker.keeper.wire import MAX_MESSAGE, Decoder, ProtocolError, encode
+from worker.desktop_supervisor.protocol import MAX_MESSAGE, Decoder, ProtocolError, encode
 
 
 class TestDecoder:

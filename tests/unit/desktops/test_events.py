@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import GuestRefused
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
 from worker.desktops.events import input_event
 
 A = ActionType

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.ports import Desktop
-from backend.domain.run import Screen
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import Desktop
 from tests.unit.desktops.server import Server, reply
 from worker.desktops import GuestDesktop
 

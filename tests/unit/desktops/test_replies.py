@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from backend.domain.errors import GuestLost
-from backend.domain.run import Screen
+from backend.domain.model.run import Screen
 from tests.factories.health import health_of
 from worker.desktops import replies
 from worker.desktops.wire import Reply

@@ -8,7 +8,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from worker.egress.authority import LIFE, Authority
+from worker.egress.certificate_authority import LIFE, Authority
 
 HOSTS = ("shop.example", "bank.example")
 

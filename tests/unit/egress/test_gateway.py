@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import NotFound
-from backend.domain.way_out import WayOut
-from backend.services.addresses import Reach
-from tests.fakes.origin import Origin, origin, reply
+from backend.domain.machines.egress_rules import WayOut
+from backend.services.artifacts.egress_policy import Reach
+from tests.fakes.origin_server import Origin, origin, reply
 from tests.waiting import until
 from worker.egress import Gateway, Gateways
-from worker.egress.authority import Authority
+from worker.egress.certificate_authority import Authority
 from worker.egress.gateway import MOST_CONNECTIONS
 
 STORE = {"1" * 64: b"stored"}

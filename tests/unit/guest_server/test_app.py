@@ -8,8 +8,8 @@ import pytest
 from aiohttp import web
 
 from guest_server.app import build_app
-from guest_server.limits import Limits
-from guest_server.machine import Machine
+from guest_server.protocol.limits import Limits
+from guest_server.protocol.machine import Machine
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "internals" / "guest-api.md"
 

@@ -1,7 +1,7 @@
 import asyncio
 from pathlib import Path
 
-from guest_server.relay import Streams, leading
+from guest_server.socket_relay import Streams, leading
 
 
 class TestLeading:

@@ -4,8 +4,8 @@ from itertools import count
 import pytest
 
 from backend.domain.errors import GuestLost
-from backend.domain.ports import ExecResult
-from backend.domain.trajectory import Window
+from backend.domain.model.trajectory import Window
+from backend.domain.ports.desktop import ExecResult
 from tests.fakes.desktop import FakeDesktop, FakeWindow
 from worker.images.checks import Check, answers, basics, starts, table
 

@@ -12,9 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from worker.k8s import official
+from worker.k8s import client
+from worker.k8s.client import IN_CLUSTER, Kubernetes, configured, connect, error_of
 from worker.k8s.cluster import PODS, Conflict, Gone, Missing, Refused, Unavailable
-from worker.k8s.official import IN_CLUSTER, Kubernetes, configured, connect, error_of
 
 LINES: tuple[dict[str, Any], ...] = (
     {"type": "ADDED", "object": {"metadata": {"name": "a", "resourceVersion": "5"}}},
@@ -152,13 +152,13 @@ class TestList:
             cluster.list(PODS, labels=what)
 
     def test_one_that_never_ends_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(official, "_MOST_PIECES", 5)
+        monkeypatch.setattr(client, "_MOST_PIECES", 5)
         with pytest.raises(Unavailable, match="more than 5 pieces"):
             cluster.list(PODS, labels="pieces")
 
     def test_one_that_is_too_long_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(cluster.list(PODS, labels="long").items) == 1
-        monkeypatch.setattr(official, "_LONGEST_ANSWER", 2**19)
+        monkeypatch.setattr(client, "_LONGEST_ANSWER", 2**19)
         with pytest.raises(Unavailable, match="an answer of more than 524288 bytes"):
             cluster.list(PODS, labels="long")
 
@@ -207,7 +207,7 @@ class TestWatch:
             list(watching)
 
     def test_a_silent_line_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(official, "_LATE_SECONDS", 0.3)
+        monkeypatch.setattr(client, "_LATE_SECONDS", 0.3)
         with cluster.watch(PODS, "3", seconds=0.1) as watching, pytest.raises(Unavailable, match=": nothing came in "):
             list(watching)
 
@@ -217,7 +217,7 @@ class TestWatch:
             list(watching)
 
     def test_a_line_that_is_too_long_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(official, "_LONGEST_LINE", 2**19)
+        monkeypatch.setattr(client, "_LONGEST_LINE", 2**19)
         with cluster.watch(PODS, "15") as watching, pytest.raises(Unavailable, match="a line of more than"):
             list(watching)
 

@@ -9,10 +9,10 @@ import pytest
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.fakes.kubernetes.nodes import add_taint
 from tests.waiting import until
-from worker.k8s import left_nodes
+from worker.k8s import draining_nodes
+from worker.k8s.client import connect
 from worker.k8s.cluster import Object
-from worker.k8s.left_nodes import GONE, LeftNodes
-from worker.k8s.official import connect
+from worker.k8s.draining_nodes import GONE, LeftNodes
 
 CORDONED = "cordoned: somebody keeps new pods away from it"
 
@@ -78,7 +78,7 @@ class TestWhy:
     def test_of_removed_nodes_the_last_are_known(
         self, fake: FakeCluster, left: LeftNodes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(left_nodes, "_MOST_GONE", 1)
+        monkeypatch.setattr(draining_nodes, "_MOST_GONE", 1)
         fake.delete_node("n1")
         fake.delete_node("n2")
         until(lambda: left.why(pod("n2")) == GONE)
@@ -96,7 +96,7 @@ class TestWhy:
         fake.api.cut_connections()
         until(lambda: left._nodes.trouble)
         assert left.why(pod()) == CORDONED, "as it was last seen"
-        monkeypatch.setattr(left_nodes, "OLD_SECONDS", 0.0)
+        monkeypatch.setattr(draining_nodes, "OLD_SECONDS", 0.0)
         assert left.why(pod()) == ""
 
     def test_where_nodes_may_not_be_read_none_is_left(self, fake: FakeCluster, refused: LeftNodes) -> None:

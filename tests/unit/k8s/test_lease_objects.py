@@ -3,9 +3,9 @@
 from dataclasses import replace
 from uuid import UUID
 
-from backend.domain.slots import SlotRef
-from worker.k8s import holds
-from worker.k8s.holds import Held, Written, due
+from backend.domain.machines.slots import SlotRef
+from worker.k8s import lease_objects
+from worker.k8s.lease_objects import Held, Written, due
 
 ID = UUID("018f0000-0000-7000-8000-000000000001")
 NOW = 1_767_225_600.5
@@ -26,7 +26,7 @@ def names(*numbers: int) -> list[str]:
 
 class TestLease:
     def test_is_this_object(self) -> None:
-        assert holds.lease(held(), "w-1", "lab", NOW, transitions=3, version="9") == {
+        assert lease_objects.lease(held(), "w-1", "lab", NOW, transitions=3, version="9") == {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
             "metadata": {
@@ -57,15 +57,23 @@ class TestLease:
         }
 
     def test_says_what_it_said(self) -> None:
-        found = holds.lease(held(), "w-1", "lab", NOW, transitions=3)
-        assert (holds.fence_of(found), holds.transitions_of(found), holds.holder_of(found)) == (7, 3, "w-1")
-        assert not holds.is_past(found, NOW + 59)
-        assert holds.is_past(found, NOW + 61)
+        found = lease_objects.lease(held(), "w-1", "lab", NOW, transitions=3)
+        assert (lease_objects.fence_of(found), lease_objects.transitions_of(found), lease_objects.holder_of(found)) == (
+            7,
+            3,
+            "w-1",
+        )
+        assert not lease_objects.is_past(found, NOW + 59)
+        assert lease_objects.is_past(found, NOW + 61)
 
     def test_an_object_that_somebody_has_spoilt_says_nothing(self) -> None:
         found = {"metadata": {"annotations": {"deskarena.dev/fence": "-4", "deskarena.dev/deadline": "soon"}}}
-        assert (holds.fence_of(found), holds.transitions_of(found), holds.holder_of(found)) == (0, 0, "somebody")
-        assert holds.is_past(found, NOW)
+        assert (lease_objects.fence_of(found), lease_objects.transitions_of(found), lease_objects.holder_of(found)) == (
+            0,
+            0,
+            "somebody",
+        )
+        assert lease_objects.is_past(found, NOW)
 
 
 class TestDue:
@@ -97,6 +105,6 @@ class TestDue:
             now += 2.0
             for name, each in due(ours, known, now, most=40):
                 assert each is not None
-                assert now - known[name].at <= holds.DURATION_SECONDS + 20.0
+                assert now - known[name].at <= lease_objects.DURATION_SECONDS + 20.0
                 known[name], writes = written(each, at=now), writes + 1
         assert writes <= 600.0 * 20

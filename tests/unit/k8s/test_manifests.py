@@ -8,7 +8,7 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.errors import Invalid
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
 from worker.k8s import manifests
 from worker.k8s.manifests import Room
 from worker.k8s.plan import PodPlan, Volume, bytes_of, volume

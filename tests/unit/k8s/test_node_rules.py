@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.domain.slots import GIB, Need
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.slots import GIB, Need
 from worker.k8s.cluster import Object
 from worker.k8s.node_rules import Wants, emulated_words, leave, look, tolerated
 

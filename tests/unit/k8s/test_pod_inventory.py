@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from backend.config import Settings
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.waiting import until
 from worker.k8s import manifests
-from worker.k8s.all_pods import AllPods
+from worker.k8s.client import Kubernetes, connect
 from worker.k8s.cluster import PODS
 from worker.k8s.manifests import Room
-from worker.k8s.official import Kubernetes, connect
 from worker.k8s.plan import PodPlan
+from worker.k8s.pod_inventory import AllPods
 from worker.k8s.pod_watch import PodWatch
 
 PLAN = PodPlan.of(Settings(k8s_image="registry.example/vm:1", k8s_idle_seconds=30))

@@ -1,10 +1,10 @@
 """What a pod takes of its node."""
 
 from backend.config import Settings
-from backend.domain.slots import GIB
+from backend.domain.machines.slots import GIB
 from worker.k8s.manifests import Room
-from worker.k8s.need import pod_need
 from worker.k8s.plan import PodPlan
+from worker.k8s.pod_requests import pod_need
 
 
 def test_is_what_its_manifest_requests() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from worker.k8s.states import HITCH_SECONDS, HITCHES, PATIENT, Cause, Seen, look
+from worker.k8s.pod_status import HITCH_SECONDS, HITCHES, PATIENT, Cause, Seen, look
 
 UID = "u-1"
 BEGUN = "2026-01-01T00:00:00Z"

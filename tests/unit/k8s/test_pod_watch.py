@@ -8,8 +8,8 @@ import pytest
 
 from worker.k8s import pod_watch
 from worker.k8s.cluster import Cluster
+from worker.k8s.pod_status import HITCH_SECONDS, Cause
 from worker.k8s.pod_watch import PodWatch
-from worker.k8s.states import HITCH_SECONDS, Cause
 
 POD = {"metadata": {"name": "one", "uid": "1"}}
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.slots import SlotRef
-from worker.k8s.warm import Plan, WarmSlot, plan
+from backend.domain.machines.slots import SlotRef
+from worker.k8s.warm_plan import Plan, WarmSlot, plan
 
 SLOTS = st.lists(
     st.builds(

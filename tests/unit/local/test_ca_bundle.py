@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from worker.egress.authority import Authority
-from worker.local.trust import OWN_BUNDLE, POLICIES, lay_out, trust
+from worker.egress.certificate_authority import Authority
+from worker.local.ca_bundle import OWN_BUNDLE, POLICIES, lay_out, trust
 
 HOSTS = b"the host's own authorities"
 

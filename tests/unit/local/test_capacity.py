@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.local import room
+from worker.local import capacity
 from worker.local.cgroups import Place
 from worker.local.group_trial import V2
 from worker.local.watchdog import host_memory
@@ -10,13 +10,13 @@ from worker.local.watchdog import host_memory
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "host_memory", lambda: (1000, 2000))
+    monkeypatch.setattr(capacity, "host_memory", lambda: (1000, 2000))
 
 
 class TestFreeMemory:
     def in_group(self, monkeypatch: pytest.MonkeyPatch, place: Place) -> int:
-        monkeypatch.setattr(room, "here", lambda: {"memory": [place]})
-        return room.free_memory()
+        monkeypatch.setattr(capacity, "here", lambda: {"memory": [place]})
+        return capacity.free_memory()
 
     def test_our_own_group_may_have_less_than_the_host(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None
@@ -45,8 +45,8 @@ class TestFreeMemory:
 
 class TestMostMemory:
     def in_groups(self, monkeypatch: pytest.MonkeyPatch, *places: Place) -> int:
-        monkeypatch.setattr(room, "here", lambda: {"memory": list(places)})
-        return room.most_memory()
+        monkeypatch.setattr(capacity, "here", lambda: {"memory": list(places)})
+        return capacity.most_memory()
 
     def test_the_least_limit_of_our_own_group_and_those_above_it(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None
@@ -71,4 +71,4 @@ class TestMostMemory:
         assert self.in_groups(monkeypatch) == 2000
 
     def test_of_this_machine(self) -> None:
-        assert 0 < room.most_memory() <= host_memory()[1]
+        assert 0 < capacity.most_memory() <= host_memory()[1]

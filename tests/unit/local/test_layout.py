@@ -86,7 +86,7 @@ class TestBwrapCommand:
             *("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/user", "--"),
             *("/usr/bin/prlimit", "--nproc=1024:1024", "--nofile=4096:4096", "--fsize=536870912:536870912"),
             *("--core=1:1", "--msgqueue=819200:819200", "--sigpending=4096:4096", "--memlock=65536:65536", "--"),
-            *("/usr/bin/python3", "-m", "guest_server.session"),
+            *("/usr/bin/python3", "-m", "guest_server.linux.session"),
         ]
 
     def test_what_its_kind_of_desktop_has_beside_that(self) -> None:

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from guest_server import session_wine
-from scripts import prepare, wine_prefix
+from guest_server.linux import wine_session
+from tools import prepare, wine_prefix
 from worker.local import wine
 from worker.local.images import SYSTEMS, offers
 
@@ -57,7 +57,7 @@ class TestFlavour:
         assert (made.name, made.home) == ("windows", folder / "home")
         drive = "/home/user/.wine/drive_c"
         assert made.binds == {f"{drive}/Python": folder / "python", f"{drive}/Deskarena": Path("/guest")}
-        assert made.command[-1] == "guest_server.session_wine"
+        assert made.command[-1] == "guest_server.linux.wine_session"
         assert made.environment["WINEPREFIX"] == "/home/user/.wine"
         assert ".wine/drive_c/users/Docker/Documents" in made.folders
 
@@ -106,4 +106,4 @@ class TestTheTemplatesMaker:
         assert wine_prefix.USER == wine.USER
         assert wine_prefix.LOADERS == wine.LOADERS
         assert prepare.WHY_NOT == wine.WHY_NOT
-        assert session_wine.PYTHON.removesuffix("\\python.exe") == wine_prefix.PYTHON
+        assert wine_session.PYTHON.removesuffix("\\python.exe") == wine_prefix.PYTHON

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from backend.domain.run import Screen
+from backend.domain.model.run import Screen
 from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import EMULATING_HOST
 from tests.waiting import until

@@ -1,6 +1,6 @@
 import pytest
 
-from worker.qemu.lines import LineDecoder, LineError, encode
+from worker.qemu.json_lines import LineDecoder, LineError, encode
 
 
 class TestLineDecoder:

@@ -1,4 +1,4 @@
-from worker.qemu.budget import MIB, RESERVE, Budget
+from worker.qemu.memory_budget import MIB, RESERVE, Budget
 
 GIB = 1024 * MIB
 

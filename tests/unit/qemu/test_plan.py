@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import ClusterLost
-from backend.domain.machine_image import DirectBoot, Disk, ImageFile, MachineImage
-from backend.domain.run import Screen
+from backend.domain.machines.machine_image import DirectBoot, Disk, ImageFile, MachineImage
+from backend.domain.model.run import Screen
 from tests.factories.vm_hosts import ACCELERATED, EMULATED, EMULATING_HOST, KVM_HOST
 from worker.qemu.accelerator import Reason
 from worker.qemu.plan import Host, machine_of, template_key

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from worker.qemu.accelerator import AUTO
+from worker.qemu.access_gate import Door
 from worker.qemu.client import Held, SupervisorError
-from worker.qemu.door import Door
-from worker.qemu.lines import encode
+from worker.qemu.json_lines import encode
 from worker.qemu.machine import Machine
 from worker.qemu.remote import RemoteSupervisor, connect
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.qemu.place import Place, base_folder, sweep
+from worker.qemu.runtime_dir import Place, base_folder, sweep
 
 
 @pytest.fixture(autouse=True)

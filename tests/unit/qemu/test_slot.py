@@ -12,8 +12,8 @@ import pytest
 
 from worker.qemu import template
 from worker.qemu.machine import Machine
-from worker.qemu.place import Place
 from worker.qemu.process import Qemu, QemuFailed
+from worker.qemu.runtime_dir import Place
 from worker.qemu.slot import Running, Slot, Wanted, dirty_bytes
 from worker.qemu.supervisor import Supervisor
 

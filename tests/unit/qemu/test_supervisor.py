@@ -12,10 +12,10 @@ import psutil
 import pytest
 
 from tests.waiting import until
+from worker.qemu.access_gate import Door
 from worker.qemu.client import Held, SupervisorError
-from worker.qemu.door import Door
-from worker.qemu.place import Place
 from worker.qemu.remote import RemoteSupervisor, ShownOut
+from worker.qemu.runtime_dir import Place
 from worker.qemu.slot import Slot
 from worker.qemu.supervisor import Supervisor
 from worker.qemu.volumes import Volumes

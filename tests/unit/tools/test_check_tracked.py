@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import check_tracked
+from tools import check_tracked
 
 
 class TestFindingsIn:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import docs_site
+from tools import docs_site
 
 INDEX = "# Documentation\n\n## Guides\n\n[Start](start.md)\n"
 

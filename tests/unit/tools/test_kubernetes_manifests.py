@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from scripts.kubernetes_manifests import FOLDER, findings
+from tools.kubernetes_manifests import FOLDER, findings
 
 DEPLOYMENT = """\
 apiVersion: apps/v1

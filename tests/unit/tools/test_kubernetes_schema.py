@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from scripts.kubernetes_schema import KINDS, WORDS, fields_of, model_of, of_model, problems
+from tools.kubernetes_schema import KINDS, WORDS, fields_of, model_of, of_model, problems
 
 
 def pod(**spec: Any) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from scripts.kubernetes_manifests import FOREIGN
-from scripts.kustomize import BuildError, apply, build, identity
-from scripts.manifests import K8S, main, overlays, wrong
+from tools.kubernetes_manifests import FOREIGN
+from tools.kustomize import BuildError, apply, build, identity
+from tools.manifests import K8S, main, overlays, wrong
 
 POD = {"containers": [{"name": "one", "image": "thing:1"}, {"name": "two", "image": "other"}]}
 DEPLOYMENT = {

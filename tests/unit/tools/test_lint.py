@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import lint
+from tools import lint
 
 
 class TestTimed:

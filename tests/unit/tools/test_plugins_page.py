@@ -5,7 +5,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.registry import Kind
-from scripts import plugins_page
+from tools import plugins_page
 
 
 @pytest.fixture

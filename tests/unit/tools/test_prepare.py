@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import docs_site, prepare, steps
+from tools import docs_site, prepare, steps
 
 STARTER = Path(__file__).resolve().parents[3] / "backend" / "starter"
 PACKAGE_OF = {
@@ -29,14 +29,14 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(module, "STAMPS", tmp_path / ".setup")
     monkeypatch.setattr(prepare, "WINE", tmp_path / ".wine")
     (tmp_path / ".setup").mkdir()
-    (tmp_path / "scripts").mkdir()
+    (tmp_path / "tools").mkdir()
     return tmp_path
 
 
 class TestWantedPackages:
     def test_reads_names_without_comments_and_twice_named_once(self, checkout: Path) -> None:
-        (checkout / "scripts" / "packages-base.txt").write_text("# list\nxvfb\n\ndbus # the bus\n")
-        (checkout / "scripts" / "packages-full.txt").write_text("dbus\nchromium\n")
+        (checkout / "tools" / "packages-base.txt").write_text("# list\nxvfb\n\ndbus # the bus\n")
+        (checkout / "tools" / "packages-full.txt").write_text("dbus\nchromium\n")
         assert prepare.wanted_packages(["base", "full"]) == ["xvfb", "dbus", "chromium"]
 
 
@@ -50,7 +50,7 @@ class TestPrepareSystem:
             tried.append(names)
             return False
 
-        (checkout / "scripts" / "packages-base.txt").write_text("no-such-package\n")
+        (checkout / "tools" / "packages-base.txt").write_text("no-such-package\n")
         monkeypatch.setattr(prepare, "missing_packages", lambda names: names)
         monkeypatch.setattr(prepare, "install_system", install)
         return tried
@@ -132,7 +132,7 @@ class TestInstallSystem:
 @pytest.fixture
 def wine_checkout(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout, and a machine with a Wine that says its version."""
-    for name in ("requirements-guest-windows.txt", "scripts/wine_prefix.py", "vm_images/wine/settings.reg"):
+    for name in ("requirements/guest-windows.txt", "tools/wine_prefix.py", "vm_images/wine/settings.reg"):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_text(name)
     (checkout / "wine").write_text("#!/bin/sh\necho wine-8.0\n")
@@ -208,7 +208,7 @@ class TestPrepareDocs:
     def test_a_page_that_cannot_be_built_stops_nothing_else(
         self, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        (checkout / "requirements-docs.txt").write_text("")
+        (checkout / "requirements/docs.txt").write_text("")
         monkeypatch.setattr(docs_site, "sources", list)
         monkeypatch.setattr(prepare, "build_docs", lambda: steps.run(["false"]))
         assert prepare.prepare_docs()

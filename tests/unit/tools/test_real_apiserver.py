@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.control_plane import programs
-from tests.control_plane.building import described, environment, stamped
-from tests.control_plane.running import new_layout, write_files
+from tools.real_apiserver import programs
+from tools.real_apiserver.building import described, environment, stamped
+from tools.real_apiserver.running import new_layout, write_files
 
 
 @pytest.fixture

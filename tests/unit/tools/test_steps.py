@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import steps
+from tools import steps
 
 
 @pytest.fixture

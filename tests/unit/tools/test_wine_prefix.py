@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts import wine_prefix
+from tools import wine_prefix
 
 
 class TestLinkOwnFiles:

@@ -2,7 +2,7 @@ import socket
 
 import pytest
 
-from backend.web.addresses import KnownHosts, is_loopback, name_of
+from backend.web.allowed_hosts import KnownHosts, is_loopback, name_of
 
 
 class TestIsLoopback:

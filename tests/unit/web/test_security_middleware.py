@@ -10,8 +10,8 @@ from starlette.websockets import WebSocketDisconnect
 from backend.config import Settings
 from backend.domain.errors import Invalid
 from backend.web.app import create_app
-from backend.web.guard import BODY_LIMIT, COOKIE, session_value
 from backend.web.headers import CSP
+from backend.web.security_middleware import BODY_LIMIT, COOKIE, session_value
 
 TOKEN = "s3cret-token"
 OWN = "http://127.0.0.1:8000"

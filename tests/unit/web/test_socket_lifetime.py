@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from backend.services.events import LiveFrame
-from backend.web.ws import live
-from backend.web.ws.closing import over, until_closed
+from backend.web.events import live_socket
+from backend.web.socket_lifetime import over, until_closed
 
 
 class Viewer:
@@ -36,12 +36,12 @@ def test_a_frame_taken_in_the_moment_of_leaving_ends_the_view(monkeypatch: pytes
 
     async def leaving() -> None:
         viewer, taken = Viewer(), asyncio.Event()
-        serving = live._serve(viewer, None, uuid4(), taken)  # type: ignore[arg-type]
+        serving = live_socket._serve(viewer, None, uuid4(), taken)  # type: ignore[arg-type]
         async with asyncio.timeout(5):
             await until_closed(viewer, serving, taken.set)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(live, "_signs", one_sign)
-    monkeypatch.setattr(live, "latest_frame", frame)
+    monkeypatch.setattr(live_socket, "_signs", one_sign)
+    monkeypatch.setattr(live_socket, "latest_frame", frame)
     asyncio.run(leaving())
 
 

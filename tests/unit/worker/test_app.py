@@ -21,7 +21,7 @@ class TestMakeApp:
     def test_beat_sends_only_tasks_that_exist(self) -> None:
         app.loader.import_default_modules()
         sent = {entry["task"] for entry in app.conf.beat_schedule.values()}
-        assert sent == {"worker.tasks.tend", "worker.tasks.sweep"}
+        assert sent == {"worker.tasks.reap", "worker.tasks.sweep"}
         assert sent <= set(app.tasks)
 
     def test_every_task_file_is_a_task_of_its_name(self) -> None:

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import GuestLost
-from backend.domain.ports import ExecResult
+from backend.domain.ports.desktop import ExecResult
 from tests.fakes.desktop import FakeDesktop
-from worker.providers import _local_trial
-from worker.providers._local_trial import Trial, use
+from worker.providers import local_trial
+from worker.providers.local_trial import Trial, use
 
 DETAILS = {"home": "overlay"}
 
@@ -42,7 +42,7 @@ def tried(desktop: FakeDesktop, **programs: list[str]) -> Trial:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_local_trial, "_TREE_SECONDS", 0.1)
+    monkeypatch.setattr(local_trial, "_TREE_SECONDS", 0.1)
 
 
 class TestTree:

@@ -1,7 +1,7 @@
 """Every kind of fault: importing this package registers all."""
 
-from tests.chaos.faults import clocks, disk, guests, network, nodes, parts, pods, users
-from tests.chaos.faults.base import KINDS, Blow, Fault, KindOfFault, Mark, Scene
+from tools.chaos.faults import clocks, disk, guests, network, nodes, parts, pods, users
+from tools.chaos.faults.base import KINDS, Blow, Fault, KindOfFault, Mark, Scene
 
 __all__ = [
     "KINDS",

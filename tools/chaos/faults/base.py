@@ -9,7 +9,7 @@ from random import Random
 from threading import Event
 from typing import TypeVar
 
-from tests.chaos.stack import WORKERS, ChaosStack
+from tools.chaos.stack import WORKERS, ChaosStack
 
 T = TypeVar("T")
 PATIENCE = 15.0
@@ -18,7 +18,7 @@ LOCAL = "local"
 """Flavour of the stack with local desktops."""
 Draw = Callable[[Random], "Fault"]
 KINDS: dict[str, "KindOfFault"] = {}
-"""Every kind by its name, in the order of registration; `tests.chaos.faults` imports all modules."""
+"""Every kind by its name, in the order of registration; `tools.chaos.faults` imports all modules."""
 
 
 @dataclass

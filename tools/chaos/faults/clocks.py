@@ -11,9 +11,9 @@ from pathlib import Path
 from random import Random
 from threading import Event
 
-from tests.chaos import processes
-from tests.chaos.faults.base import Fault, Scene, kind
-from tests.chaos.stack import WORKERS, now
+from tools.chaos import processes
+from tools.chaos.faults.base import Fault, Scene, kind
+from tools.chaos.stack import WORKERS, now
 
 PLACE = "/usr/lib/{}-linux-gnu/faketime/libfaketimeMT.so.1"
 LIBRARIES = tuple(Path(PLACE.format(machine)) for machine in ("x86_64", "aarch64"))
@@ -27,7 +27,7 @@ class Jump(Fault):
         self.name, self.offset, self.seconds = name, offset, seconds
 
     def why_not(self, scene: Scene) -> str:
-        return "" if _library() else "libfaketime is not installed: python3 -m scripts.prepare --chaos"
+        return "" if _library() else "libfaketime is not installed: python3 -m tools.prepare --chaos"
 
     def inject(self, scene: Scene) -> str:
         stack, file = scene.stack, scene.stack.folder / f"clock-{self.name}"

@@ -3,7 +3,7 @@
 import errno
 import os
 
-from tests.chaos.faults.base import Fault, Scene, kind
+from tools.chaos.faults.base import Fault, Scene, kind
 
 BLOCK = 1024 * 1024
 

@@ -8,10 +8,10 @@ from threading import Event
 
 from sqlalchemy import text
 
-from tests.chaos import processes
-from tests.chaos.faults.base import LOCAL, PATIENCE, Draw, Fault, Scene, awaited, chosen, kind
-from tests.chaos.processes import Seen
-from tests.chaos.stack import WORKERS
+from tools.chaos import processes
+from tools.chaos.faults.base import LOCAL, PATIENCE, Draw, Fault, Scene, awaited, chosen, kind
+from tools.chaos.processes import Seen
+from tools.chaos.stack import WORKERS
 
 SPARE_AFTER = 1
 """Losses as `guest` after which an episode's guests are left alone: the third is meant to end the episode."""
@@ -112,7 +112,7 @@ def _spared(scene: Scene) -> bool:
 def _kinds() -> None:
     for what, program, of in (
         ("x server", "Xvfb", "the X server of a desktop"),
-        ("guest server", "guest_server.session", "the guest server of a desktop"),
+        ("guest server", "guest_server.linux.session", "the guest server of a desktop"),
         ("session bus", "dbus-daemon", "the session bus of a desktop"),
         ("window manager", "openbox", "the window manager of a desktop"),
     ):

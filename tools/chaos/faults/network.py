@@ -2,10 +2,10 @@
 
 from random import Random
 
-from tests.chaos.faults.base import Blow, Fault, Scene, busy_worker, kind
-from tests.chaos.faults.parts import any_worker, longer, shorter
-from tests.chaos.proxy import Mode
-from tests.chaos.stack import LEASE, WORKERS, now
+from tools.chaos.faults.base import Blow, Fault, Scene, busy_worker, kind
+from tools.chaos.faults.parts import any_worker, longer, shorter
+from tools.chaos.proxy import Mode
+from tools.chaos.stack import LEASE, WORKERS, now
 
 
 class Line(Fault):

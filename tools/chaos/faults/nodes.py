@@ -6,18 +6,18 @@ The cluster is a fake one (`tests/fakes/kubernetes`).
 from contextlib import suppress
 from random import Random
 
-from tests.chaos.clustered import FLAVOUR, NODES
-from tests.chaos.faults.base import Closed, Fault, Scene, a_while, kind
-from tests.chaos.faults.network import Line
-from tests.chaos.faults.parts import any_worker
-from tests.chaos.faults.pods import EVICTED, cluster_of, evict, mark, running_pods
-from tests.chaos.proxy import Mode
-from tests.chaos.stack import now
 from tests.fakes.kubernetes.faults import Fault as Rule
 from tests.fakes.kubernetes.kinds import NODES as NODE
 from tests.fakes.kubernetes.kinds import PODS
 from tests.fakes.kubernetes.nodes import add_taint
 from tests.fakes.kubernetes.status import Refusal, conflict
+from tools.chaos.clustered import FLAVOUR, NODES
+from tools.chaos.faults.base import Closed, Fault, Scene, a_while, kind
+from tools.chaos.faults.network import Line
+from tools.chaos.faults.parts import any_worker
+from tools.chaos.faults.pods import EVICTED, cluster_of, evict, mark, running_pods
+from tools.chaos.proxy import Mode
+from tools.chaos.stack import now
 
 TAINT = "chaos.example/maintenance"
 LOST = ("the pod's node is lost", "its node was lost")

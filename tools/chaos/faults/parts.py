@@ -8,9 +8,9 @@ from random import Random
 
 import psutil
 
-from tests.chaos import processes
-from tests.chaos.faults.base import LOCAL, Blow, Fault, Scene, busy_worker, chosen, kind
-from tests.chaos.stack import LEASE, WORKERS, now
+from tools.chaos import processes
+from tools.chaos.faults.base import LOCAL, Blow, Fault, Scene, busy_worker, chosen, kind
+from tools.chaos.stack import LEASE, WORKERS, now
 
 
 class Kill(Fault):

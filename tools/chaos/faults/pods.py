@@ -10,16 +10,16 @@ from contextlib import suppress
 from functools import partial
 from random import Random
 
-from tests.chaos import processes
-from tests.chaos.clustered import FLAVOUR, ClusterStack, ending
-from tests.chaos.faults.base import Fault, Mark, Scene, a_while, awaited, chosen, kind
-from tests.chaos.faults.guests import ProgramHit
-from tests.chaos.stack import now
 from tests.fakes.kubernetes import lifecycle
 from tests.fakes.kubernetes.behaviours import evicted, image_pull_back_off, oom_killed, running
 from tests.fakes.kubernetes.kinds import PODS, Json
 from tests.fakes.kubernetes.status import Refusal
 from tests.fakes.kubernetes.subresources import evict_pod
+from tools.chaos import processes
+from tools.chaos.clustered import FLAVOUR, ClusterStack, ending
+from tools.chaos.faults.base import Fault, Mark, Scene, a_while, awaited, chosen, kind
+from tools.chaos.faults.guests import ProgramHit
+from tools.chaos.stack import now
 
 FINALIZER = "chaos.example/stuck"
 DELETED = ("somebody deleted the pod",)

@@ -8,10 +8,10 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 from sqlalchemy import text
 
-from tests.chaos.faults.base import Fault, Scene, kind
-from tests.chaos.load import insist
+from tools.chaos.faults.base import Fault, Scene, kind
+from tools.chaos.load import insist
 
-MESSAGES = ("worker.tasks.wake", "worker.tasks.tend")
+MESSAGES = ("worker.tasks.wake", "worker.tasks.reap")
 
 
 class PausedRun(Fault):

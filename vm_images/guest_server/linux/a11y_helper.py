@@ -1,4 +1,4 @@
-"""The accessibility helper: `python3 -m guest_server.a11y_helper_linux`.
+"""The accessibility helper: `python3 -m guest_server.linux.a11y_helper`.
 
 Reads questions as JSON lines on standard input and answers on standard output. It is a process of its own so that
 the server can kill it when an application hangs.
@@ -9,9 +9,9 @@ import sys
 import time
 from typing import Any
 
-from .a11y_ask_linux import prepare
-from .a11y_walk_linux import Walk, find_terminal
-from .cursor_linux import text_cursor
+from guest_server.linux.a11y_ask import prepare
+from guest_server.linux.a11y_walk import Walk, find_terminal
+from guest_server.linux.text_cursor import text_cursor
 
 
 def _answer(question: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from .a11y_ask_linux import Atspi, HungError, applications, ask, children_of, states_of
-from .a11y_xml import clean, element, put, to_text
+from guest_server.linux.a11y_ask import Atspi, HungError, applications, ask, children_of, states_of
+from guest_server.protocol.a11y_xml import clean, element, put, to_text
 
 Point = tuple[int, int]
 

@@ -3,9 +3,9 @@
 import threading
 from functools import cached_property
 
-from .limits import Limits
-from .selection_owner_linux import SelectionOwner
-from .selection_reader_linux import SelectionReader
+from guest_server.linux.selection_owner import SelectionOwner
+from guest_server.linux.selection_reader import SelectionReader
+from guest_server.protocol.limits import Limits
 
 
 class XClipboard:

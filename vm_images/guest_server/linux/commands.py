@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
-from .errors import GuestError, from_os_error
-from .machine import CommandSpec, Finished
+from guest_server.protocol.errors import GuestError, from_os_error
+from guest_server.protocol.machine import CommandSpec, Finished
 
 _READ = 65_536
 # A program that has ended may have left a child that holds its output open; what is there by then is the output.

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from PIL import Image
 from Xlib import X
 
-from .computer import Box
-from .machine import Placement, WindowInfo
-from .menu_linux import installed
-from .windows_linux import XWindows
-from .x11_linux import XClient
+from guest_server.computer import Box
+from guest_server.linux.menu import installed
+from guest_server.linux.window_control import XWindows
+from guest_server.linux.x11 import XClient
+from guest_server.protocol.machine import Placement, WindowInfo
 
 _CLIPBOARD_SECONDS = 5.0
 _XCLIP = ("xclip", "-selection", "clipboard")

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 
 from Xlib import X
 
-from .environment_linux import SessionConfig
-from .errors import StartError
-from .services_linux import Services
-from .shell_linux import make_usual_folders
-from .x11_linux import XClient
+from guest_server.linux.environment import SessionConfig
+from guest_server.linux.services import Services
+from guest_server.linux.shell import make_usual_folders
+from guest_server.linux.x11 import XClient
+from guest_server.protocol.errors import StartError
 
 
 def prepare_desktop(services: Services, config: SessionConfig, environment: Mapping[str, str], display: str) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .environment import DATA, LIBRARY, PACKAGE, read_ports, read_python_path, read_screen
-from .limits import Limits, limits_from
+from guest_server.environment import DATA, LIBRARY, PACKAGE, read_ports, read_python_path, read_screen
+from guest_server.protocol.limits import Limits, limits_from
 
 _LIBREOFFICE_GTK = Path("/usr/lib/libreoffice/program/libvclplug_gtk3lo.so")
 
@@ -19,7 +19,7 @@ class SessionConfig:
         desktop: `plain` (a colour, the window manager's menu) or `pcmanfm` (icons and wallpaper by that program).
         width, height: of the screen in pixels; with Xorg, the graphics card decides.
         egress_lines: the way out leads through lines that the worker keeps open to us.
-        root_helper: path of the socket of `root_helper_linux`; empty = there is none.
+        root_helper: path of the socket of `root_helper`; empty = there is none.
         x_server: `xvfb`, or `xorg` on the first virtual terminal and the graphics card of a machine.
     """
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .health_facts import Disk, Facts, Process
-from .memory import free_memory
+from guest_server.memory import free_memory
+from guest_server.protocol.health_facts import Disk, Facts, Process
 
 if TYPE_CHECKING:
-    from .x11_linux import XClient
+    from guest_server.linux.x11 import XClient
 
 RESTART_FILES = (Path("/run/reboot-required"), Path("/var/run/reboot-required"))
 # Names as the kernel gives them, which has room for 15 characters.

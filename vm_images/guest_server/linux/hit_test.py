@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from .a11y_ask_linux import Atspi, HungError, applications, ask, children_of, states_of
-from .a11y_xml import clean
-from .interaction_log import Found
+from guest_server.linux.a11y_ask import Atspi, HungError, applications, ask, children_of, states_of
+from guest_server.protocol.a11y_xml import clean
+from guest_server.protocol.interaction_log import Found
 
 SECONDS = 0.25
 _CHILDREN = 200

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from .errors import GuestError
-from .input_events import Event, points
-from .keyboard_linux import Keyboard
-from .pointer_linux import Pointer
-from .x11_linux import XClient, require
+from guest_server.linux.keyboard import Keyboard
+from guest_server.linux.pointer import Pointer
+from guest_server.linux.x11 import XClient, require
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.input_events import Event, points
 
 
 class XInput:

@@ -15,9 +15,9 @@ from Xlib.error import ConnectionClosedError
 from Xlib.ext import record
 from Xlib.protocol import request
 
-from .errors import GuestError
-from .symbols_linux import Remapped, remapped
-from .x11_linux import XClient, require
+from guest_server.linux.key_symbols import Remapped, remapped
+from guest_server.linux.x11 import XClient, require
+from guest_server.protocol.errors import GuestError
 
 _FROM_SERVER, _FROM_CLIENT, _START = 0, 1, 4
 _KEY_PRESS, _BUTTON_PRESS, _MAPPING_NOTIFY = 2, 4, 34

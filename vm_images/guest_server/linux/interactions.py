@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from .errors import GuestError
+from guest_server.protocol.errors import GuestError
 
-_HELPER = "guest_server.interactions_helper_linux"
+_HELPER = "guest_server.linux.interactions_helper"
 _START_SECONDS, _READ_SECONDS = 10.0, 8.0
 _LONGEST_LINE = 2**24
 

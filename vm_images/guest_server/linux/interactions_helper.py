@@ -1,4 +1,4 @@
-"""The helper that keeps the log of interactions: `python3 -m guest_server.interactions_helper_linux`.
+"""The helper that keeps the log of interactions: `python3 -m guest_server.linux.interactions_helper`.
 
 Reads questions as JSON lines on standard input and answers on standard output. It is a process of its own: listening
 takes no time from the server, and an application that hangs or makes the accessibility library crash costs only it.
@@ -14,17 +14,17 @@ from typing import Any
 
 from Xlib import X
 
-from .a11y_ask_linux import HungError, prepare
-from .errors import GuestError
-from .hit_linux import Search, described, has_focus
-from .interaction_log import Found, Log, key_words
-from .keyboard_linux import key_keysym
-from .keys import KEYSYMS
-from .record_linux import Heard, Mark, Press, Recorder
-from .services_linux import hide_memory
-from .surroundings_linux import Surroundings
-from .symbols_linux import Remapped, Symbols
-from .x11_linux import GONE
+from guest_server.linux.a11y_ask import HungError, prepare
+from guest_server.linux.hit_test import Search, described, has_focus
+from guest_server.linux.input_log import Heard, Mark, Press, Recorder
+from guest_server.linux.key_symbols import Remapped, Symbols
+from guest_server.linux.keyboard import key_keysym
+from guest_server.linux.pointer_context import Surroundings
+from guest_server.linux.services import hide_memory
+from guest_server.linux.x11 import GONE
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.interaction_log import Found, Log, key_words
+from guest_server.protocol.keys import KEYSYMS
 
 _BUTTONS = {1: "left", 2: "middle", 3: "right"}
 _PREFERRED = ("enter", "esc", "delete", "pageup", "pagedown", "printscreen", "hangul")  # Of names for the same key.

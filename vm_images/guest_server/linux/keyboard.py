@@ -6,12 +6,12 @@ from typing import Any
 from Xlib import XK, X
 from Xlib.ext import xtest
 
-from .errors import GuestError
-from .input_events import Event, Hotkey, Key, Type
-from .keymap_linux import LSGT_KEYCODE, Keymap, Stroke, char_keysym, chunks
-from .keys import KEYSYMS, XF86_SYMBOLS
-from .ping_linux import Pinger
-from .x11_linux import XClient
+from guest_server.linux.keymap import LSGT_KEYCODE, Keymap, Stroke, char_keysym, chunks
+from guest_server.linux.ping import Pinger
+from guest_server.linux.x11 import XClient
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.input_events import Event, Hotkey, Key, Type
+from guest_server.protocol.keys import KEYSYMS, XF86_SYMBOLS
 
 _GROUP_BITS = 0x6000
 _CHAR_KEYS = {"\n": "Return", "\t": "Tab", "\b": "BackSpace"}

@@ -3,26 +3,26 @@
 import sys
 from collections.abc import Mapping
 
-from .a11y_process import HelpedAccessibility
-from .clipboard_linux import XClipboard
-from .commands_linux import LinuxCommands
-from .environment_linux import SessionConfig, own_environment
-from .health_linux import LinuxHealth
-from .input_linux import XInput
-from .interactions_linux import XInteractions
-from .lines import Lines
-from .machine import Machine
-from .screen_linux import XScreen, XvfbScreen
-from .secret import Secret
-from .services_linux import framebuffer
-from .shell_linux import LinuxShell
-from .shm_screen_linux import ShmScreen
-from .system_linux import RootHelper
-from .wallpaper_linux import PcmanfmWallpaper, RootWallpaper, Wallpaper
-from .windows_linux import XWindows
-from .x11_linux import XClient
+from guest_server.a11y_process import HelpedAccessibility
+from guest_server.egress_tunnels import Lines
+from guest_server.linux.clipboard import XClipboard
+from guest_server.linux.commands import LinuxCommands
+from guest_server.linux.environment import SessionConfig, own_environment
+from guest_server.linux.health import LinuxHealth
+from guest_server.linux.input import XInput
+from guest_server.linux.interactions import XInteractions
+from guest_server.linux.screen import XScreen, XvfbScreen
+from guest_server.linux.services import framebuffer
+from guest_server.linux.shared_memory_screen import ShmScreen
+from guest_server.linux.shell import LinuxShell
+from guest_server.linux.system import RootHelper
+from guest_server.linux.wallpaper import PcmanfmWallpaper, RootWallpaper, Wallpaper
+from guest_server.linux.window_control import XWindows
+from guest_server.linux.x11 import XClient
+from guest_server.protocol.machine import Machine
+from guest_server.protocol.secret import Secret
 
-_ACCESSIBILITY = "guest_server.a11y_helper_linux"
+_ACCESSIBILITY = "guest_server.linux.a11y_helper"
 # For programs that do not answer pings: how long the screen must rest before their input counts as read.
 _IDLE_QUIET_SECONDS, _IDLE_LONGEST_SECONDS = 0.15, 2.0
 

@@ -8,8 +8,8 @@ from typing import Any
 from Xlib import X
 from Xlib.protocol import event as events
 
-from .errors import GuestError
-from .x11_linux import GONE, XClient
+from guest_server.linux.x11 import GONE, XClient
+from guest_server.protocol.errors import GuestError
 
 _ANSWER_SECONDS = 15.0
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from Xlib import X
 from Xlib.ext import xtest
 
-from .input_events import Button, Click, Drag, Event, Move, Scroll
-from .x11_linux import XClient
+from guest_server.linux.x11 import XClient
+from guest_server.protocol.input_events import Button, Click, Drag, Event, Move, Scroll
 
 BUTTON_NUMBERS = {"left": 1, "middle": 2, "right": 3}
 _WHEEL = {"up": 4, "down": 5, "left": 6, "right": 7}

@@ -7,8 +7,8 @@ from typing import Any
 
 from Xlib import X
 
-from .interaction_log import Found
-from .x11_linux import GONE, XClient
+from guest_server.linux.x11 import GONE, XClient
+from guest_server.protocol.interaction_log import Found
 
 _HALF_WIDTH, _HALF_HEIGHT = 160, 24
 _MOST_PICTURE = 48 * 1024

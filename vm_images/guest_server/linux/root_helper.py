@@ -1,4 +1,4 @@
-"""Does as root what a desktop's user may not: `python3 -m guest_server.root_helper_linux` behind a socket of systemd.
+"""Does as root what a desktop's user may not: `python3 -m guest_server.linux.root_helper` behind a socket of systemd.
 
 It takes one connection in its life, the guest server's, which connects before an agent or a task is there. So nobody
 else in the machine can use it. One line of JSON asks, one answers.

@@ -16,8 +16,8 @@ from Xlib import X
 from Xlib.error import ConnectionClosedError
 from Xlib.ext import damage
 
-from .machine import Shot
-from .x11_linux import XClient, require
+from guest_server.linux.x11 import XClient, require
+from guest_server.protocol.machine import Shot
 
 _XWD = struct.Struct(">25I")
 _COLOR_BYTES = 12

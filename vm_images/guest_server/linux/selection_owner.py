@@ -11,8 +11,8 @@ from Xlib import X, Xatom
 from Xlib.error import ConnectionClosedError
 from Xlib.protocol import event as events
 
-from .errors import GuestError
-from .x11_linux import GONE, XClient
+from guest_server.linux.x11 import GONE, XClient
+from guest_server.protocol.errors import GuestError
 
 PIECE = 64 * 2**10
 _ANSWER_SECONDS = 5.0

@@ -6,8 +6,8 @@ from typing import Any
 
 from Xlib import X
 
-from .errors import GuestError
-from .x11_linux import XClient
+from guest_server.linux.x11 import XClient
+from guest_server.protocol.errors import GuestError
 
 _ANSWER_SECONDS = 7.0  # Two readers, one after the other, are told before their client gives the desktop up.
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .environment_linux import SessionConfig
-from .errors import GuestError, StartError
+from guest_server.linux.environment import SessionConfig
+from guest_server.protocol.errors import GuestError, StartError
 
 END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _START_SECONDS = 15.0

@@ -1,4 +1,4 @@
-"""A whole desktop session: `python3 -m guest_server.session`.
+"""A whole desktop session: `python3 -m guest_server.linux.session`.
 
 Starts the X server, session bus, accessibility bus and window manager, then answers the API. The first line of
 standard input is the secret. Prints one JSON line when the API answers. Ends, and takes all down, with the exit code 1
@@ -15,10 +15,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from .environment_linux import SessionConfig, children_environment, read_config
-from .errors import GuestError
-from .secret import Secret, read_secret
-from .services_linux import (
+from guest_server.linux.environment import SessionConfig, children_environment, read_config
+from guest_server.linux.services import (
     END_SIGNALS,
     X_SERVERS,
     Services,
@@ -29,9 +27,11 @@ from .services_linux import (
     start_openbox,
     start_x,
 )
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.secret import Secret, read_secret
 
 if TYPE_CHECKING:
-    from .machine import Machine
+    from guest_server.protocol.machine import Machine
 
 
 def boot(services: Services, config: SessionConfig, secret: Secret) -> "tuple[Machine, str]":
@@ -47,8 +47,8 @@ def boot(services: Services, config: SessionConfig, secret: Secret) -> "tuple[Ma
     start_accessibility(services, environment)
     _import_ahead("aiohttp.web", "Xlib.display")
 
-    from .desktop_linux import prepare_desktop
-    from .machine_linux import linux_machine
+    from guest_server.linux.desktop import prepare_desktop
+    from guest_server.linux.machine import linux_machine
 
     machine = linux_machine(config, secret, display, environment)
     prepare_desktop(services, config, environment, display)
@@ -68,8 +68,8 @@ def run(config: SessionConfig, secret: Secret, address: argparse.Namespace) -> i
 
     def work() -> str:
         machine, display = boot(services, config, secret)
-        from .ground_linux import LinuxGround
-        from .serving import serve, tell_ready
+        from guest_server.linux.session_base import LinuxGround
+        from guest_server.serving import serve, tell_ready
 
         told = {"display": display, "screen": [machine.screen.width, machine.screen.height], "pid": os.getpid()}
         return serve(machine, LinuxGround(services), address, lambda: tell_ready(start, told))

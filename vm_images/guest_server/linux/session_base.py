@@ -9,8 +9,8 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from .machine import Machine
-from .services_linux import X_SERVERS, Services
+from guest_server.linux.services import X_SERVERS, Services
+from guest_server.protocol.machine import Machine
 
 _ESSENTIAL = (*X_SERVERS.values(), "dbus-daemon", "openbox", "at-spi")
 _NEWS_SECONDS = 1.0

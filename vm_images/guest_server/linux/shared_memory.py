@@ -9,8 +9,8 @@ from typing import Any
 
 from Xlib.protocol import rq
 
-from .errors import GuestError
-from .x11_linux import XClient
+from guest_server.linux.x11 import XClient
+from guest_server.protocol.errors import GuestError
 
 _NAME = "MIT-SHM"
 _IPC_PRIVATE, _IPC_RMID, _IPC_CREAT, _SHM_RDONLY = 0, 0, 0o1000, 0o10000

@@ -5,11 +5,11 @@ Unlike Xvfb such a server may be given another size while it runs.
 
 from Xlib.error import BadMatch
 
-from .machine import Shot
-from .pointer_picture_linux import PointerPicture
-from .screen_linux import XScreen
-from .shm_linux import SharedPicture
-from .x11_linux import XClient, require
+from guest_server.linux.pointer_picture import PointerPicture
+from guest_server.linux.screen import XScreen
+from guest_server.linux.shared_memory import SharedPicture
+from guest_server.linux.x11 import XClient, require
+from guest_server.protocol.machine import Shot
 
 _PIXEL_BYTES = 4
 _DEPTH = 24

@@ -8,9 +8,9 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
-from .errors import GuestError
-from .machine import CommandSpec, RecorderSpec
-from .wallpaper_linux import Wallpaper
+from guest_server.linux.wallpaper import Wallpaper
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import CommandSpec, RecorderSpec
 
 _FOLDER_KEYS = {"Desktop": "XDG_DESKTOP_DIR", "Documents": "XDG_DOCUMENTS_DIR"}
 USUAL_FOLDERS = ("Desktop", "Documents", "Downloads", "Pictures", "Music", "Videos")

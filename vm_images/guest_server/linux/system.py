@@ -1,4 +1,4 @@
-"""The administrator's hand on Linux: asks the helper that runs as root (`root_helper_linux.py`)."""
+"""The administrator's hand on Linux: asks the helper that runs as root (`root_helper.py`)."""
 
 import base64
 import contextlib
@@ -7,7 +7,7 @@ import socket
 import threading
 from typing import Any
 
-from .errors import GuestError
+from guest_server.protocol.errors import GuestError
 
 _ANSWER_SECONDS = 8.0
 

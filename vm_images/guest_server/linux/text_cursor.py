@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .a11y_ask_linux import Atspi, HungError, ask
-from .a11y_xml import clean
-from .hit_linux import Search, described
+from guest_server.linux.a11y_ask import Atspi, HungError, ask
+from guest_server.linux.hit_test import Search, described
+from guest_server.protocol.a11y_xml import clean
 
 _LONGEST = 20_000
 

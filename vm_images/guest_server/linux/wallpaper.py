@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from Xlib import X, Xatom
 
-from .errors import GuestError
-from .machine import Shot
-from .x11_linux import XClient
+from guest_server.linux.x11 import XClient
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Shot
 
 _COLOR = 0x2E5D7D  # A calm blue: text and windows of every theme stand out from it.
 _SET_SECONDS = 10.0

@@ -8,8 +8,8 @@ from typing import Any
 from Xlib import X
 from Xlib.protocol import event as events
 
-from .machine import Placement, WindowInfo
-from .x11_linux import GONE, XClient
+from guest_server.linux.x11 import GONE, XClient
+from guest_server.protocol.machine import Placement, WindowInfo
 
 _CHANGE_SECONDS = 2.0
 _ASKS, _ASK_SECONDS = 5, 1.0

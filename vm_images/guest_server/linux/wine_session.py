@@ -1,4 +1,4 @@
-"""A whole session with Windows programs: `python3 -m guest_server.session_wine`, on Linux.
+"""A whole session with Windows programs: `python3 -m guest_server.linux.wine_session`, on Linux.
 
 Starts the X server and Wine's desktop on it, and there, by Python for Windows, the server's Windows part, which
 answers the API on the desktop's loopback. This process leads the inherited socket of the API to it, and the desktop's
@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from . import API_VERSION
-from .environment_linux import SessionConfig, read_config
-from .errors import StartError
-from .relay import leading
-from .services_linux import END_SIGNALS, Services, conclude, start_x
+from guest_server import API_VERSION
+from guest_server.linux.environment import SessionConfig, read_config
+from guest_server.linux.services import END_SIGNALS, Services, conclude, start_x
+from guest_server.protocol.errors import StartError
+from guest_server.socket_relay import leading
 
 if TYPE_CHECKING:
     from Xlib.xobject.drawable import Window
@@ -36,7 +36,7 @@ PORT = 5000
 PYTHON = r"C:\Python\python.exe"
 PYTHON_PATH = r"C:\Deskarena"
 """Where this package lies for Windows programs."""
-SERVER = "guest_server.session_windows"
+SERVER = "guest_server.windows.session"
 _START_SECONDS = 60.0
 _SERVER_SECONDS = 15.0
 _PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "WINEPREFIX", "WINEARCH", "WINEDEBUG", "http_proxy", "https_proxy")

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from Xlib import X, display, error
 
-from .errors import GuestError
+from guest_server.protocol.errors import GuestError
 
 GONE = (error.BadWindow, error.BadDrawable, error.BadMatch, error.BadAccess)
 """What a request about a window gives that has closed meanwhile."""

@@ -3,10 +3,10 @@
 import os
 import shlex
 
-from . import words_windows
-from .errors import GuestError
-from .machine import CommandSpec, Machine
-from .params import Params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import CommandSpec, Machine
+from guest_server.protocol.params import Params
+from guest_server.windows import command_line
 
 _WINDOWS = os.name == "nt"
 _HOME = ("~/", "~\\") if _WINDOWS else ("~/",)
@@ -34,11 +34,11 @@ def _line(command: str | list[str]) -> str:
         return command
     if len(command) == 1:
         return command[0]
-    return words_windows.join(command) if _WINDOWS else shlex.join(command)
+    return command_line.join(command) if _WINDOWS else shlex.join(command)
 
 
 def _split(command: str) -> list[str]:
     try:
-        return words_windows.split(command) if _WINDOWS else shlex.split(command)
+        return command_line.split(command) if _WINDOWS else shlex.split(command)
     except ValueError as error:
         raise GuestError("bad_request", f"'command' cannot be split into words: {error}") from None

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from PIL import Image, JpegImagePlugin, UnidentifiedImageError
 
-from .errors import GuestError
-from .machine import Shot
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Shot
 
 # The screen's bytes are blue, green, red, unused. Pillow can lay an image over such memory without a copy only if they
 # are called red, green, blue, unused; the JPEG encoder then has to be told to take the three colours in reverse. This

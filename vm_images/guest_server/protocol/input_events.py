@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import GuestError
-from .keys import key_name
-from .limits import Limits
-from .params import Params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.keys import key_name
+from guest_server.protocol.limits import Limits
+from guest_server.protocol.params import Params
 
 BUTTONS = ("left", "middle", "right")
 _LONGEST_GESTURE = 10.0

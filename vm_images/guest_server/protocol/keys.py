@@ -8,7 +8,7 @@ import string
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from .errors import GuestError
+from guest_server.protocol.errors import GuestError
 
 _CHARACTERS = {char: char for char in string.ascii_lowercase + string.digits + string.punctuation}
 

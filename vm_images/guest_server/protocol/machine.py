@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from .errors import GuestError
-from .health_facts import Health
-from .input_events import Event
-from .limits import Limits
-from .lines import Lines
-from .secret import Secret
-from .system import System
+from guest_server.egress_tunnels import Lines
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.health_facts import Health
+from guest_server.protocol.input_events import Event
+from guest_server.protocol.limits import Limits
+from guest_server.protocol.secret import Secret
+from guest_server.protocol.system import System
 
 if TYPE_CHECKING:
     from aiohttp import web

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from .errors import GuestError
+from guest_server.protocol.errors import GuestError
 
 _REQUIRED: Final = object()
 

@@ -3,7 +3,7 @@
 import hmac
 import os
 
-from .errors import GuestError
+from guest_server.protocol.errors import GuestError
 
 _SCHEME = "Bearer "
 _SHORTEST = 16

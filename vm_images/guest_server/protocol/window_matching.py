@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .machine import WindowInfo
+from guest_server.protocol.machine import WindowInfo
 
 
 def find_window(

@@ -2,9 +2,9 @@
 
 from aiohttp import web
 
-from .errors import GuestError
-from .machine import Machine, TreeWanted
-from .params import Params, query_params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine, TreeWanted
+from guest_server.protocol.params import Params, query_params
 
 _BACKENDS, _NAMES = ("", "uia", "win32"), ("osworld", "waa")
 

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, web
 
-from .errors import GuestError
-from .files import put_in_place
-from .machine import Machine
-from .params import json_params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine
+from guest_server.protocol.params import json_params
+from guest_server.routes.files import put_in_place
 
 _TRIES = 3
 _SECONDS = 300.0

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from .errors import GuestError
-from .machine import Machine
-from .relay import Lead, leading
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine
+from guest_server.socket_relay import Lead, leading
 
 _log = logging.getLogger("guest_server")
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from aiohttp import web
 
-from .commands import read_command
-from .machine import CommandSpec, Finished, Machine
-from .params import Params, json_params
+from guest_server.protocol.commands import read_command
+from guest_server.protocol.machine import CommandSpec, Finished, Machine
+from guest_server.protocol.params import Params, json_params
 
 _MARGIN_SECONDS = 10.0
 

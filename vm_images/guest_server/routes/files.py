@@ -11,9 +11,9 @@ from typing import IO
 
 from aiohttp import BodyPartReader, http_exceptions, web
 
-from .errors import GuestError
-from .machine import Machine
-from .params import Params, form_params, json_params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine
+from guest_server.protocol.params import Params, form_params, json_params
 
 _PIECE = 2**18
 # What aiohttp's reader raises, depending on where a form ends too early.

@@ -7,11 +7,11 @@ from typing import Any
 
 from aiohttp import web
 
-from .errors import GuestError
-from .files import done, existence
-from .limits import Limits
-from .machine import Machine
-from .params import json_params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.limits import Limits
+from guest_server.protocol.machine import Machine
+from guest_server.protocol.params import json_params
+from guest_server.routes.files import done, existence
 
 _MOUNT_POINT = 0xA0000003
 """IO_REPARSE_TAG_MOUNT_POINT of winnt.h."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from aiohttp import web
 
-from . import API_VERSION
-from .files import done
-from .machine import Machine, Shot
+from guest_server import API_VERSION
+from guest_server.protocol.machine import Machine, Shot
+from guest_server.routes.files import done
 
 _DARK = bytes(range(9))
 """Values of a colour that count as black."""

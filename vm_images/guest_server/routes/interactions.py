@@ -2,8 +2,8 @@
 
 from aiohttp import web
 
-from .machine import Machine
-from .params import query_params
+from guest_server.protocol.machine import Machine
+from guest_server.protocol.params import query_params
 
 _LARGEST = 2**53
 

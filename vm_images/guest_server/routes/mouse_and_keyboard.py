@@ -5,9 +5,9 @@ from typing import Any
 
 from aiohttp import web
 
-from .errors import GuestError
-from .input_events import Drag, Event, Hotkey, Move, Type, read_events
-from .machine import Machine
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.input_events import Drag, Event, Hotkey, Move, Type, read_events
+from guest_server.protocol.machine import Machine
 
 _SECONDS_PER_CHARACTER = 0.05
 

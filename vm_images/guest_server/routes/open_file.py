@@ -6,10 +6,10 @@ from pathlib import Path
 
 from aiohttp import web
 
-from .errors import GuestError
-from .execute import run
-from .machine import CommandSpec, Machine
-from .params import json_params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import CommandSpec, Machine
+from guest_server.protocol.params import json_params
+from guest_server.routes.execute import run
 
 _LOOK_SECONDS = 0.03
 # Programs show a first window that gives way to the real one; what is still there after this is the real one.

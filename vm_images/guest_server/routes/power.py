@@ -2,8 +2,8 @@
 
 from aiohttp import web
 
-from .files import done
-from .machine import Machine
+from guest_server.protocol.machine import Machine
+from guest_server.routes.files import done
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:

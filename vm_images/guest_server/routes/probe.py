@@ -7,11 +7,11 @@ from typing import Any
 
 from aiohttp import web
 
-from . import API_VERSION
-from .errors import GuestError
-from .machine import Machine
-from .memory import free_memory
-from .params import json_params
+from guest_server import API_VERSION
+from guest_server.memory import free_memory
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine
+from guest_server.protocol.params import json_params
 
 _CAPABILITIES = (
     "screen",

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from aiohttp import web
 
-from .environment import NO_WINDOW
-from .errors import GuestError
-from .files import done, send_file
-from .machine import Machine
+from guest_server.environment import NO_WINDOW
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine
+from guest_server.routes.files import done, send_file
 
 _END_SECONDS = 20.0
 

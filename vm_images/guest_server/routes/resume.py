@@ -5,10 +5,10 @@ import binascii
 
 from aiohttp import web
 
-from .errors import GuestError
-from .machine import Machine
-from .params import json_params
-from .system import System
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine
+from guest_server.protocol.params import json_params
+from guest_server.protocol.system import System
 
 _MOST_ENTROPY = 4096
 _MOST_CERTIFICATE = 64 * 1024

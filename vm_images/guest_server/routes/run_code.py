@@ -4,10 +4,10 @@ from pathlib import Path
 
 from aiohttp import web
 
-from .errors import GuestError
-from .execute import deadline, run
-from .machine import CommandSpec, Machine
-from .params import Params, json_params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import CommandSpec, Machine
+from guest_server.protocol.params import Params, json_params
+from guest_server.routes.execute import deadline, run
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:

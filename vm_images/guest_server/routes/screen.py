@@ -2,8 +2,8 @@
 
 from aiohttp import web
 
-from .machine import Machine
-from .params import query_params
+from guest_server.protocol.machine import Machine
+from guest_server.protocol.params import query_params
 
 _LONGEST_WAIT = 120.0
 
@@ -13,13 +13,13 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     screen = machine.screen
 
     async def screenshot(_: web.Request) -> web.Response:
-        from .frames import to_png
+        from guest_server.protocol.frames import to_png
 
         data = await machine.blocking(lambda: to_png(screen.grab()))
         return web.Response(body=data, content_type="image/png")
 
     async def frame(request: web.Request) -> web.Response:
-        from .frames import to_jpeg
+        from guest_server.protocol.frames import to_jpeg
 
         params = query_params(request)
         if params.text("format", "jpeg") == "png":

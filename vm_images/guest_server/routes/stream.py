@@ -9,10 +9,10 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from .errors import GuestError
-from .inputs import carry_out
-from .machine import Machine, Shot
-from .params import Params, query_params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine, Shot
+from guest_server.protocol.params import Params, query_params
+from guest_server.routes.mouse_and_keyboard import carry_out
 
 _HEARTBEAT_SECONDS = 20.0
 
@@ -74,7 +74,7 @@ async def _pump(machine: Machine, socket: web.WebSocketResponse, rate: _Rate, ch
 
 
 async def _send(machine: Machine, socket: web.WebSocketResponse, shot: Shot, rate: _Rate, number: int) -> None:
-    from .frames import to_jpeg
+    from guest_server.protocol.frames import to_jpeg
 
     moment = time.time()
     data, width, height = await machine.blocking(to_jpeg, shot, quality=rate.quality, scale=rate.scale)

@@ -5,8 +5,8 @@ import contextlib
 
 from aiohttp import WSMsgType, web
 
-from .errors import GuestError
-from .machine import Machine
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine
 
 _CONNECT_SECONDS = 5.0
 _HEARTBEAT_SECONDS = 20.0

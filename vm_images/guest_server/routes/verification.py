@@ -6,12 +6,12 @@ from typing import Any
 
 from aiohttp import web
 
-from .commands import read_command
-from .errors import GuestError
-from .execute import reply, run
-from .machine import CommandSpec, Machine
-from .matching import find_window
-from .params import Params, json_params
+from guest_server.protocol.commands import read_command
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import CommandSpec, Machine
+from guest_server.protocol.params import Params, json_params
+from guest_server.protocol.window_matching import find_window
+from guest_server.routes.execute import reply, run
 
 _PATHS = ("/execute_with_verification", "/setup/execute_with_verification")
 

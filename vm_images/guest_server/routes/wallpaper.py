@@ -4,9 +4,9 @@ from pathlib import Path
 
 from aiohttp import web
 
-from .errors import GuestError
-from .machine import Machine
-from .params import json_params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine
+from guest_server.protocol.params import json_params
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:

@@ -7,10 +7,10 @@ from dataclasses import asdict
 
 from aiohttp import web
 
-from .errors import GuestError
-from .machine import Machine, Placement, WindowInfo
-from .matching import find_window
-from .params import Params, form_params, json_params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine, Placement, WindowInfo
+from guest_server.protocol.params import Params, form_params, json_params
+from guest_server.protocol.window_matching import find_window
 
 _CLOSE_SECONDS = 3.0
 _KILL_SECONDS = 3.0

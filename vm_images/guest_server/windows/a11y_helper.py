@@ -1,4 +1,4 @@
-"""The accessibility helper: `python -m guest_server.a11y_helper_windows`.
+"""The accessibility helper: `python -m guest_server.windows.a11y_helper`.
 
 Reads questions as JSON lines on standard input and answers on standard output. It is a process of its own so that
 the server can kill it when an application hangs.
@@ -8,13 +8,13 @@ import json
 import sys
 from typing import Any
 
-from .awareness_windows import see_real_pixels
-from .com_windows import ComError
-from .machine import TreeWanted
-from .text_cursor_windows import terminal_text, text_cursor
-from .tree_windows import Walk
-from .uia_windows import Automation
-from .win32_windows import Win32Source
+from guest_server.protocol.machine import TreeWanted
+from guest_server.windows.a11y_tree import Walk
+from guest_server.windows.com import ComError
+from guest_server.windows.dpi_awareness import see_real_pixels
+from guest_server.windows.text_cursor import terminal_text, text_cursor
+from guest_server.windows.uia import Automation
+from guest_server.windows.win32_controls import Win32Source
 
 
 class Helper:

@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Generic, Protocol, TypeVar
 from xml.etree.ElementTree import Element, register_namespace
 
-from .a11y_xml import clean, to_text
-from .machine import Tree, TreeWanted
+from guest_server.protocol.a11y_xml import clean, to_text
+from guest_server.protocol.machine import Tree, TreeWanted
 
 N = TypeVar("N")
 

@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Iterator
 
-from .api_windows import failure, kernel32, user32
-from .errors import GuestError
-from .limits import Limits
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.limits import Limits
+from guest_server.windows.api import failure, kernel32, user32
 
 _UNICODE_TEXT = 13
 _MOVEABLE = 2

@@ -4,7 +4,7 @@ import ctypes
 from ctypes import wintypes
 from typing import Any
 
-from .api_windows import Guid, callback, ole32, oleaut32
+from guest_server.windows.api import Guid, callback, ole32, oleaut32
 
 _IN_PROCESS = 0x1
 _I4, _R8, _BSTR, _BOOL = 3, 5, 8, 11

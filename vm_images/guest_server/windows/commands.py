@@ -10,11 +10,11 @@ from ctypes import wintypes
 from pathlib import Path
 from typing import IO, Any
 
-from .api_windows import failure, kernel32, ntdll
-from .errors import GuestError, from_os_error
-from .handles_windows import opened_process
-from .machine import CommandSpec, Finished
-from .programs_windows import Programs
+from guest_server.protocol.errors import GuestError, from_os_error
+from guest_server.protocol.machine import CommandSpec, Finished
+from guest_server.windows.api import failure, kernel32, ntdll
+from guest_server.windows.handles import opened_process
+from guest_server.windows.programs import Programs
 
 _READ = 65_536
 # A program that has ended may have left a child that holds its output open; what is there by then is the output.

@@ -5,16 +5,16 @@ import subprocess
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .awareness_windows import see_real_pixels
-from .clipboard_windows import WindowsClipboard, give
-from .limits import Limits
-from .machine import Placement, WindowInfo
-from .programs_windows import Programs
-from .screen_windows import GdiScreen
-from .windows_windows import WindowsWindows
+from guest_server.protocol.limits import Limits
+from guest_server.protocol.machine import Placement, WindowInfo
+from guest_server.windows.clipboard import WindowsClipboard, give
+from guest_server.windows.dpi_awareness import see_real_pixels
+from guest_server.windows.programs import Programs
+from guest_server.windows.screen import GdiScreen
+from guest_server.windows.window_control import WindowsWindows
 
 if TYPE_CHECKING:
-    from .computer import Box
+    from guest_server.computer import Box
 
 _PICTURE = 8
 _FILE_HEADER = 14

@@ -3,13 +3,13 @@
 from ctypes import wintypes
 from typing import Protocol
 
-from . import handles_windows as handles
-from .api_windows import user32
-from .com_windows import ComError
-from .interaction_log import Found
-from .tree_windows import GoneError, Seen
-from .uia_windows import Automation
-from .win32_windows import focused, is_editor
+from guest_server.protocol.interaction_log import Found
+from guest_server.windows import handles
+from guest_server.windows.a11y_tree import GoneError, Seen
+from guest_server.windows.api import user32
+from guest_server.windows.com import ComError
+from guest_server.windows.uia import Automation
+from guest_server.windows.win32_controls import focused, is_editor
 
 _LONGEST = 2000
 

@@ -3,7 +3,7 @@
 import ctypes
 import logging
 
-from .api_windows import user32
+from guest_server.windows.api import user32
 
 # By their sizes, so that the layout is the same wherever it is looked at.
 _WORD, _DWORD, _LONG, _Name = ctypes.c_uint16, ctypes.c_uint32, ctypes.c_int32, ctypes.c_uint16 * 32

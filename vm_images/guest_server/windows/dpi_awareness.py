@@ -1,6 +1,6 @@
 """Tells Windows that we count in real pixels, whatever the scale of the display."""
 
-from .api_windows import user32
+from guest_server.windows.api import user32
 
 _EACH_MONITOR_2 = -4
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .environment import LIBRARY, PACKAGE, read_ports, read_python_path, read_screen
-from .limits import Limits, limits_from
+from guest_server.environment import LIBRARY, PACKAGE, read_ports, read_python_path, read_screen
+from guest_server.protocol.limits import Limits, limits_from
 
 _OURS = "DESKARENA_"
 _USUAL_PROXY = "http://127.0.0.1:3128"

@@ -8,9 +8,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .api_windows import is_wine
-from .errors import GuestError
-from .machine import CommandSpec, Machine
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import CommandSpec, Machine
+from guest_server.windows.api import is_wine
 
 _SECONDS = 30.0
 _LIMIT = 2**22

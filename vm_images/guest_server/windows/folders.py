@@ -5,8 +5,8 @@ import os
 from ctypes import wintypes
 from pathlib import Path
 
-from .api_windows import Guid, ole32, shell32
-from .errors import GuestError
+from guest_server.protocol.errors import GuestError
+from guest_server.windows.api import Guid, ole32, shell32
 
 FOLDER_IDENTITIES = {
     "Desktop": "b4bfcc3a-db2c-424c-b029-7fe99a87c641",

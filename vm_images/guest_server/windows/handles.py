@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from ctypes import wintypes
 from pathlib import PureWindowsPath
 
-from .api_windows import callback, dwmapi, kernel32, user32
+from guest_server.windows.api import callback, dwmapi, kernel32, user32
 
 Box = tuple[int, int, int, int]
 """Left, top, width, height in screen pixels."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from .environment import NO_WINDOW
-from .errors import GuestError
-from .health_facts import Disk, Facts, Process
+from guest_server.environment import NO_WINDOW
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.health_facts import Disk, Facts, Process
 
 COVERS = {"winlogon": "locked", "screen-saver": "screen saver"}
 """Names of input desktops (in lower case) that cover the user's own, and what they mean."""

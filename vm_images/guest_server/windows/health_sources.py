@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from ctypes import wintypes
 from typing import Any
 
-from .api_windows import advapi32, failure, kernel32, user32
-from .errors import GuestError
-from .handles_windows import opened_process
-from .health_windows import Row
-from .screen_windows import GdiScreen
+from guest_server.protocol.errors import GuestError
+from guest_server.windows.api import advapi32, failure, kernel32, user32
+from guest_server.windows.handles import opened_process
+from guest_server.windows.health import Row
+from guest_server.windows.screen import GdiScreen
 
 _ALL_PROCESSES = 0x2
 _LONGEST_NAME = 260

@@ -6,12 +6,12 @@ import time
 from collections.abc import Iterable, Sequence
 from ctypes import wintypes
 
-from .api_windows import failure, user32
-from .errors import GuestError
-from .handles_windows import class_name
-from .input_events import Button, Click, Drag, Event, Hotkey, Key, Move, Scroll, Type, points
-from .screen_windows import GdiScreen
-from .virtual_keys_windows import VIRTUAL_KEYS, absolute, is_extended, stroke, utf16
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.input_events import Button, Click, Drag, Event, Hotkey, Key, Move, Scroll, Type, points
+from guest_server.windows.api import failure, user32
+from guest_server.windows.handles import class_name
+from guest_server.windows.screen import GdiScreen
+from guest_server.windows.virtual_keys import VIRTUAL_KEYS, absolute, is_extended, stroke, utf16
 
 _MOUSE, _KEYBOARD = 0, 1
 _MOVE, _ABSOLUTE, _WHEEL, _TILT = 0x0001, 0x8000, 0x0800, 0x1000

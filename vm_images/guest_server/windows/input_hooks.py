@@ -11,9 +11,9 @@ from ctypes import wintypes
 from queue import SimpleQueue
 from typing import Any
 
-from .api_windows import callback, user32
-from .com_windows import join_com
-from .symbols_windows import MODIFIER_KEYS, PACKET
+from guest_server.windows.api import callback, user32
+from guest_server.windows.com import join_com
+from guest_server.windows.key_symbols import MODIFIER_KEYS, PACKET
 
 _WH_KEYBOARD_LL, _WH_MOUSE_LL = 13, 14
 _KEY_DOWN, _SYSTEM_KEY_DOWN = 0x0100, 0x0104

@@ -3,11 +3,11 @@
 import asyncio
 from typing import Any
 
-from .controls_windows import Controls, controls
-from .errors import GuestError
-from .hooks_windows import Hooks
-from .interaction_log import Found, Log, key_words
-from .symbols_windows import pressed
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.interaction_log import Found, Log, key_words
+from guest_server.windows.controls import Controls, controls
+from guest_server.windows.input_hooks import Hooks
+from guest_server.windows.key_symbols import pressed
 
 _READ_SECONDS = 8.0
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from types import MappingProxyType
 
-from .symbols_linux import Pressed
+from guest_server.linux.key_symbols import Pressed
 
 PACKET = 0xE7
 """Virtual key of a character that a program sends as such; the scan code is its UTF-16 unit."""

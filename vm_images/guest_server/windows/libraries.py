@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from xml.etree.ElementTree import ParseError, fromstring
 
-from .errors import GuestError
+from guest_server.protocol.errors import GuestError
 
 _SPACE = "{http://schemas.microsoft.com/windows/2009/library}"
 _KNOWN = re.compile(r"^knownfolder:\{(?P<identity>[0-9a-fA-F-]{36})\}$")

@@ -3,26 +3,26 @@
 import os
 from pathlib import Path
 
-from . import checks_windows, waa_windows
-from .a11y_process import HelpedAccessibility
-from .api_windows import is_wine
-from .clipboard_windows import WindowsClipboard
-from .commands_windows import WindowsCommands
-from .environment_windows import WindowsConfig, children_environment, own_environment
-from .health_windows import WindowsHealth, ask_licence
-from .input_windows import WindowsInput
-from .interactions_windows import WindowsInteractions
-from .lines import Lines
-from .machine import Machine
-from .programs_windows import Programs
-from .screen_windows import GdiScreen
-from .secret import Secret
-from .shell_windows import WindowsShell, console_python
-from .sources_windows import Sources
-from .system_windows import WindowsSystem
-from .windows_windows import WindowsWindows
+from guest_server.a11y_process import HelpedAccessibility
+from guest_server.egress_tunnels import Lines
+from guest_server.protocol.machine import Machine
+from guest_server.protocol.secret import Secret
+from guest_server.windows import waa_checks, waa_routes
+from guest_server.windows.api import is_wine
+from guest_server.windows.clipboard import WindowsClipboard
+from guest_server.windows.commands import WindowsCommands
+from guest_server.windows.environment import WindowsConfig, children_environment, own_environment
+from guest_server.windows.health import WindowsHealth, ask_licence
+from guest_server.windows.health_sources import Sources
+from guest_server.windows.input import WindowsInput
+from guest_server.windows.interactions import WindowsInteractions
+from guest_server.windows.programs import Programs
+from guest_server.windows.screen import GdiScreen
+from guest_server.windows.shell import WindowsShell, console_python
+from guest_server.windows.system import WindowsSystem
+from guest_server.windows.window_control import WindowsWindows
 
-_ACCESSIBILITY = "guest_server.a11y_helper_windows"
+_ACCESSIBILITY = "guest_server.windows.a11y_helper"
 
 
 def windows_machine(config: WindowsConfig, secret: Secret) -> Machine:
@@ -50,7 +50,7 @@ def windows_machine(config: WindowsConfig, secret: Secret) -> Machine:
         egress_proxy=config.egress_proxy,
         lines=Lines(config.limits.lines, config.limits.line_seconds) if config.virtual_machine else None,
         system=WindowsSystem(_memory(config)) if config.virtual_machine else None,
-        capabilities=(waa_windows, checks_windows),
+        capabilities=(waa_routes, waa_checks),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PureWindowsPath
 from typing import Any
 
-from . import words_windows
+from guest_server.windows import command_line
 
 _APP_PATHS = r"Software\Microsoft\Windows\CurrentVersion\App Paths"
 _OTHER_NAMES: Mapping[str, str] = {"google-chrome": "chrome", "python3": "python"}
@@ -34,15 +34,15 @@ class Programs:
         """The command line of a program with its arguments; commands of `cmd` are run by it."""
         name = argv[0]
         if PureWindowsPath(name).name != name:
-            return words_windows.join(argv)
+            return command_line.join(argv)
         if not PureWindowsPath(name).suffix and name.lower() in BUILT_IN:
             # `echo` says quotes, too.
-            return self.line(" ".join(argv) if name.lower() == "echo" else words_windows.join(argv))
-        return words_windows.join([self.find(name) or name, *argv[1:]])
+            return self.line(" ".join(argv) if name.lower() == "echo" else command_line.join(argv))
+        return command_line.join([self.find(name) or name, *argv[1:]])
 
     def line(self, text: str) -> str:
         """What has `cmd` read a line; the outer quotes are its own, whatever stands between them."""
-        return f'{words_windows.join([self._shell])} /d /s /c "{text}"'
+        return f'{command_line.join([self._shell])} /d /s /c "{text}"'
 
     def _registered(self, name: str) -> str:
         file = name if PureWindowsPath(name).suffix else f"{name}.exe"

@@ -9,9 +9,9 @@ import threading
 import time
 from ctypes import wintypes
 
-from .api_windows import failure, gdi32, is_wine, user32
-from .errors import GuestError
-from .machine import Shot
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Shot
+from guest_server.windows.api import failure, gdi32, is_wine, user32
 
 _WIDTH_METRIC, _HEIGHT_METRIC = 0, 1
 _DOTS_PER_INCH, _USUAL_DOTS = 88, 96

@@ -1,4 +1,4 @@
-"""A Windows desktop's guest server: `python -m guest_server.session_windows`.
+"""A Windows desktop's guest server: `python -m guest_server.windows.session`.
 
 Started in the session of the user who is logged on, it answers the API for that desktop. The first line of standard
 input is the secret, or of the file that is named. Prints one JSON line when the API answers. Ends with the exit code 1
@@ -18,11 +18,11 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
-from .awareness_windows import see_real_pixels
-from .environment_windows import WindowsConfig, read_config
-from .errors import GuestError, StartError
-from .machine import Machine
-from .secret import Secret, read_secret
+from guest_server.protocol.errors import GuestError, StartError
+from guest_server.protocol.machine import Machine
+from guest_server.protocol.secret import Secret, read_secret
+from guest_server.windows.dpi_awareness import see_real_pixels
+from guest_server.windows.environment import WindowsConfig, read_config
 
 _LOG_BYTES, _LOG_FILES = 2**20, 3
 _log = logging.getLogger("guest_server")
@@ -47,9 +47,9 @@ class WindowsGround:
 def run(config: WindowsConfig, secret: Secret, address: argparse.Namespace) -> int:
     """Runs the session until it ends; the exit code."""
     start = time.monotonic()
-    from .display_windows import show_size
-    from .machine_windows import windows_machine
-    from .serving import serve, tell_ready
+    from guest_server.serving import serve, tell_ready
+    from guest_server.windows.display import show_size
+    from guest_server.windows.machine import windows_machine
 
     if config.virtual_machine and config.screen:
         show_size(*config.screen)

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import folders_windows
-from .api_windows import failure, user32
-from .errors import GuestError
-from .machine import CommandSpec, RecorderSpec
-from .programs_windows import Programs
-from .screen_windows import GdiScreen
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import CommandSpec, RecorderSpec
+from guest_server.windows import folders
+from guest_server.windows.api import failure, user32
+from guest_server.windows.programs import Programs
+from guest_server.windows.screen import GdiScreen
 
 _SET_WALLPAPER, _GET_WALLPAPER = 0x0014, 0x0073
 _REMEMBER_AND_TELL = 3
@@ -27,7 +27,7 @@ class WindowsShell:
 
     def folder(self, name: str) -> Path:
         """Wherever the user has moved it."""
-        return folders_windows.known_folder(name)
+        return folders.known_folder(name)
 
     def wallpaper(self) -> Path | None:
         """What the settings say."""
@@ -38,7 +38,7 @@ class WindowsShell:
 
     def set_wallpaper(self, path: Path) -> None:
         """Returns when the settings name it: Windows makes a copy of its own, and draws that."""
-        from .frames import check_picture
+        from guest_server.protocol.frames import check_picture
 
         check_picture(path)
         name = ctypes.create_unicode_buffer(str(path.absolute()))
@@ -47,7 +47,7 @@ class WindowsShell:
 
     def recycle(self, path: Path) -> None:
         """Windows' own bin."""
-        folders_windows.recycle(path)
+        folders.recycle(path)
 
     def opener(self, path: Path) -> CommandSpec:
         """As a double click opens it. In a process of its own: a program may take its time to answer."""

@@ -9,9 +9,9 @@ from ctypes import wintypes
 from datetime import UTC, datetime
 from pathlib import Path
 
-from .api_windows import advapi32, bcrypt, failure, kernel32, last_error
-from .environment import NO_WINDOW
-from .errors import GuestError
+from guest_server.environment import NO_WINDOW
+from guest_server.protocol.errors import GuestError
+from guest_server.windows.api import advapi32, bcrypt, failure, kernel32, last_error
 
 _SET_CLOCK = "SeSystemtimePrivilege"
 _ADJUST_AND_QUERY, _ENABLED = 0x0028, 0x0002

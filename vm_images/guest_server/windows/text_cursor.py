@@ -1,11 +1,11 @@
 """The text at the cursor on Windows: what is selected, and the line. For helper processes only."""
 
-from . import handles_windows as handles
-from .api_windows import user32
-from .com_windows import Com
-from .tree_windows import GoneError, Seen
-from .uia_windows import Automation
-from .win32_windows import focused, is_editor
+from guest_server.windows import handles
+from guest_server.windows.a11y_tree import GoneError, Seen
+from guest_server.windows.api import user32
+from guest_server.windows.com import Com
+from guest_server.windows.uia import Automation
+from guest_server.windows.win32_controls import focused, is_editor
 
 _GET_SELECTION, _TOO_LONG = 0x00B0, 0xFFFFFFFF
 _LONGEST = 10_000

@@ -10,10 +10,10 @@ from ctypes import wintypes
 from enum import IntEnum
 from typing import Any
 
-from .api_windows import Guid
-from .com_windows import Argument, Com, ComError, create, join_com
-from .tree_windows import GoneError, Seen
-from .uia_seen_windows import PROPERTIES, Property, described
+from guest_server.windows.a11y_tree import GoneError, Seen
+from guest_server.windows.api import Guid
+from guest_server.windows.com import Argument, Com, ComError, create, join_com
+from guest_server.windows.uia_properties import PROPERTIES, Property, described
 
 _AUTOMATION = "ff48dba4-60ef-4201-aa87-54103eef594e"
 _AUTOMATION_8 = "e22ad333-b25f-460c-83d0-0581107395c9"

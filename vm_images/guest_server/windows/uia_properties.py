@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import IntEnum
 
-from .tree_windows import Seen
+from guest_server.windows.a11y_tree import Seen
 
 Value = str | int | float | bool | None
 

@@ -6,11 +6,11 @@ from xml.etree.ElementTree import Element, fromstring
 
 from aiohttp import web
 
-from . import clock_windows, explorer_windows, libraries_windows
-from .errors import GuestError
-from .folders_windows import FOLDER_IDENTITIES, known_folder
-from .machine import Machine, TreeWanted
-from .params import Params, json_params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Machine, TreeWanted
+from guest_server.protocol.params import Params, json_params
+from guest_server.windows import clock_app, explorer, libraries
+from guest_server.windows.folders import FOLDER_IDENTITIES, known_folder
 
 _PICTURES = (".jpg", ".jpeg", ".tif", ".tiff")
 _ENDING = ".library-ms"
@@ -23,29 +23,29 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def details(request: web.Request) -> web.Response:
         path = (await json_params(request)).path("path")
-        answer = await _explorer(machine, explorer_windows.FOLDER_VIEWS, {})
-        shown = explorer_windows.shows_details(answer.get("found") or [], path)
+        answer = await _explorer(machine, explorer.FOLDER_VIEWS, {})
+        shown = explorer.shows_details(answer.get("found") or [], path)
         return said(shown, f"Explorer shows '{path}' with details", is_details_view=shown)
 
     async def sorted_by_time(request: web.Request) -> web.Response:
         path = (await json_params(request)).path("directory")
-        answer = await _explorer(machine, explorer_windows.FOLDER_VIEWS, {})
+        answer = await _explorer(machine, explorer.FOLDER_VIEWS, {})
         return said(
-            explorer_windows.sorted_by_time(answer.get("found") or [], path),
+            explorer.sorted_by_time(answer.get("found") or [], path),
             f"Explorer sorts '{path}' by the time of change",
         )
 
     async def read_only(request: web.Request) -> web.Response:
         params = await json_params(request)
         path, user = _folder(params), params.text("user", longest=_LONGEST_NAME)
-        answer = await _explorer(machine, explorer_windows.RIGHTS, {"directory": path, "user": user})
-        return said(explorer_windows.is_read_only(answer), f"'{path}' is read-only for '{user}'")
+        answer = await _explorer(machine, explorer.RIGHTS, {"directory": path, "user": user})
+        return said(explorer.is_read_only(answer), f"'{path}' is read-only for '{user}'")
 
     async def tagged(request: web.Request) -> web.Response:
         params = await json_params(request)
         path, tag = _folder(params), params.text("tag", longest=_LONGEST_NAME)
-        answer = await _explorer(machine, explorer_windows.TAGS, {"directory": path})
-        left = explorer_windows.untagged(answer.get("found") or [], tag, _PICTURES)
+        answer = await _explorer(machine, explorer.TAGS, {"directory": path})
+        left = explorer.untagged(answer.get("found") or [], tag, _PICTURES)
         return said(not left, f"all pictures in '{path}' bear the tag '{tag}'", untagged=left[:100])
 
     async def library(request: web.Request) -> web.Response:
@@ -56,12 +56,12 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         params = await json_params(request)
         parts = [params.integer(name, low=0, high=1000) for name in ("hours", "minutes", "seconds")]
         seconds = parts[0] * 3600 + parts[1] * 60 + parts[2]
-        return said(clock_windows.timer_runs(await _tree(machine), seconds), f"a timer of {seconds} s is running")
+        return said(clock_app.timer_runs(await _tree(machine), seconds), f"a timer of {seconds} s is running")
 
     async def city(request: web.Request) -> web.Response:
         params = await json_params(request)
         names = params.text("city", longest=_LONGEST_NAME), params.text("country", longest=_LONGEST_NAME)
-        return said(clock_windows.city_is_shown(await _tree(machine), *names), f"the clock shows {', '.join(names)}")
+        return said(clock_app.city_is_shown(await _tree(machine), *names), f"the clock shows {', '.join(names)}")
 
     return [
         web.post("/is_details_view", details),
@@ -83,7 +83,7 @@ def said(holds: bool, claim: str, **more: Any) -> web.Response:  # noqa: FBT001 
 
 
 async def _explorer(machine: Machine, script: str, asked: dict[str, str]) -> dict[str, Any]:
-    return await machine.within(_ASK_SECONDS, explorer_windows.ask, machine, script, asked)
+    return await machine.within(_ASK_SECONDS, explorer.ask, machine, script, asked)
 
 
 def _folder(params: Params) -> str:
@@ -108,4 +108,4 @@ def _library(machine: Machine, name: str) -> list[str]:
     if not file.is_file():
         raise GuestError("not_found", f"there is no library '{name}'")
     known = {identity: str(known_folder(folder)) for folder, identity in FOLDER_IDENTITIES.items()}
-    return libraries_windows.folders_of(file.read_bytes(), known)
+    return libraries.folders_of(file.read_bytes(), known)

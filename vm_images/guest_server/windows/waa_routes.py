@@ -13,11 +13,11 @@ from typing import Any
 
 from aiohttp import web
 
-from .errors import GuestError
-from .execute import deadline, run
-from .folders_windows import known_folder
-from .machine import CommandSpec, Machine, WindowInfo
-from .params import Params, json_params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import CommandSpec, Machine, WindowInfo
+from guest_server.protocol.params import Params, json_params
+from guest_server.routes.execute import deadline, run
+from guest_server.windows.folders import known_folder
 
 _LONGEST_CODE = 2**20
 _MOST_RECTS = 20_000

@@ -4,9 +4,9 @@ import ctypes
 from collections.abc import Sequence
 from ctypes import wintypes
 
-from . import handles_windows as handles
-from .api_windows import user32
-from .tree_windows import GoneError, Seen
+from guest_server.windows import handles
+from guest_server.windows.a11y_tree import GoneError, Seen
+from guest_server.windows.api import user32
 
 _LONGEST_TEXT = 100_000
 _STYLE = -16

@@ -4,11 +4,11 @@ import os
 import time
 from collections.abc import Callable, Collection
 
-from . import handles_windows as handles
-from .api_windows import kernel32, user32
-from .errors import GuestError
-from .input_windows import nudge
-from .machine import Placement, WindowInfo
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import Placement, WindowInfo
+from guest_server.windows import handles
+from guest_server.windows.api import kernel32, user32
+from guest_server.windows.input import nudge
 
 _STYLE, _EX_STYLE = -16, -20
 _CAPTION, _TOOL, _APP, _NOT_ACTIVATED = 0x00C00000, 0x00000080, 0x00040000, 0x08000000

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 import worker
 from backend.config import get_settings
 from backend.domain.errors import Conflict, DeskarenaError, Invalid, NotFound
-from backend.domain.machine_image import find_image
+from backend.domain.machines.machine_image import find_image
 from worker.activity import ProgressLines, Tracker
 from worker.images.checks import in_words
 from worker.images.linux.build import build

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backend.domain.errors import ClusterLost, Conflict, Invalid
-from backend.domain.machine_image import (
+from backend.domain.machines.machine_image import (
     FILE,
     NAME,
     Devices,

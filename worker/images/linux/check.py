@@ -6,11 +6,11 @@ from pathlib import Path
 import yaml
 from pydantic import Field
 
-from backend.domain.machine_image import MachineImage
-from backend.domain.ports import DesktopSpec, Provider
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
-from backend.domain.task import Frozen
+from backend.domain.machines.machine_image import MachineImage
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.model.task import Frozen
+from backend.domain.ports.desktop import DesktopSpec, Provider
 from worker.images.checks import Check, Line, basics, starts
 from worker.images.linux.options import Variant
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from backend.domain.machine_image import Package
+from backend.domain.machines.machine_image import Package
 
 _FIELD = re.compile(r"^(Package|Version|SHA256): (.+)$")
 _FOLDERS = ("usr/bin", "usr/sbin", "usr/games", "usr/local/bin", "opt/guest/guest_server/data/bin")

@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from backend.domain.run import Screen
-from backend.domain.task import Frozen
+from backend.domain.model.run import Screen
+from backend.domain.model.task import Frozen
 
 Variant = Literal["minimal", "full"]
 SCREENS = tuple(
@@ -98,7 +98,7 @@ class Sources(Frozen):
 def sources_of(checkout: Path) -> Sources:
     """Where they lie in a checkout after `make setup`."""
     return Sources(
-        scripts=checkout / "scripts",
+        scripts=checkout / "tools",
         linux=checkout / "vm_images" / "linux",
         server=checkout / "vm_images" / "guest_server",
         site=checkout / ".guest-site",

@@ -76,7 +76,7 @@ def _check_tools(tools: Sequence[str], path: str) -> None:
     if missing:
         raise ClusterLost(
             f"this machine lacks {', '.join(missing)}",
-            hint="`make image-linux` installs what it needs (as root); or see scripts/packages-machines.txt.",
+            hint="`make image-linux` installs what it needs (as root); or see tools/packages-machines.txt.",
         )
 
 

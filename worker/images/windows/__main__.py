@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from backend.config import get_settings
 from backend.domain.errors import DeskarenaError, Invalid, NotFound
-from backend.domain.machine_image import NAME
+from backend.domain.machines.machine_image import NAME
 from worker.activity import ProgressLines, Tracker
 from worker.images.windows.build import Builder
 from worker.images.windows.dry_run import dry_run

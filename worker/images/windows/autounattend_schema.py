@@ -14,8 +14,8 @@ import yaml
 from lxml import etree
 from pydantic import Field
 
-from backend.domain.task import Frozen
-from worker.images.windows.answers import UNATTEND, WCM
+from backend.domain.model.task import Frozen
+from worker.images.windows.autounattend import UNATTEND, WCM
 
 FILE = Path(__file__).resolve().parents[3] / "vm_images" / "windows" / "unattend.schema.yaml"
 _IDENTITY = {"processorArchitecture": "amd64", "publicKeyToken": "31bf3856ad364e35", "language": "neutral"}

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import Conflict, Unavailable
-from backend.domain.machine_image import Disk, MachineImage, Package, described, write_image
-from backend.domain.run import Screen
+from backend.domain.machines.machine_image import Disk, MachineImage, Package, described, write_image
+from backend.domain.model.run import Screen
 from worker.activity import Tracker
 from worker.images.checks import Line, table
-from worker.images.windows import discs, server
+from worker.images.windows import iso, server
 from worker.images.windows.check_list import check_list
-from worker.images.windows.given import Given
+from worker.images.windows.inputs import Given
 from worker.images.windows.machine import Build, Disks, MachineSilent, build_machine, with_disk
 from worker.images.windows.plan import Plan, Request, first_content, second_content, told
 from worker.images.windows.stages import Stage, Stages, Tell, held, logged
@@ -70,7 +70,7 @@ class Builder:
         image = self.request.image
         if (image / "image.json").exists():
             raise Conflict(f"there is an image {image.name} already", hint="Remove it, or choose another --name.")
-        discs.require()
+        iso.require()
         with held(self.request.folder):
             for line in told(self.request, self.plan):
                 self._tell(line)
@@ -104,11 +104,11 @@ class Builder:
 
     def _lay_out_first(self) -> None:
         drivers = self._given.drivers(self.request.folder / "drivers")
-        discs.write_disc(self._first, {**first_content(self.request, self.plan), **drivers})
+        iso.write_disc(self._first, {**first_content(self.request, self.plan), **drivers})
 
     def _lay_out_second(self) -> None:
         installers, parts = self._given.installers(), self._given.server_parts(self.request.folder / "site")
-        discs.write_disc(self._second, second_content(self.request, installers, parts))
+        iso.write_disc(self._second, second_content(self.request, installers, parts))
         _write_packages(self._installed, self._given.program_packages())
 
     # --- machines ---

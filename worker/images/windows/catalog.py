@@ -9,8 +9,8 @@ import yaml
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from backend.domain.errors import Invalid
-from backend.domain.machine_image import Line, Sha256
-from backend.domain.task import Frozen
+from backend.domain.machines.machine_image import Line, Sha256
+from backend.domain.model.task import Frozen
 from worker.images.checks import Check
 from worker.images.windows.settings import SOURCES, RegistryEntry
 

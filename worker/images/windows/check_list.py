@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from backend.domain.errors import DeskarenaError, GuestLost
-from backend.domain.ports import Desktop
+from backend.domain.ports.desktop import Desktop
 from worker.desktops.guest import GuestDesktop
 from worker.images.checks import Line, basics, starts
 from worker.images.windows.machine import Build

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from backend.domain.machine_image import file_sha256
-from worker.images.windows import discs, fetch, server
+from backend.domain.machines.machine_image import file_sha256
+from worker.images.windows import fetch, iso, server
 from worker.images.windows.build import Builder
 from worker.images.windows.fetch import Installer
-from worker.images.windows.given import Given
+from worker.images.windows.inputs import Given
 from worker.images.windows.plan import Part, Plan, Request, first_content, second_content, told
 from worker.images.windows.stages import Tell
 from worker.qemu.accelerator import Acceleration, Reason
@@ -22,7 +22,7 @@ def dry_run(request: Request, plan: Plan, tell: Tell) -> None:
     Raises:
         Invalid, Unavailable: a file does not fit, or a tool is missing.
     """
-    discs.require()
+    iso.require()
     builder = Builder(request, plan, tell)
     for line in told(request, plan):
         tell(line)
@@ -41,7 +41,7 @@ def dry_run(request: Request, plan: Plan, tell: Tell) -> None:
 def _lay_out(target: Path, files: Mapping[str, Path | bytes], tell: Tell) -> None:
     for path, source in files.items():
         tell(f"  {path} ({len(source) if isinstance(source, bytes) else source.stat().st_size} bytes)")
-    discs.write_disc(target, files)
+    iso.write_disc(target, files)
     tell(f"laid out: {target} ({target.stat().st_size} bytes)")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from lxml import etree
 
 from backend.domain.errors import Invalid
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
 from worker.images.windows.udf import Udf
 
 IMAGES = ("sources/install.wim", "sources/install.esd")

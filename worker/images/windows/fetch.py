@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from backend.domain.errors import Invalid, NotFound, Unavailable
-from backend.domain.machine_image import Package, file_sha256
-from backend.domain.task import Frozen
+from backend.domain.machines.machine_image import Package, file_sha256
+from backend.domain.model.task import Frozen
 from worker.images.windows.catalog import Program
 
 _SECONDS = 60.0

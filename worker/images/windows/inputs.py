@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from backend.domain.errors import Invalid
-from backend.domain.machine_image import Package, file_sha256
-from worker.images.windows import discs, fetch, server
+from backend.domain.machines.machine_image import Package, file_sha256
+from worker.images.windows import fetch, iso, server
 from worker.images.windows.plan import DRIVER_FOLDER, DRIVERS, Part, Plan, Request
 from worker.images.windows.stages import Tell
 
@@ -53,7 +53,7 @@ class Given:
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         folders = [f"{name}/{self._plan.edition.drivers}/amd64" for name in DRIVERS]
-        discs.extract(self._request.virtio, folders, work)
+        iso.extract(self._request.virtio, folders, work)
         files = [path for path in sorted(work.rglob("*")) if path.is_file()]
         return {f"{DRIVER_FOLDER}/{path.relative_to(work)}": path for path in files}
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from backend.domain.errors import Invalid, Unavailable
-from worker.images.windows.answers import LABEL
+from worker.images.windows.autounattend import LABEL
 
 PROGRAM = "xorriso"
 _SECONDS = 3600.0

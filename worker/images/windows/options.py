@@ -4,8 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, StringConstraints, model_validator
 
-from backend.domain.run import Screen
-from backend.domain.task import Frozen
+from backend.domain.model.run import Screen
+from backend.domain.model.task import Frozen
 
 FORBIDDEN_IN_NAMES = '"/\\[]:;|=,+*?<>@%'
 """In names of local accounts. https://learn.microsoft.com/powershell/module/microsoft.powershell.localaccounts/new-localuser"""

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from backend.domain.errors import Invalid
 from worker.images.windows import catalog, fetch, powershell
-from worker.images.windows.answer_schema import faults
-from worker.images.windows.answers import FILE as ANSWERS
-from worker.images.windows.answers import answer_file
+from worker.images.windows.autounattend import FILE as ANSWERS
+from worker.images.windows.autounattend import answer_file
+from worker.images.windows.autounattend_schema import faults
 from worker.images.windows.catalog import Catalog
 from worker.images.windows.editions import Edition, edition_of, editions
 from worker.images.windows.fetch import Installer

@@ -13,8 +13,8 @@ import yaml
 from pydantic import Field
 
 from backend.domain.errors import Unavailable
-from backend.domain.machine_image import Sha256
-from backend.domain.task import Frozen
+from backend.domain.machines.machine_image import Sha256
+from backend.domain.model.task import Frozen
 from worker.images.windows.settings import SOURCES
 
 ROOT = SOURCES.parent
@@ -23,7 +23,7 @@ LOCK = SOURCES / "windows" / "requirements.txt"
 GUEST = SOURCES / "guest_server"
 PURE = ROOT / ".guest-site"
 """pyautogui and its kind, for every platform alike; `make setup` makes it."""
-MODULE = "guest_server.session_windows"
+MODULE = "guest_server.windows.session"
 PORT = 5000
 PROXY = "127.0.0.1:3128"
 _SECONDS = 600.0

@@ -6,7 +6,7 @@ from typing import Literal, Self
 import yaml
 from pydantic import Field, model_validator
 
-from backend.domain.task import Frozen
+from backend.domain.model.task import Frozen
 
 SOURCES = Path(__file__).resolve().parents[3] / "vm_images"
 FILE = SOURCES / "windows" / "settings.yaml"

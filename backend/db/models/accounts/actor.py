@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
+from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, ref
 from backend.db.types import one_of
 
@@ -18,11 +18,11 @@ class Actor(Base):
         UniqueConstraint("project_id", "name"),
         # So that another table can ask of its actors that they are people (`task_draft_review`).
         UniqueConstraint("id", "kind"),
-        one_of("kind", words.ActorKind),
+        one_of("kind", enums.ActorKind),
     )
 
     id: Mapped[Id]
     project_id: Mapped[UUID] = mapped_column(ref("project"))
     name: Mapped[str]
-    kind: Mapped[str] = mapped_column(default=words.ActorKind.PERSON)
+    kind: Mapped[str] = mapped_column(default=enums.ActorKind.PERSON)
     created_at: Mapped[Created]

@@ -14,7 +14,7 @@ class Evaluation(Base):
     `spec` is what it was told to check: dialect, getters, options. `task_id` is the task that said so, where that is
     not the episode's own. Without a `score` the work was handed in, or there is no verdict: `failure` says why, and the
     evidence waits for the evaluation to be repeated. `parts` is what became of the task's parts
-    (`backend.domain.score.PartResult`).
+    (`backend.domain.model.score.PartResult`).
     """
 
     __tablename__ = "evaluation"

@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import ForeignKey, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
+from backend.db.models import enums
 from backend.db.models.base import Base, ref
 from backend.db.types import one_of
 
@@ -17,7 +17,7 @@ class Evidence(Base):
     """
 
     __tablename__ = "evidence"
-    __table_args__ = (one_of("role", words.EvidenceRole), Index("ix_evidence_sha256", "sha256"))
+    __table_args__ = (one_of("role", enums.EvidenceRole), Index("ix_evidence_sha256", "sha256"))
 
     evaluation_id: Mapped[UUID] = mapped_column(ref("evaluation"), primary_key=True)
     position: Mapped[int] = mapped_column(primary_key=True)

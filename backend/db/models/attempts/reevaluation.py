@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
+from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, Json, ref
 from backend.db.types import one_of
 
@@ -17,13 +17,13 @@ class Rescore(Base):
     `task_id` is the task that judges, perhaps of a newer task set; `before_id` the evaluation that was current when it
     was asked for, or the one that came to no verdict, and `after_id` the new one. Such a verdict is looked for up to so
     many `tries`, from `available_at`; `away_since`: when its files could first not be had. `anew`: if all fail the
-    whole episode is repeated. `judge` is a `backend.domain.judging.config.JudgeConfig` that is to look at the kept
+    whole episode is repeated. `judge` is a `backend.domain.model.judge_config.JudgeConfig` that is to look at the kept
     pictures; empty = what the evidence says.
     """
 
     __tablename__ = "rescore"
     __table_args__ = (
-        one_of("state", words.RescoreState),
+        one_of("state", enums.RescoreState),
         Index(
             "uq_rescore_waiting",
             "attempt_id",

@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
+from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, ref
 from backend.db.types import one_of
 
@@ -14,7 +14,7 @@ class TaskDraftRecording(Base):
     """A run in which the author does what becomes set-up or solution. `used_in`: the version that it came into."""
 
     __tablename__ = "task_draft_recording"
-    __table_args__ = (one_of("kind", words.RecordingKind), Index("ix_task_draft_recording_draft", "draft_id", "id"))
+    __table_args__ = (one_of("kind", enums.RecordingKind), Index("ix_task_draft_recording_draft", "draft_id", "id"))
 
     id: Mapped[Id]
     draft_id: Mapped[UUID] = mapped_column(ref("task_draft"))

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
+from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, Json, ref
 from backend.db.types import one_of
 
@@ -16,7 +16,7 @@ class TaskDraftRequest(Base):
 
     __tablename__ = "task_draft_request"
     __table_args__ = (
-        one_of("state", words.DraftRequestState),
+        one_of("state", enums.DraftRequestState),
         CheckConstraint("wanted BETWEEN 1 AND 20", name="wanted"),
         Index("ix_task_draft_request_waiting", "id", postgresql_where=text("state = 'waiting'")),
     )
@@ -28,7 +28,7 @@ class TaskDraftRequest(Base):
     persona: Mapped[str]
     wanted: Mapped[int]
     asked: Mapped[Json] = mapped_column(default=dict)
-    state: Mapped[str] = mapped_column(default=words.DraftRequestState.WAITING)
+    state: Mapped[str] = mapped_column(default=enums.DraftRequestState.WAITING)
     message: Mapped[str] = mapped_column(default="")
     made: Mapped[int] = mapped_column(default=0)
     usage: Mapped[Json] = mapped_column(default=dict)

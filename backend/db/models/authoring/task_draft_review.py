@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, ForeignKeyConstraint, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
+from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, ref
 from backend.db.types import one_of
 from backend.domain.drafts.states import Reason
@@ -16,7 +16,7 @@ class TaskDraftReview(Base):
 
     __tablename__ = "task_draft_review"
     __table_args__ = (
-        one_of("verdict", words.Verdict),
+        one_of("verdict", enums.Verdict),
         one_of("reason", Reason, optional=True),
         CheckConstraint("(verdict = 'reject') = (reason IS NOT NULL)", name="reason_when_rejected"),
         CheckConstraint("actor_kind = 'person'", name="by_a_person"),
@@ -28,7 +28,7 @@ class TaskDraftReview(Base):
     draft_id: Mapped[UUID] = mapped_column(ref("task_draft"))
     version: Mapped[int]
     actor_id: Mapped[UUID]
-    actor_kind: Mapped[str] = mapped_column(default=words.ActorKind.PERSON)
+    actor_kind: Mapped[str] = mapped_column(default=enums.ActorKind.PERSON)
     verdict: Mapped[str]
     reason: Mapped[str | None]
     words: Mapped[str] = mapped_column(default="")

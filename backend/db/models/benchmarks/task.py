@@ -7,8 +7,8 @@ from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from backend.db.models.base import Base, Id, Json, JsonList, ref
 from backend.db.types import one_of
+from backend.domain.model.task import Difficulty, DifficultySource
 from backend.domain.omnibench.expression import DIALECT, FUNCTION
-from backend.domain.task import Difficulty, DifficultySource
 
 _NEEDS = "CAST(md5(os || chr(10) || CAST(requires AS text) || chr(10) || CAST(licences AS text)) AS uuid)"
 _CALLS = f'$.evaluator ? (@.calls[*].func == "{FUNCTION}" || @.parts[*].calls[*].func == "{FUNCTION}")'

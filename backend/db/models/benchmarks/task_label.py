@@ -7,7 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Created, Id, ref
 from backend.db.types import one_of
-from backend.domain.task import Difficulty, DifficultySource
+from backend.domain.model.task import Difficulty, DifficultySource
 
 
 class TaskLabel(Base):

@@ -5,7 +5,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Created, Id, Json
 from backend.db.types import one_of
-from backend.domain.nodes import NodeState
+from backend.domain.machines.nodes import NodeState
 
 
 class Node(Base):

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
+from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, Json, ref
 from backend.db.types import one_of
 
@@ -13,7 +13,7 @@ class Worker(Base):
     """A worker process and what it said it can do. `pid` counts in `host`: machine and pid namespace."""
 
     __tablename__ = "worker"
-    __table_args__ = (one_of("state", words.WorkerState),)
+    __table_args__ = (one_of("state", enums.WorkerState),)
 
     id: Mapped[Id]
     name: Mapped[str]
@@ -21,7 +21,7 @@ class Worker(Base):
     pid: Mapped[int]
     host: Mapped[str] = mapped_column(index=True)
     version: Mapped[str]
-    state: Mapped[str] = mapped_column(default=words.WorkerState.ONLINE)
+    state: Mapped[str] = mapped_column(default=enums.WorkerState.ONLINE)
     capabilities: Mapped[Json] = mapped_column(default=dict)
     started_at: Mapped[Created]
     heartbeat_at: Mapped[Created]

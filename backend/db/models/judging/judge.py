@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
+from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, Json, ref
 from backend.db.types import one_of
 
@@ -13,12 +13,12 @@ from backend.db.types import one_of
 class Judge(Base):
     """Who gives verdicts that people can check: a model with its settings and prompt, or the evaluator of graphs.
 
-    `config` is a `backend.domain.judging.config.JudgeConfig`, empty for graphs; `identity` the hash of it and of the
-    prompt.
+    `config` is a `backend.domain.model.judge_config.JudgeConfig`, empty for graphs; `identity` the hash of it and of
+    the prompt.
     """
 
     __tablename__ = "judge"
-    __table_args__ = (UniqueConstraint("project_id", "identity"), one_of("kind", words.JudgeKind))
+    __table_args__ = (UniqueConstraint("project_id", "identity"), one_of("kind", enums.JudgeKind))
 
     id: Mapped[Id]
     project_id: Mapped[UUID] = mapped_column(ref("project"))

@@ -12,8 +12,8 @@ from backend.db.models.base import Base, Created, Id, JsonList, ref
 class FailureReview(Base):
     """One person's labels of one failed episode, possibly none; a person who judges again replaces them.
 
-    `labels` are keys of `backend.domain.failures.LABELS`. `suggested` is what the rules had suggested then, as
-    `[label, step, reason]`: accepted where it is among the labels, rejected where it is not.
+    `labels` are keys of `backend.domain.judging.failure_labels.LABELS`. `suggested` is what the rules had suggested
+    then, as `[label, step, reason]`: accepted where it is among the labels, rejected where it is not.
     """
 
     __tablename__ = "failure_review"

@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
+from backend.db.models import enums
 from backend.db.models.base import Base, Created, Json, ref
 from backend.db.types import one_of
 
@@ -19,7 +19,7 @@ class Rollup(Base):
     """
 
     __tablename__ = "rollup"
-    __table_args__ = (one_of("dimension", words.Dimension),)
+    __table_args__ = (one_of("dimension", enums.Dimension),)
 
     run_id: Mapped[UUID] = mapped_column(ref("run"), primary_key=True)
     dimension: Mapped[str] = mapped_column(primary_key=True)

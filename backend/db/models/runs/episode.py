@@ -9,9 +9,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Created, Id, Json, ref
 from backend.db.types import one_of
-from backend.domain.episode import EndedBy, EpisodeState, Outcome
 from backend.domain.errors import FailureClass
-from backend.domain.scheduling.expected import UNKNOWN
+from backend.domain.model.episode import EndedBy, EpisodeState, Outcome
+from backend.domain.scheduling.duration_estimate import UNKNOWN
 
 
 class Episode(Base):
@@ -20,7 +20,8 @@ class Episode(Base):
     `retries_from` is the number of attempts at the last `run retry`: losses before it are forgiven. `token_sha256` is
     of the token by which a program from outside acts in it. `person` is what a person said of the task before it
     began; each attempt begins with a copy of it. `mixed`: a person helped the agent, so the score is not the agent's.
-    `needs` is the task's; `expected_seconds` is how long it should hold its slot (`domain.scheduling.expected`).
+    `needs` is the task's; `expected_seconds` is how long it should hold its slot
+    (`domain.scheduling.duration_estimate`).
     """
 
     __tablename__ = "episode"

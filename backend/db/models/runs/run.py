@@ -7,34 +7,34 @@ from sqlalchemy import CheckConstraint, Index, UniqueConstraint, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
+from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, Json, ref
 from backend.db.types import one_of
-from backend.domain.episode import RunState
+from backend.domain.model.episode import RunState
 from backend.domain.scheduling.priorities import HIGHEST, LOWEST, NORMAL
 
 
 class Run(Base):
     """One submitted experiment. Its row lock orders everything that happens to its episodes and attempts.
 
-    `next_event_seq` is written by `repositories.events` only. `rollup_stale` says that an episode changed since the
-    last computing of the run's cube began; `rollup_began_at` is set while one is under way, `rollup_at` is the time
+    `next_event_seq` is written by `repositories.events.events` only. `rollup_stale` says that an episode changed since
+    the last computing of the run's cube began; `rollup_began_at` is set while one is under way, `rollup_at` is the time
     as of which the stored cube was computed and `rollup_seconds` what that took. `condition_hash` is `config_hash`
     without the selection, repeats and seed: runs that share it measure the same thing on perhaps different tasks.
     `pins` is what else defines the agent: versions, hashes of prompts, prices. A run of a study is one of its cells:
     `cell` has its levels by factor.
 
     For the scheduler (docs/internals/scheduling.md): `concurrency` bounds its simultaneous episodes (None: no limit);
-    `in_use` = episodes under way, kept by `services.moves` and checked by upkeep; `used_seconds` = slot-seconds as of
-    `used_at`, older ones counting less; `turn_at` = when one of its episodes last began, or first could;
-    `expected_at` = when the expected seconds of its waiting episodes were last looked at.
+    `in_use` = episodes under way, kept by `services.lifecycle.state_transitions` and checked by maintenance;
+    `used_seconds` = slot-seconds as of `used_at`, older ones counting less; `turn_at` = when one of its episodes
+    last began, or first could; `expected_at` = when the expected seconds of its waiting episodes were last looked at.
     """
 
     __tablename__ = "run"
     __table_args__ = (
         UniqueConstraint("project_id", "idempotency_key"),
         one_of("state", RunState),
-        one_of("purpose", words.Purpose),
+        one_of("purpose", enums.Purpose),
         Index("ix_run_active", "id", postgresql_where=text("state IN ('queued', 'running')")),
         Index("ix_run_stale", "id", postgresql_where=text("rollup_stale")),
         Index("ix_run_rollup_began", "id", postgresql_where=text("rollup_began_at IS NOT NULL")),
@@ -61,7 +61,7 @@ class Run(Base):
     name: Mapped[str] = mapped_column(default="")
     state: Mapped[str] = mapped_column(default=RunState.QUEUED)
     open: Mapped[bool] = mapped_column(default=False)
-    purpose: Mapped[str] = mapped_column(default=words.Purpose.MEASURE)
+    purpose: Mapped[str] = mapped_column(default=enums.Purpose.MEASURE)
     priority: Mapped[int] = mapped_column(default=NORMAL, server_default=text("0"))
     concurrency: Mapped[int | None]
     in_use: Mapped[int] = mapped_column(default=0, server_default=text("0"))

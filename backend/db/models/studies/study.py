@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, Id, Json, ref
 
 
 class Study(Base):
-    """A grid of conditions over one base configuration, one run per cell; see `backend.domain.study`.
+    """A grid of conditions over one base configuration, one run per cell; see `backend.domain.studies.study`.
 
     `config` is the `StudyConfig`, its base with the chosen tasks where they are a sample.
     """

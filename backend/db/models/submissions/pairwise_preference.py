@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import CheckConstraint, Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import words
+from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, ref
 from backend.db.types import one_of
 
@@ -15,7 +15,7 @@ class Choice(Base):
 
     __tablename__ = "choice"
     __table_args__ = (
-        one_of("preferred", words.Preferred),
+        one_of("preferred", enums.Preferred),
         CheckConstraint("left_id <> right_id", name="two_works"),
         Index(
             "uq_choice_pair",

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Attempt, Episode, Evaluation, Evidence, Lease, Measure, Run, Step
-from backend.domain.episode import AttemptState, Loss
 from backend.domain.errors import FailureClass
+from backend.domain.model.episode import AttemptState, Loss
 
 
 def run_id_of(session: Session, attempt_id: UUID) -> UUID | None:

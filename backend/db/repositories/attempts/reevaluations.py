@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session, aliased
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Attempt, Episode, Evaluation, Rescore, Task, TaskSet, Worker
-from backend.db.models.words import RescoreState, WorkerState
-from backend.db.repositories.pages_common import AnyRow
-from backend.domain.episode import EpisodeState
+from backend.db.models.enums import RescoreState, WorkerState
+from backend.db.repositories.common_queries import AnyRow
+from backend.domain.model.episode import EpisodeState
 
 COMES_BACK = timedelta(minutes=15)
 """A worker that was heard of so long ago may be ending in good order, or starting anew: it is waited for."""

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.db.models import TaskDraftRequest
-from backend.db.models.words import DraftRequestState
+from backend.db.models.enums import DraftRequestState
 
 
 def next_waiting(session: Session) -> TaskDraftRequest | None:

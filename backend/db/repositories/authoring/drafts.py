@@ -21,9 +21,9 @@ from backend.db.models import (
     TaskDraftVersion,
     TaskSet,
 )
-from backend.db.models.words import Verdict
-from backend.db.repositories.pages import Page, page
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.models.enums import Verdict
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.pagination import Page, page
 from backend.domain.drafts.states import DraftState
 
 

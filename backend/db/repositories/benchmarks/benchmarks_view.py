@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, load_only
 
 from backend.db.models import Agent, Attempt, Benchmark, Episode, Quarantine, Run, Task, TaskSet, TaskValidation
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.repositories.common_queries import AnyRow
 
 MEASURED = ("measure", "demo")
 

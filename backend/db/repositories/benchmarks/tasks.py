@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql.expression import cast
 
 from backend.db.models import Quarantine, Task, TaskAsset
-from backend.db.repositories.pages import Page, page
+from backend.db.repositories.pagination import Page, page
 
 
 def add_all(session: Session, tasks: Sequence[Mapping[str, Any]], assets: Sequence[Mapping[str, Any]]) -> None:

@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session, aliased
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Attempt, Episode, Lease, Node, Slot, Worker
-from backend.db.models.words import SlotState
-from backend.db.repositories.pages_common import AnyRow
-from backend.domain.nodes import NodeState, cluster_of
+from backend.db.models.enums import SlotState
+from backend.db.repositories.common_queries import AnyRow
+from backend.domain.machines.nodes import NodeState, cluster_of
 
 
 def free_slots(session: Session, worker: Worker, provider: str, n: int) -> list[Slot]:

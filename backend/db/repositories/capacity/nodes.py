@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Attempt, Episode, Lease, Node, Run, Slot, Task, Worker
-from backend.db.models.words import SlotState, WorkerState
-from backend.db.repositories.pages_common import AnyRow
-from backend.db.repositories.signals import first_key
+from backend.db.models.enums import SlotState, WorkerState
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.scheduling.autoscaling_signals import first_key
 
 _LONGEST_ATTEMPT = timedelta(days=1)
 SEEN_SECONDS = 20.0

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Lease, Node, Slot, Worker
-from backend.db.models.words import SlotState, WorkerState
-from backend.domain.nodes import NodeState
+from backend.db.models.enums import SlotState, WorkerState
+from backend.domain.machines.nodes import NodeState
 
 
 def now(session: Session) -> datetime:

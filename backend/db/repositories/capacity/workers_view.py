@@ -6,8 +6,8 @@ from sqlalchemy import and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Node, Slot, Task, Worker
-from backend.db.repositories.pages_common import AnyRow
-from backend.domain.nodes import NodeState
+from backend.db.repositories.common_queries import AnyRow
+from backend.domain.machines.nodes import NodeState
 
 
 def workers(session: Session) -> Sequence[AnyRow]:

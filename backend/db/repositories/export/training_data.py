@@ -25,9 +25,9 @@ from backend.db.models import (
     TaskSet,
     Worker,
 )
-from backend.domain.episode import AttemptState, EpisodeState
-from backend.domain.recorded import AgentKind, Result
-from backend.domain.training_request import Filters
+from backend.domain.model.episode import AttemptState, EpisodeState
+from backend.domain.model.export_request import Filters
+from backend.domain.model.trajectory_export import AgentKind, Result
 
 NOT_ASKED = "not asked for"
 QUARANTINE = "the task is in quarantine"

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Attempt, Episode, Judge, JudgeAnswer, JudgeVerdict, Run, Step
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.repositories.common_queries import AnyRow
 
 
 def get(session: Session, judge_id: UUID) -> Judge | None:

@@ -22,8 +22,8 @@ from backend.db.models import (
     Run,
     Task,
 )
-from backend.db.models.words import JudgeKind
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.models.enums import JudgeKind
+from backend.db.repositories.common_queries import AnyRow
 
 
 def _judged(judge: Judge) -> Select[UUID]:

@@ -8,9 +8,9 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Episode, Run, Task
-from backend.db.models.words import Purpose
-from backend.db.repositories.pages_common import AnyRow
-from backend.domain.episode import EpisodeState
+from backend.db.models.enums import Purpose
+from backend.db.repositories.common_queries import AnyRow
+from backend.domain.model.episode import EpisodeState
 
 RANKED = (Purpose.MEASURE.value, Purpose.DEMO.value)
 

@@ -8,7 +8,7 @@ from sqlalchemy import Float, Integer, Row, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from backend.db.models import Attempt, Episode, Evaluation, Measure, Task
-from backend.domain.episode import AttemptState, EpisodeState
+from backend.domain.model.episode import AttemptState, EpisodeState
 
 
 def episodes(session: Session, run_ids: Sequence[UUID]) -> Sequence[Row[Any]]:

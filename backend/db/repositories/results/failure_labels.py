@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Attempt, Episode, FailureReview, Step, Task
-from backend.db.repositories.pages_common import AnyRow
-from backend.domain.episode import AttemptState, EpisodeState
+from backend.db.repositories.common_queries import AnyRow
+from backend.domain.model.episode import AttemptState, EpisodeState
 
 
 def failed(session: Session, run_id: UUID) -> list[UUID]:

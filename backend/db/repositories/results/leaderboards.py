@@ -8,8 +8,8 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, ReportedResult, Rollup, Run, Task
-from backend.db.models.words import Dimension, Purpose
-from backend.db.repositories.rollup_turns import behind
+from backend.db.models.enums import Dimension, Purpose
+from backend.db.repositories.results.rollup_jobs import behind
 
 RANKED = (Purpose.MEASURE.value, Purpose.DEMO.value)
 

@@ -8,8 +8,8 @@ from sqlalchemy import Row, delete, insert, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import MeasureRollup
-from backend.domain.measures import MOST_PHASES, PARTS
-from backend.domain.score import SOLVED_TOLERANCE
+from backend.domain.model.measures import MOST_PHASES, PARTS
+from backend.domain.model.score import SOLVED_TOLERANCE
 
 # A phase is told apart by its place among the task's parts: its name means nothing beside another task's.
 _SUMS = text("""

@@ -23,7 +23,7 @@ from backend.db.models import (
     TaskSet,
     Worker,
 )
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.repositories.common_queries import AnyRow
 
 
 def episode(session: Session, episode_id: UUID) -> AnyRow | None:

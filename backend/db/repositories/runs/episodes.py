@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Episode, Run, Task
-from backend.db.repositories.pages import Page, page
-from backend.domain.episode import EpisodeState
+from backend.db.repositories.pagination import Page, page
+from backend.domain.model.episode import EpisodeState
 
 
 def get(session: Session, episode_id: UUID) -> Episode | None:

@@ -8,11 +8,11 @@ from sqlalchemy import ARRAY, Uuid, and_, any_, case, func, literal, or_, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Episode, Lease, Node, Quarantine, Run, Slot, Task, Worker
-from backend.db.models.words import SlotState
-from backend.db.repositories.pages_common import AnyRow, run_columns
-from backend.db.repositories.signals import served
-from backend.domain.nodes import NodeState
-from backend.domain.scheduling.waiting import NEVER, UNREAD
+from backend.db.models.enums import SlotState
+from backend.db.repositories.common_queries import AnyRow, run_columns
+from backend.db.repositories.scheduling.autoscaling_signals import served
+from backend.domain.machines.nodes import NodeState
+from backend.domain.scheduling.wait_reasons import NEVER, UNREAD
 
 HELD_BACK = datetime(NEVER, 1, 1, tzinfo=UTC)
 """From then on an episode does not begin by itself."""

@@ -8,8 +8,8 @@ from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Evaluation, Run
-from backend.db.repositories.pages_common import AnyRow
-from backend.domain.score import SOLVED_TOLERANCE
+from backend.db.repositories.common_queries import AnyRow
+from backend.domain.model.score import SOLVED_TOLERANCE
 
 _COUNTED = """
     FROM episode e

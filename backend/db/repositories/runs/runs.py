@@ -8,8 +8,8 @@ from sqlalchemy import Select, func, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Benchmark, Episode, Run, TaskSet
-from backend.db.repositories.pages import Page, page
-from backend.domain.episode import EpisodeState
+from backend.db.repositories.pagination import Page, page
+from backend.domain.model.episode import EpisodeState
 
 _UNFINISHED = text("""
     SELECT coalesce(

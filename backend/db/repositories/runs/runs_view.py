@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Double, String, and_, case, cast, func, li
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Agent, Attempt, Benchmark, Episode, Event, Run, Step, Task
-from backend.db.repositories.pages_common import AnyRow, look, run_columns
+from backend.db.repositories.common_queries import AnyRow, look, run_columns
 
 RunFilter = dict[str, str]
 _MOST_WORDS = 160

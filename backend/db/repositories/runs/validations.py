@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Agent, Episode, Run, Task, TaskValidation
-from backend.db.models.words import VALIDATION_AGENTS, Purpose
-from backend.domain.episode import EpisodeState
+from backend.db.models.enums import VALIDATION_AGENTS, Purpose
+from backend.domain.model.episode import EpisodeState
 
 
 def store(session: Session, episode: Episode, agent: str, evaluator_version: str | None) -> None:

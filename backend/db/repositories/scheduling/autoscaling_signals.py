@@ -8,11 +8,11 @@ from sqlalchemy import ColumnElement, TextClause, and_, case, func, or_, select,
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Node, Run, Slot, Worker
-from backend.db.models.words import SlotState, WorkerState
-from backend.db.repositories.pages_common import AnyRow
-from backend.db.repositories.scheduling import NOT_LEFT, left_to_others
-from backend.domain.episode import AttemptState, EpisodeState, RunState
-from backend.domain.nodes import NodeState
+from backend.db.models.enums import SlotState, WorkerState
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.scheduling.scheduler import NOT_LEFT, left_to_others
+from backend.domain.machines.nodes import NodeState
+from backend.domain.model.episode import AttemptState, EpisodeState, RunState
 
 _FAR = timedelta(days=365)
 """What may begin only later than this waits for somebody or something, not for a time."""

@@ -9,9 +9,9 @@ from sqlalchemy import Row, TextClause, func, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Project, Task
-from backend.domain.scheduling.needs import Need
+from backend.domain.scheduling.requirements import Need
 from backend.domain.scheduling.usage import RATE
-from backend.domain.scheduling.waiting import UNREAD
+from backend.domain.scheduling.wait_reasons import UNREAD
 
 _DOOR = 7_218_001
 """The advisory lock under which slots are given: one decision at a time, so that no quota is ever passed."""
@@ -195,7 +195,7 @@ _BRING_BACK = text(f"""
     WHERE episode.id = late.id AND episode.state = 'waiting'
         AND episode.available_at > clock_timestamp() + late.back_off
 """)  # noqa: S608 - constant text
-"""Only losses to a model's API or a cluster have a back-off (`domain.episode.next_try`), of five minutes at most."""
+"""Only losses to a model's API or a cluster have a back-off (`domain.model.episode.next_try`), five minutes at most."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Worker
-from backend.db.models.words import WorkerState
-from backend.domain.scheduling.closed import ClosedSlots
+from backend.db.models.enums import WorkerState
+from backend.domain.scheduling.closed_slots import ClosedSlots
 
 _PLACES = text("""
     SELECT id, ahead, seconds FROM (

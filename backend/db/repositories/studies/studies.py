@@ -9,8 +9,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Agent, Attempt, Episode, Evaluation, Measure, Run, Study, Task
-from backend.db.repositories.pages import Page, page
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.pagination import Page, page
 
 
 def get(session: Session, study_id: UUID) -> Study | None:

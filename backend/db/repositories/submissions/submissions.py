@@ -9,8 +9,8 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Benchmark, Choice, Episode, Run, Task, TaskSet, Work
-from backend.db.models.words import Purpose
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.models.enums import Purpose
+from backend.db.repositories.common_queries import AnyRow
 
 SHOWN = (Purpose.MEASURE.value, Purpose.DEMO.value)
 """Runs whose works are compared: those that a leaderboard counts."""

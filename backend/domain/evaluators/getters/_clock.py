@@ -7,8 +7,8 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import as_json, stated
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 _OFFSET = "import time\nprint(time.localtime().tm_gmtoff)"
 _FAR = 16 * 3600  # No zone is farther from UTC.

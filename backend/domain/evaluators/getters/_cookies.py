@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.browser_cookies import FILES, await_written, runs
+from backend.domain.browser.cookies import FILES, await_written, runs
 from backend.domain.evaluators.getters._profile import Database, DatabaseParameters
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 
 class Cookies(Database):

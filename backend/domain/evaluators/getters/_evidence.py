@@ -6,9 +6,9 @@ from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any, ClassVar
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 JSON_TYPE = "application/json"
 MAX_NOTE = 500

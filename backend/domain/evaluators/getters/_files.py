@@ -8,8 +8,8 @@ from pydantic import model_validator
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import placed, safe_name
-from backend.domain.parameters import Parameters
-from backend.domain.score import Blob
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
 
 
 class Files(Parameters):

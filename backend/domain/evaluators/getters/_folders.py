@@ -3,8 +3,8 @@
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import python_says, stated
 from backend.domain.evaluators.getters._routes import asked, text_at
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 # Runs inside the desktop. Prints null for a folder that is not there, else {files, folders}; at most 10,000 names.
 _LIST = """

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from backend.domain.ports import Desktop
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.desktop import Desktop
 
 
 class Stroke(StrEnum):

@@ -7,15 +7,15 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import unquote
 
-from backend.domain.browser_profiles import CHROME
-from backend.domain.browsers import why_silent
+from backend.domain.browser.availability import why_silent
+from backend.domain.browser.profiles import CHROME
 from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed
-from backend.domain.evaluators.formats.accessibility import searchable
 from backend.domain.evaluators.getters._evidence import absence, as_json, stated
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
-from backend.domain.ports_web import Browser, Tab
-from backend.domain.score import Blob
+from backend.domain.formats.accessibility import searchable
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.web import Browser, Tab
 from backend.domain.setup import run_step
 from backend.domain.setup._steps import look_again
 

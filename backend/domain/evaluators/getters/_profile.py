@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 from pydantic import field_validator
 
-from backend.domain.browser_profiles import CHROME, Product
+from backend.domain.browser.profiles import CHROME, Product
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.browser_tables import rows
 from backend.domain.evaluators.getters._evidence import Checked, fetched, stated
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.formats.browser_tables import rows
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 STATE = "Local State"
 PREFERENCES = ("Default/Preferences", "Default/Secure Preferences")

@@ -10,8 +10,8 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import NO_ROUTE, as_json, stated
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 NO = frozenset({"not_found", "no"})
 

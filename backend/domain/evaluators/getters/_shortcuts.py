@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.getters._evidence import Checked, absence
 from backend.domain.evaluators.getters._folders import desktop_folder, file_names, joined, listed, path_of
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.formats.failures import let_through
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 MAX_SHORTCUTS = 200
 MAX_BYTES = 2**20

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats import addresses
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.score import MetricValue
+from backend.domain.formats import url_match
+from backend.domain.model.score import MetricValue
 
 Same = Callable[[str, str], bool]
 
@@ -45,8 +45,8 @@ def open_pages(result: Any, rules: Any, same: Same | None) -> MetricValue:
     if not found:
         return verdict(met=False, reason="no page is open")
     if same is None:
-        left = Counter(map(addresses.normal, wanted))
-        left.subtract(map(addresses.normal, found))
+        left = Counter(map(url_match.normal, wanted))
+        left.subtract(map(url_match.normal, found))
         met = not any(left.values())
     else:
         met = len(found) == len(wanted) and all(any(same(one, other) for other in found) for one in wanted)

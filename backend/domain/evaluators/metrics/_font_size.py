@@ -6,7 +6,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.score import MetricValue
+from backend.domain.model.score import MetricValue
 
 
 def font_size(result: Any, rules: Any, *, with_least: bool) -> MetricValue:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.score import MetricValue
+from backend.domain.model.score import MetricValue
 
 Goal = tuple[bool, str]
 """Whether it is met, and in words what was found."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.model.score import PartResult, Verdict, is_solved
+from backend.domain.model.task import EvaluatorSpec
 from backend.domain.registry import Kind, register
-from backend.domain.score import PartResult, Verdict, is_solved
 from backend.domain.statistics.coherence import consistency
 from backend.domain.statistics.graphs import completion
-from backend.domain.task import EvaluatorSpec
 
 
 @register(Kind.PROTOCOL, "omnibench")

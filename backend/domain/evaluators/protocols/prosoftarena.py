@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.model.score import PartResult, Verdict, is_solved
+from backend.domain.model.task import EvaluatorSpec, check_order
 from backend.domain.registry import Kind, register
-from backend.domain.score import PartResult, Verdict, is_solved
-from backend.domain.task import EvaluatorSpec, check_order
 
 
 @register(Kind.PROTOCOL, "prosoftarena")

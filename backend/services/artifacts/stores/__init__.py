@@ -3,8 +3,8 @@
 import os
 
 from backend.config import Settings
-from backend.domain.ports_kept import ArtifactStore
-from backend.services.stores.folder import FolderStore
+from backend.domain.ports.storage import ArtifactStore
+from backend.services.artifacts.stores.folder import FolderStore
 
 
 def folder_of(settings: Settings) -> FolderStore:
@@ -22,8 +22,8 @@ def open_store(settings: Settings) -> ArtifactStore:
     """
     if not settings.s3_bucket:
         return folder_of(settings)
-    from backend.services.stores.bucket import BucketStore
-    from backend.services.stores.s3 import Place
+    from backend.services.artifacts.stores.bucket import BucketStore
+    from backend.services.artifacts.stores.s3 import Place
 
     return BucketStore(Place.of(settings))
 

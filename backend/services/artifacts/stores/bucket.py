@@ -10,8 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.response import StreamingBody
 
 from backend.domain.errors import Damaged, Unavailable
-from backend.services.stores.keys import absent, checked, hash_in, key_of
-from backend.services.stores.s3 import Place, code_of, connect, is_absent, lacks_bucket, no_bucket, told
+from backend.services.artifacts.stores.keys import absent, checked, hash_in, key_of
+from backend.services.artifacts.stores.s3 import Place, code_of, connect, is_absent, lacks_bucket, no_bucket, told
 
 FRESH_SECONDS = 3600.0
 """An object younger than this is not written again when somebody stores its bytes again."""

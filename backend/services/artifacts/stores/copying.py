@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from backend.domain.errors import NotFound
-from backend.domain.ports_kept import ArtifactStore
+from backend.domain.ports.storage import ArtifactStore
 
 AT_ONCE = 8
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from backend.domain.errors import Unavailable
-from backend.services.stores.keys import absent, checked, hash_in, key_of
+from backend.services.artifacts.stores.keys import absent, checked, hash_in, key_of
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NEW = ".new-"

@@ -10,15 +10,15 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
-from backend.db.models.words import VALIDATION_AGENTS
-from backend.db.repositories import pages_benchmarks as repository
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.models.enums import VALIDATION_AGENTS
+from backend.db.repositories.benchmarks import benchmarks_view as repository
+from backend.db.repositories.common_queries import AnyRow
 from backend.domain.errors import NotFound
-from backend.domain.score import is_solved
-from backend.services.pages_abilities import Abilities, abilities
-from backend.services.pages_looks import State, state_of
-from backend.services.pages_runs import DIFFICULTIES, UNLABELLED
-from backend.services.validation import wrongs
+from backend.domain.model.score import is_solved
+from backend.services.capacity.views.capabilities import Abilities, abilities
+from backend.services.runs.validation import wrongs
+from backend.services.runs.views.outcome_style import State, state_of
+from backend.services.runs.views.runs import DIFFICULTIES, UNLABELLED
 
 PAGE = 100
 HISTORY = 40
@@ -240,7 +240,7 @@ def _health(session: Session, task_set_id: UUID, able: Abilities) -> Health:
 
 
 def task_rows(session: Session, rows: Sequence[AnyRow], able: Abilities) -> list[TaskRow]:
-    """Rows of `repositories.pages_benchmarks.tasks`."""
+    """Rows of `repositories.benchmarks.benchmarks_view.tasks`."""
     checks = checks_of(session, {row.Task.id: row.Task.feasible for row in rows})
     return [_task_row(row, checks[row.Task.id], able) for row in rows]
 

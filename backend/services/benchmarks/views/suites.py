@@ -8,16 +8,16 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import ReportedResult
-from backend.db.repositories import benchmark_parts as repository
-from backend.db.repositories import leaderboards as leaderboard_repository
-from backend.db.repositories import tasks as task_repository
+from backend.db.repositories.benchmarks import benchmark_parts as repository
+from backend.db.repositories.benchmarks import tasks as task_repository
+from backend.db.repositories.results import leaderboards as leaderboard_repository
 from backend.domain.benchmarks import Finding, TaskChange, differences, external_assets, findings
+from backend.domain.model.task import Task
 from backend.domain.registry import load as load_plugins
-from backend.domain.task import Task
-from backend.services.benchmark_lint import unknown_of
-from backend.services.benchmark_variants import known_variants
-from backend.services.benchmark_versions import task_set_named
-from backend.services.benchmarks import get_benchmark
+from backend.services.benchmarks.benchmarks import get_benchmark
+from backend.services.benchmarks.lint import unknown_of
+from backend.services.benchmarks.variants import known_variants
+from backend.services.benchmarks.versions import task_set_named
 
 RATE = "success_rate"
 PERCENT = "percent"

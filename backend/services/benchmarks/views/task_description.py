@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.services.pages_actions import short
+from backend.services.runs.action_description import short
 
 
 def said(value: Any) -> str:

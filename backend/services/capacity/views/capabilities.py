@@ -7,11 +7,11 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
-from backend.db.repositories import pages_workers as repository
+from backend.db.repositories.capacity import workers_view as repository
 from backend.domain.errors import Unavailable
-from backend.domain.image_offers import ImageOffer
-from backend.services.capabilities import Capabilities, capabilities
-from backend.services.leaderboards import FLOORS
+from backend.domain.machines.image_offers import ImageOffer
+from backend.services.capacity.worker_capabilities import Capabilities, capabilities
+from backend.services.results.leaderboards import FLOORS
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Node
-from backend.db.models.words import SlotState, WorkerState
-from backend.db.repositories import pages_workers as repository
-from backend.db.repositories.pages_common import AnyRow
-from backend.domain.nodes import NodeState
-from backend.services.licences import LicenceRow, list_licences
-from backend.services.pages_abilities import Abilities, abilities
-from backend.services.tuning import ProjectRow, list_projects
+from backend.db.models.enums import SlotState, WorkerState
+from backend.db.repositories.capacity import workers_view as repository
+from backend.db.repositories.common_queries import AnyRow
+from backend.domain.machines.nodes import NodeState
+from backend.services.capacity.licences import LicenceRow, list_licences
+from backend.services.capacity.views.capabilities import Abilities, abilities
+from backend.services.runs.scheduling_settings import ProjectRow, list_projects
 
 CLOSED = "closed"
 """State of a slot that would be free, if its node were ready and a worker were online that could use it."""

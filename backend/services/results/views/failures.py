@@ -7,9 +7,9 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.domain.failures import LABELS, FailureLabel, label
-from backend.services import failures as service
-from backend.services.failures import Failure, Review, Sampled
+from backend.domain.judging.failure_labels import LABELS, FailureLabel, label
+from backend.services.results import failure_labels as service
+from backend.services.results.failure_labels import Failure, Review, Sampled
 
 KEYBOARD = "1234567890qwer"
 """Keys of the labels, in their order; none of them does anything else on an episode's page."""

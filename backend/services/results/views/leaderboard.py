@@ -7,17 +7,17 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models.words import Dimension
-from backend.db.repositories import pages_benchmarks
-from backend.domain.abilities import CAPABILITIES, COMPLEXITIES
-from backend.domain.measures import info
+from backend.db.models.enums import Dimension
+from backend.db.repositories.benchmarks import benchmarks_view
+from backend.domain.model.measures import info
+from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
+from backend.domain.model.task import Difficulty
 from backend.domain.statistics.intervals import Interval
-from backend.domain.task import Difficulty
-from backend.services.leaderboards import Board, Row, leaderboard
-from backend.services.measure_rollups import Means
-from backend.services.pages_actions import short
-from backend.services.pages_runs import UNLABELLED
-from backend.services.summary import Summary
+from backend.services.results.leaderboards import Board, Row, leaderboard
+from backend.services.results.measure_rollups import Means
+from backend.services.runs.action_description import short
+from backend.services.runs.summary import Summary
+from backend.services.runs.views.runs import UNLABELLED
 
 CUTS = {
     "domain": Dimension.DOMAIN,
@@ -103,13 +103,13 @@ class Cut:
 
 def first_with_runs(session: Session) -> str | None:
     """The benchmark with most runs: where `/leaderboards` leads."""
-    rows = sorted(pages_benchmarks.benchmarks(session), key=lambda row: (-row.runs, row.Benchmark.name))
+    rows = sorted(benchmarks_view.benchmarks(session), key=lambda row: (-row.runs, row.Benchmark.name))
     return rows[0].Benchmark.name if rows else None
 
 
 def names(session: Session) -> list[str]:
     """All benchmarks, for the switch."""
-    return [row.Benchmark.name for row in pages_benchmarks.benchmarks(session)]
+    return [row.Benchmark.name for row in benchmarks_view.benchmarks(session)]
 
 
 def label(row: Row) -> str:

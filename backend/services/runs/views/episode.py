@@ -9,23 +9,23 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Run, Step
-from backend.db.models.words import Purpose
-from backend.db.repositories import drafts
-from backend.db.repositories import pages_episode as repository
-from backend.db.repositories.pages_common import AnyRow
-from backend.domain.episode import EpisodeState, RunState
+from backend.db.models.enums import Purpose
+from backend.db.repositories.authoring import drafts
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.runs import episode_view as repository
 from backend.domain.errors import FailureClass, NotFound
-from backend.domain.run import Screen
-from backend.domain.trajectory import Usage
-from backend.services import rescore
-from backend.services.human_runs import is_lost
-from backend.services.judges import JudgeCost, cost_of_attempt
-from backend.services.pages_actions import action_words, pointer_path
-from backend.services.pages_common import Opening, max_steps_of, opening_of
-from backend.services.pages_looks import ENDED_WORDS, UNRATED, State, state_of
-from backend.services.pages_runs import PHASES, UNLABELLED, Phase
-from backend.services.rescore import RescoreRow
-from backend.services.waiting import explain
+from backend.domain.model.episode import EpisodeState, RunState
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Usage
+from backend.services.attempts import reevaluation
+from backend.services.attempts.reevaluation import RescoreRow
+from backend.services.judging.judges import JudgeCost, cost_of_attempt
+from backend.services.lifecycle.human_runs import is_lost
+from backend.services.runs.action_description import action_words, pointer_path
+from backend.services.runs.views.outcome_style import ENDED_WORDS, UNRATED, State, state_of
+from backend.services.runs.views.run_rows import Opening, max_steps_of, opening_of
+from backend.services.runs.views.runs import PHASES, UNLABELLED, Phase
+from backend.services.scheduling.wait_reasons import explain
 
 
 @dataclass(frozen=True)
@@ -223,8 +223,8 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         shown=shown,
         steps=[_step(step) for step in repository.steps(session, shown.id)] if shown else [],
         evaluations=_evaluations(session, shown.id) if shown and not unrated else [],
-        rescores=rescore.listing(session, episode_id=episode_id)[::-1],
-        can_rescore=not unrated and rescore.can_be(session, episode),
+        rescores=reevaluation.listing(session, episode_id=episode_id)[::-1],
+        can_rescore=not unrated and reevaluation.can_be(session, episode),
         asks_judge=bool(task.judged),
         newer=repository.has_newer_task(session, task),
         human=row.human,

@@ -8,11 +8,11 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import pages_home as repository
-from backend.db.repositories.pages_common import AnyRow
-from backend.services.pages_common import RunRow, Tile, run_rows, tiles
-from backend.services.recovery import DIED
-from backend.services.waiting import Alike, explain_alike, told_apart
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.runs import home_view as repository
+from backend.services.lifecycle.lease_reaper import DIED
+from backend.services.runs.views.run_rows import RunRow, Tile, run_rows, tiles
+from backend.services.scheduling.wait_reasons import Alike, explain_alike, told_apart
 
 LATEST = 8
 NEWS = 6

@@ -8,15 +8,15 @@ from typing import Any
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
-from backend.db.repositories import benchmark_parts as parts
-from backend.db.repositories import benchmarks as benchmark_repository
-from backend.db.repositories import pages_new_run as repository
+from backend.db.repositories.benchmarks import benchmark_parts as parts
+from backend.db.repositories.benchmarks import benchmarks as benchmark_repository
+from backend.db.repositories.runs import new_run_view as repository
 from backend.domain.errors import Invalid
-from backend.domain.presets import PRESETS
-from backend.services.benchmark_variants import known_variants
-from backend.services.benchmarks import latest_task_set
-from backend.services.pages_abilities import Abilities, AgentView, abilities
-from backend.services.requests import RunRequest
+from backend.domain.model.presets import PRESETS
+from backend.services.benchmarks.benchmarks import latest_task_set
+from backend.services.benchmarks.variants import known_variants
+from backend.services.capacity.run_request import RunRequest
+from backend.services.capacity.views.capabilities import Abilities, AgentView, abilities
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from backend.domain.episode import EndedBy, EpisodeState
-from backend.domain.score import is_solved
+from backend.domain.model.episode import EndedBy, EpisodeState
+from backend.domain.model.score import is_solved
 
 
 class Look(StrEnum):

@@ -7,14 +7,14 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models.words import Dimension
-from backend.db.repositories import process as repository
+from backend.db.models.enums import Dimension
+from backend.db.repositories.runs import progress_view as repository
 from backend.domain.errors import NotFound
-from backend.domain.progress import Bin, Got, Point, bins, curve
-from backend.domain.score import PartResult
-from backend.services import measure_rollups
-from backend.services.measure_rollups import Means
-from backend.services.runs import get_run
+from backend.domain.model.score import PartResult
+from backend.domain.statistics.progress import Bin, Got, Point, bins, curve
+from backend.services.results import measure_rollups
+from backend.services.results.measure_rollups import Means
+from backend.services.runs.runs import get_run
 
 BESIDE = 30
 MOST = 6

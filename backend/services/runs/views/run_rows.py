@@ -12,19 +12,19 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Run
-from backend.db.repositories import pages_common as repository
-from backend.db.repositories.pages_common import AnyRow
-from backend.domain.episode import AttemptState
-from backend.domain.run import Budget
-from backend.services import rollups
-from backend.services.attempts import OPENING
-from backend.services.pages_looks import Look, Split
-from backend.services.rollups import summary_of
-from backend.services.summary import Summary, run_summary
+from backend.db.repositories import common_queries as repository
+from backend.db.repositories.common_queries import AnyRow
+from backend.domain.model.episode import AttemptState
+from backend.domain.model.run import Budget
+from backend.services.attempts.attempts import OPENING
+from backend.services.results import rollups
+from backend.services.results.rollups import summary_of
+from backend.services.runs.summary import Summary, run_summary
+from backend.services.runs.views.outcome_style import Look, Split
 
 DEADLOCK = "40P01"
 DEFAULT_STEPS = 30
-"""Step budget where neither run nor task names one (backend.domain.run)."""
+"""Step budget where neither run nor task names one (backend.domain.model.run)."""
 
 
 def splits(rows: Iterable[Row[UUID, str, int]]) -> dict[UUID, Split]:
@@ -93,7 +93,7 @@ def _renew(session: Session, run_id: UUID) -> None:
 
 
 def run_rows(session: Session, rows: Sequence[AnyRow]) -> list[RunRow]:
-    """Rows of `repositories.pages_common.run_columns` with their bars and rates."""
+    """Rows of `repositories.common_queries.run_columns` with their bars and rates."""
     bars = splits(repository.looks_by_run(session, [row.Run.id for row in rows]))
     rates = summaries(session, [row.Run for row in rows])
     return [_run_row(row, bars.get(row.Run.id, Split({})), rates.get(row.Run.id)) for row in rows]

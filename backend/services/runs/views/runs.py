@@ -10,20 +10,20 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Run
-from backend.db.repositories import licences
-from backend.db.repositories import pages_runs as repository
-from backend.db.repositories.pages_common import AnyRow
+from backend.db.repositories.capacity import licences
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.runs import runs_view as repository
 from backend.domain.errors import NotFound
+from backend.domain.model.task import Difficulty
+from backend.domain.model.trajectory import Usage
 from backend.domain.scheduling.limits import Concurrency
-from backend.domain.task import Difficulty
-from backend.domain.trajectory import Usage
-from backend.services import people
-from backend.services.judges import JudgeCost, cost_of_run
-from backend.services.licences import shortage
-from backend.services.pages_actions import short
-from backend.services.pages_common import RunRow, Tile, max_steps_of, run_rows, tiles
-from backend.services.pages_looks import UNRATED, Look, Split, State, state_of
-from backend.services.waiting import concurrency_of, explain
+from backend.services.capacity.licences import shortage
+from backend.services.judging.judges import JudgeCost, cost_of_run
+from backend.services.people import human_agent
+from backend.services.runs.action_description import short
+from backend.services.runs.views.outcome_style import UNRATED, Look, Split, State, state_of
+from backend.services.runs.views.run_rows import RunRow, Tile, max_steps_of, run_rows, tiles
+from backend.services.scheduling.wait_reasons import concurrency_of, explain
 
 PAGE = 50
 EVENTS = 40
@@ -247,8 +247,8 @@ def _scheduling(session: Session, run: Run) -> Scheduling | None:
 
 
 def _unrated(session: Session, run_id: UUID) -> UUID | None:
-    desk = people.desk(session, run_id)
-    return desk.episode.id if desk.next is people.Next.RATE and desk.episode is not None else None
+    desk = human_agent.desk(session, run_id)
+    return desk.episode.id if desk.next is human_agent.Next.RATE and desk.episode is not None else None
 
 
 def _waits(session: Session, run_id: UUID) -> list[tuple[str, int]]:

@@ -1,7 +1,7 @@
 import { Controller } from "../lib/controller.js";
 
 // A long text that is fetched when it is opened. It comes from a model or a guest, so every word is set as text.
-export default class Told extends Controller {
+export default class LazyText extends Controller {
   connect() {
     this.on(this.element, "toggle", () => this.open());
   }
@@ -11,7 +11,7 @@ export default class Told extends Controller {
     this.asked = true;
     const view = this.part("view");
     try {
-      const answer = await fetch(`/api/v1/artifacts/${this.element.dataset.toldSha}`, {
+      const answer = await fetch(`/api/v1/artifacts/${this.element.dataset.lazyTextSha}`, {
         signal: this.signal,
       });
       if (!answer.ok) throw new Error(answer.statusText);

@@ -7,23 +7,23 @@ const STEPS = [
 ];
 
 // "3 min ago" beside the exact time, which stays in the title. Older than a day: the date as the server wrote it.
-export default class Ago extends Controller {
+export default class RelativeTime extends Controller {
   static all = new Set();
   static timer = 0;
 
   static tick() {
-    for (const one of Ago.all) one.draw();
+    for (const one of RelativeTime.all) one.draw();
   }
 
   connect() {
     this.written = this.element.textContent;
-    Ago.all.add(this);
-    Ago.timer ||= setInterval(Ago.tick, 1000);
+    RelativeTime.all.add(this);
+    RelativeTime.timer ||= setInterval(RelativeTime.tick, 1000);
     this.draw();
   }
 
   ended() {
-    Ago.all.delete(this);
+    RelativeTime.all.delete(this);
   }
 
   draw() {

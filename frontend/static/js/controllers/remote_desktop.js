@@ -31,17 +31,17 @@ function named(key) {
 // The live picture as a desktop: mouse and keyboard go to it while it is this page's and has the focus. What is done
 // together is sent together, as one step: a double click, a run of typed characters, a turn of the wheel, a drag.
 // Ctrl+Alt+Home leaves it.
-export default class Desk extends Controller {
+export default class RemoteDesktop extends Controller {
   connect() {
-    const { deskAttempt, deskHuman } = this.element.dataset;
-    this.human = deskHuman === "yes";
-    this.store = `desk:${deskAttempt}`;
+    const { remoteDesktopAttempt: attempt, remoteDesktopHuman: human } = this.element.dataset;
+    this.human = human === "yes";
+    this.store = `desk:${attempt}`;
     Object.assign(this, { text: "", clicks: null, wheel: null, armed: null, mine: false });
     const known = JSON.parse(sessionStorage.getItem(this.store) ?? "null");
     this.hand = known?.hand ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join("-");
     this.number = known?.number ?? 0;
     this.remember();
-    this.socket = new Socket(`/ws/attempts/${deskAttempt}/control?hand=${this.hand}`, {
+    this.socket = new Socket(`/ws/attempts/${attempt}/control?hand=${this.hand}`, {
       message: (text) => this.told(JSON.parse(text)),
       state: (state) => state !== "on" && this.show({ mine: false, state }),
     });
@@ -134,13 +134,13 @@ export default class Desk extends Controller {
   }
 
   point(event) {
-    const { deskWidth, deskHeight } = this.element.dataset;
+    const { remoteDesktopWidth: width, remoteDesktopHeight: height } = this.element.dataset;
     const box = this.part("screen").querySelector("img").getBoundingClientRect();
-    const across = Math.floor(((event.clientX - box.left) / box.width) * deskWidth);
-    const down = Math.floor(((event.clientY - box.top) / box.height) * deskHeight);
+    const across = Math.floor(((event.clientX - box.left) / box.width) * width);
+    const down = Math.floor(((event.clientY - box.top) / box.height) * height);
     return {
-      x: Math.min(deskWidth - 1, Math.max(0, across)),
-      y: Math.min(deskHeight - 1, Math.max(0, down)),
+      x: Math.min(width - 1, Math.max(0, across)),
+      y: Math.min(height - 1, Math.max(0, down)),
     };
   }
 

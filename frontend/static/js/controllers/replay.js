@@ -1,5 +1,5 @@
 import { Controller } from "../lib/controller.js";
-import { arrow, circle, label, svg } from "../lib/marks.js";
+import { arrow, circle, label, svg } from "../lib/overlay.js";
 
 const PACE = 900;
 

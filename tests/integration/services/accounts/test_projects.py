@@ -2,9 +2,9 @@
 
 import pytest
 
-from backend.db.models.words import ActorKind
+from backend.db.models.enums import ActorKind
 from backend.domain.errors import Invalid
-from backend.services.projects import LONGEST_NAME, actor_for, person, person_or_local
+from backend.services.accounts.projects import LONGEST_NAME, actor_for, person, person_or_local
 from tests.factories.records import World
 
 

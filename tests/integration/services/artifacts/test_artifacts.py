@@ -9,9 +9,9 @@ import pytest
 
 from backend.db.models import Actor, Artifact
 from backend.domain.errors import NotFound
-from backend.services.artifacts import collect_garbage, collect_orphans, open_for, register
-from backend.services.projects import actor_for, default_project
-from backend.services.stores.folder import FolderStore
+from backend.services.accounts.projects import actor_for, default_project
+from backend.services.artifacts.artifacts import collect_garbage, collect_orphans, open_for, register
+from backend.services.artifacts.stores.folder import FolderStore
 from tests.factories.records import World, stored
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -23,7 +23,7 @@ def actor(ready: World) -> Actor:
 
 
 def stranger(installation: World) -> Actor:
-    from backend.db.repositories import projects
+    from backend.db.repositories.accounts import projects
 
     def make(session: object) -> Actor:
         other = projects.get_or_make(session, "other")  # type: ignore[arg-type]

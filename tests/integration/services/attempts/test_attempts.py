@@ -9,15 +9,17 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Artifact, Attempt, Episode, Evaluation, Event, Evidence, Lease, Measure, Run, Step
-from backend.db.models.words import EvidenceRole
-from backend.domain.episode import EndedBy
+from backend.db.models.enums import EvidenceRole
 from backend.domain.errors import Conflict, FailureClass, IllegalMove, LeaseLost
-from backend.domain.trajectory import Decision, Observation, StepRecord, Window
-from backend.services import attempts, claims, runs
-from backend.services.artifacts import ArtifactRef
-from backend.services.attempts import EvidenceRow, Fence, StepRow
-from backend.services.claims import Claim
-from backend.services.pages_common import opening_of
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.trajectory import Decision, Observation, StepRecord, Window
+from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.attempts import attempts
+from backend.services.attempts.attempts import EvidenceRow, Fence, StepRow
+from backend.services.runs import runs
+from backend.services.runs.views.run_rows import opening_of
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import PNG, World, evaluation, step_row
 
 OPENING_FACTS = {"phase": "boot", "doing": "waiting for the guest API", "seconds": 2.5}

@@ -9,10 +9,12 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Attempt, Episode, Evaluation, Event, Lease, Run, Step, Worker
-from backend.domain.episode import EndedBy
 from backend.domain.errors import LeaseLost
-from backend.services import attempts, claims, runs
-from backend.services.claims import Claim
+from backend.domain.model.episode import EndedBy
+from backend.services.attempts import attempts
+from backend.services.runs import runs
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, evaluation
 from tests.factories.tasks import make_benchmark, make_task
 from tests.sampling import seed

@@ -8,15 +8,16 @@ import pytest
 from sqlalchemy import func, select, text
 
 from backend.db.models import Episode, Evaluation, Event, Evidence, Rescore, Run
-from backend.db.models.words import EvidenceRole
+from backend.db.models.enums import EvidenceRole
 from backend.domain.errors import Conflict, Invalid, NotFound, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.task import EvaluatorSpec, LoadedBenchmark, MetricCall, Task, TaskKey
-from backend.services import attempts, claims, rescore, rescore_failures
-from backend.services.artifacts import ArtifactRef
-from backend.services.attempts import EvidenceRow, Judged
-from backend.services.evidence import spec_of
-from backend.services.rescore import RescoreRow
+from backend.domain.model.task import EvaluatorSpec, LoadedBenchmark, MetricCall, Task, TaskKey
+from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.attempts import attempts, reevaluation, reevaluation_failures
+from backend.services.attempts.attempts import EvidenceRow, Judged
+from backend.services.attempts.evidence import spec_of
+from backend.services.attempts.reevaluation import RescoreRow
+from backend.services.scheduling import claims
 from tests.factories.records import World, evaluation
 
 CAT = {"type": "vm_command_line", "command": ["cat", "note"]}
@@ -54,10 +55,10 @@ def scored(world: World, task: Task, said: bytes = b"hello", *, spec: bool = Tru
     return claim.episode_id
 
 
-def ask(world: World, episode_id: UUID, by: rescore.By = "own", make_current: bool | None = None) -> RescoreRow:  # noqa: FBT001
+def ask(world: World, episode_id: UUID, by: reevaluation.By = "own", make_current: bool | None = None) -> RescoreRow:  # noqa: FBT001
     with world.work() as session:
         _, actor = world.who(session)
-        return rescore.request(session, episode_id, actor, rescore.Wish(by, make_current))
+        return reevaluation.request(session, episode_id, actor, reevaluation.Wish(by, make_current))
 
 
 class TestRequest:
@@ -113,13 +114,13 @@ class TestRequest:
         with installation.work() as session:
             run_id = session.scalars(select(Run.id)).one()
             _, actor = installation.who(session)
-            asked, refused = rescore.request_run(session, run_id, actor, rescore.Wish())
+            asked, refused = reevaluation.request_run(session, run_id, actor, reevaluation.Wish())
         assert [row.rescore.episode_id for row in asked] == [episode]
         assert refused == []
         import_task(installation, task_of(result={"type": "vm_command_line", "command": "x"}))
         with installation.work() as session:
             _, actor = installation.who(session)
-            asked, refused = rescore.request_run(session, run_id, actor, rescore.Wish("latest"))
+            asked, refused = reevaluation.request_run(session, run_id, actor, reevaluation.Wish("latest"))
         assert asked == []
         assert [(one.episode_id, one.task) for one in refused] == [(episode, "notes/hello")]
 
@@ -129,7 +130,7 @@ class TestTake:
         import_task(installation, task_of())
         ask(installation, scored(installation, task_of()))
         with installation.work() as session:
-            job = rescore.take(session)
+            job = reevaluation.take(session)
             assert job is not None
             assert job.plan is not None
             result, expected = job.plan.calls[0]
@@ -142,7 +143,7 @@ class TestTake:
         import_task(installation, task_of())
         ask(installation, scored(installation, task_of(), spec=False))
         with installation.work() as session:
-            job = rescore.take(session)
+            job = reevaluation.take(session)
             assert job is not None
             assert job.problem == ""
 
@@ -152,7 +153,7 @@ class TestTake:
         import_task(installation, task_of("bye"))
         ask(installation, episode, "latest")
         with installation.work() as session:
-            job = rescore.take(session)
+            job = reevaluation.take(session)
             assert job is not None
             assert job.plan is not None
             result, expected = job.plan.calls[0]
@@ -162,8 +163,8 @@ class TestTake:
         import_task(installation, task_of())
         ask(installation, scored(installation, task_of()))
         with installation.work() as first, installation.work() as second:
-            assert rescore.take(first) is not None
-            assert rescore.take(second) is None
+            assert reevaluation.take(first) is not None
+            assert reevaluation.take(second) is None
 
     def test_after_a_crash_somebody_else_gets_it_at_once(self, installation: World) -> None:
         """The server lets go of the row with the connection, as when the worker's process is killed."""
@@ -172,7 +173,7 @@ class TestTake:
 
         def killed() -> None:
             with installation.work() as session:
-                assert rescore.take(session) is not None
+                assert reevaluation.take(session) is not None
                 backend = session.scalar(text("SELECT pg_backend_pid()"))
                 installation.do(lambda other: other.execute(text(f"SELECT pg_terminate_backend({backend})")))
                 session.execute(text("SELECT 1"))
@@ -180,11 +181,11 @@ class TestTake:
         with pytest.raises(Unavailable):
             killed()
         with installation.work() as session:
-            assert rescore.take(session) is not None
+            assert reevaluation.take(session) is not None
 
     def test_nothing_waits(self, installation: World) -> None:
         with installation.work() as session:
-            assert rescore.take(session) is None
+            assert reevaluation.take(session) is None
 
 
 class TestFinish:
@@ -193,9 +194,9 @@ class TestFinish:
         episode = scored(world, task_of())
         ask(world, episode, make_current=make_current)
         with world.work() as session:
-            job = rescore.take(session)
+            job = reevaluation.take(session)
             assert job is not None
-            rescore.finish(session, job, evaluation(1.0), [], 0.5)
+            reevaluation.finish(session, job, evaluation(1.0), [], 0.5)
         return episode
 
     def test_both_verdicts_are_kept_and_the_new_one_counts(self, installation: World) -> None:
@@ -232,7 +233,7 @@ class TestFail:
         import_task(installation, task_of())
         episode_id = scored(installation, task_of())
         row = ask(installation, episode_id)
-        installation.do(rescore_failures.fail, row.rescore.id, "no verdict")
+        installation.do(reevaluation_failures.fail, row.rescore.id, "no verdict")
         with installation.work() as session:
             found = session.scalars(select(Rescore)).one()
             assert (found.state, found.message) == ("failed", "no verdict")
@@ -243,6 +244,6 @@ class TestFail:
         import_task(installation, task_of())
         row = ask(installation, scored(installation, task_of()))
         with installation.work() as session:
-            assert rescore.take(session) is not None
-            installation.do(rescore_failures.fail, row.rescore.id, "no verdict")
-        assert installation.do(rescore.listing)[0].rescore.state == "waiting"
+            assert reevaluation.take(session) is not None
+            installation.do(reevaluation_failures.fail, row.rescore.id, "no verdict")
+        assert installation.do(reevaluation.listing)[0].rescore.state == "waiting"

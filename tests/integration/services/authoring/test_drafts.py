@@ -9,14 +9,15 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, TaskDraft, TaskDraftReview
-from backend.db.models.words import ActorKind, MadeBy
+from backend.db.models.enums import ActorKind, MadeBy
 from backend.domain.drafts.content import DraftContent
 from backend.domain.drafts.states import DraftState, Reason
 from backend.domain.errors import Conflict, IllegalMove, Invalid, NotAllowed, NotFound
-from backend.domain.task import MetricCall, SetupStep
-from backend.services import benchmarks, draft_checks, draft_publish, draft_reviews, draft_tries, drafts
-from backend.services.drafts import Origin
-from backend.services.projects import actor_for, person
+from backend.domain.model.task import MetricCall, SetupStep
+from backend.services.accounts.projects import actor_for, person
+from backend.services.authoring import draft_checks, draft_publication, draft_reviews, draft_trials, drafts
+from backend.services.authoring.drafts import Origin
+from backend.services.benchmarks import benchmarks
 from tests.factories.drafts import make_content
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
@@ -48,7 +49,7 @@ def tried(world: World, draft_id: UUID, scores: ScoresOf = SOUND) -> None:
     worker = world.worker(slots=1)
     with world.work() as session:
         project, actor = world.who(session)
-        draft_tries.start_try(session, draft_id, project=project, actor=actor, store=world.store)
+        draft_trials.start_try(session, draft_id, project=project, actor=actor, store=world.store)
     while (claim := world.claim(worker)) is not None:
         world.score(claim, scores[claim.config.agent] or 0.0)
 
@@ -77,7 +78,7 @@ def state(world: World, draft_id: UUID) -> str:
 def published(world: World, **more: Any) -> Any:
     with world.work() as session:
         project, _ = world.who(session)
-        found = draft_publish.publish(session, project, store=world.store, **more)
+        found = draft_publication.publish(session, project, store=world.store, **more)
         return found.task_set.version, found.task_set.counts["tasks"]
 
 
@@ -129,17 +130,17 @@ class TestTrying:
         draft_id = written(installation)
         tried(installation, draft_id)
         with installation.work() as session:
-            found = draft_tries.tried(session, drafts.get_draft(session, draft_id))
+            found = draft_trials.tried(session, drafts.get_draft(session, draft_id))
             assert found is not None
             assert (found.sound, found.current, dict(found.scores)) == (True, True, SOUND)
         edited(installation, draft_id, max_steps=9)
         with installation.work() as session:
-            found = draft_tries.tried(session, drafts.get_draft(session, draft_id))
+            found = draft_trials.tried(session, drafts.get_draft(session, draft_id))
             assert found is not None
             assert found.current is False
         edited(installation, draft_id, max_steps=None)
         with installation.work() as session:
-            found = draft_tries.tried(session, drafts.get_draft(session, draft_id))
+            found = draft_trials.tried(session, drafts.get_draft(session, draft_id))
             assert found is not None
             assert (found.sound, found.current) == (True, True)
 

@@ -4,15 +4,15 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Episode, ReportedResult, Run, Task, Worker
-from backend.db.repositories import benchmark_parts as parts
+from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.domain.errors import Invalid, NotFound
-from backend.domain.task import LoadedBenchmark, MetricCall, SetupStep, Variant
-from backend.domain.task import Task as DomainTask
-from backend.services.benchmark_labels import import_labels
-from backend.services.benchmark_lint import lint_task_set, unknown_of
-from backend.services.benchmark_variants import known_variants, task_of
-from backend.services.benchmark_versions import diff, task_set_named
-from backend.services.benchmarks import latest_task_set
+from backend.domain.model.task import LoadedBenchmark, MetricCall, SetupStep, Variant
+from backend.domain.model.task import Task as DomainTask
+from backend.services.benchmarks.benchmarks import latest_task_set
+from backend.services.benchmarks.labels import import_labels
+from backend.services.benchmarks.lint import lint_task_set, unknown_of
+from backend.services.benchmarks.variants import known_variants, task_of
+from backend.services.benchmarks.versions import diff, task_set_named
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -101,7 +101,7 @@ class TestSelections:
         assert (wrong.value.path, wrong.value.hint) == ("tasks.1", "Known: test_small.")
 
     def test_an_open_run_takes_more(self, loaded: World, worker: Worker) -> None:
-        from backend.services.runs import add_episodes
+        from backend.services.runs.runs import add_episodes
 
         run = loaded.submit(tasks=("files/b",), open=True)
         assert loaded.do(add_episodes, run.id, ["@test_small"]) == 2

@@ -7,9 +7,15 @@ from sqlalchemy import select
 
 from backend.db.models import Benchmark, Task, TaskAsset, TaskSet
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.domain.task import LoadedBenchmark
-from backend.domain.task import Task as DomainTask
-from backend.services.benchmarks import get_benchmark, import_benchmark, latest_task_set, list_benchmarks, list_tasks
+from backend.domain.model.task import LoadedBenchmark
+from backend.domain.model.task import Task as DomainTask
+from backend.services.benchmarks.benchmarks import (
+    get_benchmark,
+    import_benchmark,
+    latest_task_set,
+    list_benchmarks,
+    list_tasks,
+)
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 

@@ -2,8 +2,9 @@
 
 from datetime import timedelta
 
-from backend.services import artifacts, assets
-from backend.services.assets import AssetState, Fetched
+from backend.services.artifacts import artifacts
+from backend.services.benchmarks import web_assets
+from backend.services.benchmarks.web_assets import AssetState, Fetched
 from tests.factories.downloads import downloading
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark
@@ -15,7 +16,7 @@ def filled(world: World) -> str:
     """A benchmark that needs two files, one of which is there; the hash of that."""
     world.benchmark(make_benchmark(downloading("one", THERE, MISSING)))
     sha256 = world.store.put(b"table", "application/zip")
-    world.do(assets.record, "starter", THERE, Fetched(sha256, 5, "application/zip", THERE))
+    world.do(web_assets.record, "starter", THERE, Fetched(sha256, 5, "application/zip", THERE))
     return sha256
 
 
@@ -37,7 +38,7 @@ class TestGarbage:
 
     def test_bytes_that_were_replaced_are_not(self, installation: World) -> None:
         filled(installation)
-        installation.do(assets.add, "starter", THERE, b"other", installation.store)
+        installation.do(web_assets.add, "starter", THERE, b"other", installation.store)
         assert installation.do(artifacts.collect_garbage, installation.store, timedelta(0)) == 1
         assert list(installation.store.blobs.values()) == [b"other"]
 
@@ -46,5 +47,5 @@ class TestVersions:
     def test_a_new_version_finds_what_was_fetched_for_the_old_one(self, installation: World) -> None:
         filled(installation)
         installation.benchmark(make_benchmark(downloading("two", THERE)))
-        found = installation.do(assets.list_assets, "starter")
+        found = installation.do(web_assets.list_assets, "starter")
         assert [(one.url, one.tasks, one.state) for one in found] == [(THERE, ("files/two",), AssetState.THERE)]

@@ -10,10 +10,16 @@ from uuid import UUID
 import pytest
 
 from backend.db.models import Run
-from backend.db.repositories import workers as worker_repository
+from backend.db.repositories.capacity import workers as worker_repository
 from backend.domain.errors import Invalid
-from backend.services import attempts, claims, licences, pages_home, pages_runs, recovery, runs
-from backend.services.claims import Claim
+from backend.services.attempts import attempts
+from backend.services.capacity import licences
+from backend.services.lifecycle import lease_reaper
+from backend.services.runs import runs
+from backend.services.runs.views import home
+from backend.services.runs.views import runs as runs_view
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -114,7 +120,7 @@ def end(world: World, claim: Claim, ending: str, run: Run | None = None) -> None
     else:  # kill -9: no word from it, only its heartbeats are missing
         with world.work() as session:
             later = worker_repository.now(session) + timedelta(hours=1)
-            assert recovery.reap(session, later, lease_seconds=30) == [claim.attempt_id]
+            assert lease_reaper.reap(session, later, lease_seconds=30) == [claim.attempt_id]
 
 
 class TestManyAtOnce:
@@ -161,22 +167,22 @@ class TestWords:
     def test_a_waiting_run_says_for_what(self, installation: World) -> None:
         run = licensed(installation)
         worker = installation.worker(slots=3)
-        assert installation.do(pages_runs.run_page, run.id, {}, None).waits == []
+        assert installation.do(runs_view.run_page, run.id, {}, None).waits == []
         installation.must_claim(worker)
-        page = installation.do(pages_runs.run_page, run.id, {}, None)
+        page = installation.do(runs_view.run_page, run.id, {}, None)
         assert page.waits == [("a licence of Photoshop, 1 of 1 in use", 2)]
 
     def test_so_does_the_first_page(self, installation: World) -> None:
         licensed(installation)
         installation.must_claim(installation.worker(slots=3))
-        queue = installation.do(pages_home.home).queue
+        queue = installation.do(home.home).queue
         assert [(wait.reason, wait.episodes) for wait in queue] == [("a licence of Photoshop, 1 of 1 in use", 2)]
 
     def test_a_task_that_needs_more_than_there_are_is_not_runnable(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(licences={"ANSYS": 2})))
         installation.worker()
         run = installation.submit()
-        page = installation.do(pages_runs.run_page, run.id, {}, None)
+        page = installation.do(runs_view.run_page, run.id, {}, None)
         assert page.not_runnable == [("needs 2 seats of the licence of ANSYS, and there is none here", 1)]
 
     def test_it_can_be_tried_again_once_there_are_seats(self, installation: World) -> None:

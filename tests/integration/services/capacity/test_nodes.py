@@ -8,13 +8,14 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Node, Slot, Worker
-from backend.db.repositories import leases, workers
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.services import claims, nodes
-from backend.services.claims import Claim
+from backend.db.repositories.capacity import leases, workers
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.services.capacity import nodes
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
-from tests.integration.services.test_recovery import waiting_for_a_lock
+from tests.integration.services.lifecycle.test_lease_reaper import waiting_for_a_lock
 from tests.waiting import until
 
 ZONE = "zone-a"

@@ -7,11 +7,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Slot
-from backend.db.repositories import leases
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.domain.ports_cluster import Trouble
-from backend.services import nodes
-from backend.services.slot_troubles import note_troubles
+from backend.db.repositories.capacity import leases
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.ports.cluster import Trouble
+from backend.services.capacity import nodes
+from backend.services.capacity.slot_health import note_troubles
 from tests.factories.records import World, capabilities
 
 ZONE = "ns/lab"

@@ -10,7 +10,7 @@ import pytest
 from celery import Celery
 from kombu.exceptions import OperationalError
 
-from backend.services import queue
+from backend.services.events import worker_wakeup
 from tests.fakes.kubernetes.tls import certificate, server_context
 from worker.app import make_app
 
@@ -56,7 +56,7 @@ def listener() -> Iterator[Listener]:
 def asked(request: pytest.FixtureRequest, listener: Listener) -> Callable[[str], bytes]:
     def ask(query: str) -> bytes:
         url = f"rediss://:{PASSWORD}@127.0.0.1:{listener.port}/0{query}"
-        app: Celery = make_app(url) if request.param == "worker" else queue._app.__wrapped__(url)
+        app: Celery = make_app(url) if request.param == "worker" else worker_wakeup._app.__wrapped__(url)
         with app, app.connection_for_write() as connection, pytest.raises(OperationalError):
             connection.ensure_connection(max_retries=1, timeout=2, interval_start=0, interval_step=0)
         return listener.told
@@ -78,4 +78,4 @@ class TestTls:
         assert PASSWORD.encode() in asked("?ssl_cert_reqs=none")
 
     def test_without_tls_nothing_is_asked(self) -> None:
-        assert queue.tls("redis://127.0.0.1/0") is False
+        assert worker_wakeup.tls("redis://127.0.0.1/0") is False

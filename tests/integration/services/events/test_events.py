@@ -13,9 +13,10 @@ from sqlalchemy import select
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Event, Run
-from backend.services import events, runs
+from backend.services import events
 from backend.services.events import Kind, watch
 from backend.services.events.broker import Broker, client_url
+from backend.services.runs import runs
 from tests.factories.records import World
 
 T = TypeVar("T")

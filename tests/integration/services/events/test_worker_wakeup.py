@@ -7,8 +7,9 @@ import time
 import pytest
 import redis
 
-from backend.services import queue, runs
+from backend.services.events import worker_wakeup
 from backend.services.events.broker import client_url
+from backend.services.runs import runs
 from tests.factories.records import World
 
 
@@ -25,14 +26,14 @@ def configure(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     from backend.config import Settings
 
     settings = Settings(DATABASE_URL="", REDIS_URL=url)
-    monkeypatch.setattr(queue, "get_settings", lambda: settings)
+    monkeypatch.setattr(worker_wakeup, "get_settings", lambda: settings)
 
 
 class TestWakeWorkers:
     def test_one_message_per_commit(self, ready: World, inbox: "redis.Redis") -> None:
         with ready.work() as session:
-            queue.wake_workers(session)
-            queue.wake_workers(session)
+            worker_wakeup.wake_workers(session)
+            worker_wakeup.wake_workers(session)
             assert inbox.llen("celery") == 0
         messages = inbox.lrange("celery", 0, -1)
         assert [json.loads(message)["headers"]["task"] for message in messages] == ["worker.tasks.wake"]
@@ -41,7 +42,7 @@ class TestWakeWorkers:
     def test_none_after_a_rollback(self, ready: World, inbox: "redis.Redis") -> None:
         def fail() -> None:
             with ready.work() as session:
-                queue.wake_workers(session)
+                worker_wakeup.wake_workers(session)
                 raise KeyError
 
         with pytest.raises(KeyError):

@@ -7,10 +7,10 @@ from sqlalchemy import select
 
 from backend.db.models import Judge, PersonVerdict, ReviewItem
 from backend.domain.errors import Invalid, NotFound
-from backend.services import reviews
-from backend.services.agreement import Agreement, agreement_of
-from backend.services.judges import get_judge
-from backend.services.projects import actor_for
+from backend.services.accounts.projects import actor_for
+from backend.services.judging import reviews
+from backend.services.judging.judge_agreement import Agreement, agreement_of
+from backend.services.judging.judges import get_judge
 from tests.factories.judging import CRITERIA
 from tests.factories.records import World
 from tests.factories.reviews import Judged, Said, graph_run

@@ -11,10 +11,13 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Slot, Worker
-from backend.db.repositories import leases, runs
-from backend.db.repositories import workers as worker_repository
+from backend.db.repositories.capacity import leases
+from backend.db.repositories.capacity import workers as worker_repository
+from backend.db.repositories.runs import runs
 from backend.domain.errors import LeaseLost, NotFound
-from backend.services import claims, recovery, upkeep, workers
+from backend.services.capacity import workers
+from backend.services.lifecycle import lease_reaper
+from backend.services.scheduling import claims, maintenance
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 from tests.waiting import until
@@ -233,7 +236,7 @@ class TestSignOff:
         worker = ready.worker()
         ready.submit()
         claim = ready.must_claim(worker)
-        ready.do(recovery.sign_off, worker.id)
+        ready.do(lease_reaper.sign_off, worker.id)
         with ready.work() as session:
             assert session.get_one(Worker, worker.id).state == "offline"
             assert session.get_one(Episode, claim.episode_id).state == "waiting"
@@ -248,9 +251,9 @@ class TestAfterTheClockWentBack:
             now = worker_repository.now(session)
             session.get_one(Lease, claim.lease_id).heartbeat_at = now + timedelta(hours=1)
             session.get_one(Worker, worker.id).heartbeat_at = now + timedelta(hours=1)
-        assert ready.do(recovery.reap, now, lease_seconds=15.0) == []
+        assert ready.do(lease_reaper.reap, now, lease_seconds=15.0) == []
         later = now + timedelta(seconds=16)
-        assert ready.do(recovery.reap, later, lease_seconds=15.0) == [claim.attempt_id]
+        assert ready.do(lease_reaper.reap, later, lease_seconds=15.0) == [claim.attempt_id]
         with ready.work() as session:
             assert session.get_one(Worker, worker.id).state == "offline"
 
@@ -260,22 +263,22 @@ class TestAfterTheClockWentBack:
         claim = ready.must_claim(worker)
         with ready.work() as session:
             session.get_one(Lease, claim.lease_id).heartbeat_at = worker_repository.now(session) + timedelta(hours=1)
-        assert ready.do(recovery.reap) == []
+        assert ready.do(lease_reaper.reap) == []
         assert ready.do(claims.worker_heartbeat, worker.id, [claim.lease_id]) == {claim.lease_id}
-        assert ready.do(recovery.reap) == []
+        assert ready.do(lease_reaper.reap) == []
 
 
 class TestTend:
     def test_reaps_and_brings_roll_ups_up_to_date(self, ready: World) -> None:
-        from backend.db.repositories import rollup_turns as turns
-        from backend.db.repositories import rollups
-        from backend.services import rollup_turns
+        from backend.db.repositories.results import rollup_jobs as turns
+        from backend.db.repositories.results import rollups
+        from backend.services.results import rollup_jobs
 
         worker = ready.worker()
         run = ready.submit()
         claim = ready.must_claim(worker)
-        assert upkeep.tend(ready.factory, lease_seconds=-1.0) == [claim.attempt_id]
-        assert rollup_turns.renew_due(ready.factory) == 1
+        assert maintenance.tend(ready.factory, lease_seconds=-1.0) == [claim.attempt_id]
+        assert rollup_jobs.renew_due(ready.factory) == 1
         with ready.work() as session:
             assert turns.behind_among(session, [run.id]) == set()
             assert {row.key: row.waiting for row in rollups.of_runs(session, [run.id], ["all"])} == {"": 3}

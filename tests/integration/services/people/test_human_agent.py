@@ -8,17 +8,23 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Agent, Attempt, Episode, Run, Task
-from backend.domain.episode import EndedBy
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
-from backend.domain.trajectory import Action, ActionType, Decision, Observation, StepRecord
-from backend.services import attempts, leaderboards, pages_episode, pages_runs, people, people_results, recovery, runs
-from backend.services.attempts import StepRow
-from backend.services.human_runs import LATER
-from backend.services.pages_episode import EpisodePage
-from backend.services.pages_runs import RunPage
-from backend.services.people import Desk, Next
-from backend.services.people_results import By
-from backend.services.waiting import explain
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, StepRecord
+from backend.services.attempts import attempts
+from backend.services.attempts.attempts import StepRow
+from backend.services.lifecycle import lease_reaper
+from backend.services.lifecycle.human_runs import LATER
+from backend.services.people import human_agent, human_baselines
+from backend.services.people.human_agent import Desk, Next
+from backend.services.people.human_baselines import By
+from backend.services.results import leaderboards
+from backend.services.runs import runs
+from backend.services.runs.views import episode as episode_view
+from backend.services.runs.views import runs as runs_view
+from backend.services.runs.views.episode import EpisodePage
+from backend.services.runs.views.runs import RunPage
+from backend.services.scheduling.wait_reasons import explain
 from tests.factories.records import World, capabilities, emptied
 
 
@@ -47,14 +53,14 @@ class Study:
         self.worker = made.worker(capabilities=with_human())
 
     def desk(self) -> Desk:
-        found: Desk = self.world.do(people.desk, self.run.id)
+        found: Desk = self.world.do(human_agent.desk, self.run.id)
         return found
 
     def start(self, *, feasible: bool = True) -> UUID:
         """Judges the next task."""
         episode = self.desk().episode
         assert episode is not None
-        self.world.do(people.begin, self.run.id, episode.id, feasible=feasible)
+        self.world.do(human_agent.begin, self.run.id, episode.id, feasible=feasible)
         return episode.id
 
     def play(self, score: float, steps: int = 2) -> UUID:
@@ -66,7 +72,7 @@ class Study:
         return started
 
     def rate(self, episode: UUID, rating: int) -> None:
-        self.world.do(people.rate, self.run.id, episode, rating)
+        self.world.do(human_agent.rate, self.run.id, episode, rating)
 
 
 def said(made: World, episode: UUID) -> dict[str, Any]:
@@ -83,12 +89,12 @@ def said_of(made: World, episode: UUID) -> list[bool]:
 
 def page_of(made: World, run: UUID) -> RunPage:
     with made.work() as session:
-        return pages_runs.run_page(session, run, {}, None)
+        return runs_view.run_page(session, run, {}, None)
 
 
 def shown(made: World, episode: UUID) -> EpisodePage:
     with made.work() as session:
-        return pages_episode.episode_page(session, episode, None)
+        return episode_view.episode_page(session, episode, None)
 
 
 class TestRetry:
@@ -131,7 +137,7 @@ class TestLost:
         episode = study.start()
         claim = installed.must_claim(study.worker)
         installed.begin(claim)
-        installed.do(recovery.release_lease, claim.lease_id, "the worker died")
+        installed.do(lease_reaper.release_lease, claim.lease_id, "the worker died")
         assert installed.claim(study.worker) is None
         assert study.start() == episode
         assert study.desk().next is Next.ACT
@@ -157,12 +163,12 @@ class TestLost:
         study.rate(failed, 3)
         with installed.work() as session:
             project, actor = installed.who(session)
-            again = people.try_again(session, study.run.id, failed, project=project, actor=actor)
+            again = human_agent.try_again(session, study.run.id, failed, project=project, actor=actor)
             second, practice = again.id, again.run_id
         installed.lose(installed.must_claim(study.worker))
         assert installed.claim(study.worker) is None
-        assert installed.do(people.desk, practice).next is Next.AGAIN
-        installed.do(people.begin, practice, second, feasible=True)
+        assert installed.do(human_agent.desk, practice).next is Next.AGAIN
+        installed.do(human_agent.begin, practice, second, feasible=True)
         installed.score(installed.must_claim(study.worker), 1.0, steps=5)
         assert said(installed, failed)["second_try"]["solved"] is True
 
@@ -250,7 +256,7 @@ class TestProtocol:
         with installed.work() as session:
             other = session.scalars(select(Episode).where(Episode.available_at == LATER).limit(1)).one()
             with pytest.raises(Conflict, match="under way"):
-                people.begin(session, study.run.id, other.id, feasible=True)
+                human_agent.begin(session, study.run.id, other.id, feasible=True)
 
     def test_a_failure_is_told_after_the_rating_and_done_again_for_its_steps(self, installed: World) -> None:
         study = Study(installed)
@@ -260,7 +266,7 @@ class TestProtocol:
         assert study.desk().next is Next.LEARN
         with installed.work() as session:
             project, actor = installed.who(session)
-            again = people.try_again(session, study.run.id, failed, project=project, actor=actor).id
+            again = human_agent.try_again(session, study.run.id, failed, project=project, actor=actor).id
         claim = installed.must_claim(study.worker)
         assert claim.episode_id == again
         installed.score(claim, 1.0, steps=5)
@@ -275,7 +281,7 @@ class TestProtocol:
         study = Study(installed)
         failed = study.play(0.0)
         study.rate(failed, 1)
-        installed.do(people.go_on, study.run.id, failed)
+        installed.do(human_agent.go_on, study.run.id, failed)
         assert study.desk().next is Next.JUDGE
 
     def test_only_what_has_ended_is_rated_and_once(self, installed: World) -> None:
@@ -293,7 +299,7 @@ class TestProtocol:
     def test_an_agents_run_is_nothing_for_a_person(self, installed: World) -> None:
         run = installed.submit("noop")
         with pytest.raises(NotFound):
-            installed.do(people.desk, run.id)
+            installed.do(human_agent.desk, run.id)
 
 
 class TestBoard:
@@ -312,7 +318,7 @@ class TestBoard:
         study = Study(installed)
         done = study.play(1.0, steps=4)
         study.rate(done, 3)
-        assert installed.do(people_results.label_tasks, "starter", By.TIME) == (1, 1)
+        assert installed.do(human_baselines.label_tasks, "starter", By.TIME) == (1, 1)
         with installed.work() as session:
             task = session.get_one(Task, session.get_one(Episode, done).task_id)
             labelled = (task.difficulty, task.difficulty_source, task.human_seconds, task.human_steps)
@@ -326,7 +332,7 @@ class TestBoard:
 
     def test_without_people_there_is_nothing_to_label_by(self, installed: World) -> None:
         with pytest.raises(Conflict, match="no person"):
-            installed.do(people_results.label_tasks, "starter", By.RATING)
+            installed.do(human_baselines.label_tasks, "starter", By.RATING)
 
 
 class TestMixed:

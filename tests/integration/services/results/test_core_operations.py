@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.services import operations
+from backend.services.results import core_operations
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -30,7 +30,7 @@ def scored(installation: World) -> World:
 
 class TestOperationBoard:
     def test_alone_and_within(self, scored: World) -> None:
-        board = scored.do(operations.operation_board, "starter")
+        board = scored.do(core_operations.operation_board, "starter")
         assert [(one.name, one.alone, one.within) for one in board.operations] == [("blur", 1, 1), ("crop", 1, 2)]
         blur, crop = board.lines[0].cells
         assert blur.alone and blur.within and crop.alone and crop.within  # noqa: PT018 - all are there
@@ -40,8 +40,8 @@ class TestOperationBoard:
         assert crop.within.success_interval is not None
 
     def test_table(self, scored: World) -> None:
-        board = scored.do(operations.operation_board, "starter")
-        rows = [dict(zip(operations.HEAD, row, strict=True)) for row in operations.rows(board)]
+        board = scored.do(core_operations.operation_board, "starter")
+        rows = [dict(zip(core_operations.HEAD, row, strict=True)) for row in core_operations.rows(board)]
         assert [(row["operation"], row["where"], row["scored"]) for row in rows] == [
             ("blur", "alone", 1),
             ("blur", "within", 1),
@@ -50,7 +50,7 @@ class TestOperationBoard:
         ]
 
     def test_a_benchmark_without_operations(self, ready: World) -> None:
-        board = ready.do(operations.operation_board, "starter")
+        board = ready.do(core_operations.operation_board, "starter")
         assert (board.operations, board.lines) == ([], [])
 
     def test_an_operation_that_no_task_is(self, installation: World) -> None:
@@ -58,6 +58,6 @@ class TestOperationBoard:
         worker = installation.worker()
         installation.submit()
         installation.score(installation.must_claim(worker))
-        board = installation.do(operations.operation_board, "starter")
+        board = installation.do(core_operations.operation_board, "starter")
         assert board.lines[0].cells[0].alone is None
         assert board.lines[0].cells[0].within is not None

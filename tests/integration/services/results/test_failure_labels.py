@@ -5,11 +5,13 @@ from uuid import UUID
 
 import pytest
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.services import attempts, claims, failures
-from backend.services.failures import Failure, Sampled
-from backend.services.projects import default_project
+from backend.domain.model.episode import EndedBy
+from backend.services.accounts.projects import default_project
+from backend.services.attempts import attempts
+from backend.services.results import failure_labels
+from backend.services.results.failure_labels import Failure, Sampled
+from backend.services.scheduling import claims
 from tests.factories.records import World, evaluation
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -29,7 +31,7 @@ def play(installation: World, score: float, ended_by: EndedBy, pictures: tuple[b
 def say(installation: World, episode: UUID, person: str, *labels: str, note: str = "") -> Failure:
     with installation.work() as session:
         project = default_project(session)
-        return failures.review(session, project, episode, person=person, labels=labels, note=note)
+        return failure_labels.review(session, project, episode, person=person, labels=labels, note=note)
 
 
 @pytest.fixture
@@ -47,7 +49,7 @@ def run(installation: World) -> tuple[UUID, list[UUID]]:
 
 
 def sample(installation: World, run_id: UUID, **more: Any) -> Sampled:
-    found: Sampled = installation.do(failures.sample, run_id, **more)
+    found: Sampled = installation.do(failure_labels.sample, run_id, **more)
     return found
 
 

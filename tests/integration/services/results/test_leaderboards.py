@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from backend.db.models import ReportedResult
-from backend.db.models.words import Dimension
+from backend.db.models.enums import Dimension
 from backend.domain.errors import FailureClass, NotFound
-from backend.services.benchmarks import get_benchmark
-from backend.services.leaderboards import Board, leaderboard
+from backend.services.benchmarks.benchmarks import get_benchmark
+from backend.services.results.leaderboards import Board, leaderboard
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -34,7 +34,7 @@ def play(installation: World, scores: list[float | None], agent: str = "replay",
 @pytest.fixture
 def measured(ready: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """An installation where the floors count, so that built-in agents can be ranked here."""
-    monkeypatch.setattr("backend.services.leaderboards.FLOORS", frozenset({"noop"}))
+    monkeypatch.setattr("backend.services.results.leaderboards.FLOORS", frozenset({"noop"}))
     return ready
 
 

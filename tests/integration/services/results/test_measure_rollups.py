@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Benchmark, Episode, MeasureRollup, Run
-from backend.db.models.words import Dimension
+from backend.db.models.enums import Dimension
 from backend.domain.statistics.intervals import Interval
-from backend.services import measure_rollups, rollups
-from backend.services.measure_rollups import MeasureMean
+from backend.services.results import measure_rollups, rollups
+from backend.services.results.measure_rollups import MeasureMean
 from tests.factories.measured import benchmark_of, checkpoint_task, finish, graph_task, graphs, verdict
 from tests.factories.records import World
 

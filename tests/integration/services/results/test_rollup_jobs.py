@@ -10,10 +10,12 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Rollup, Run
-from backend.db.repositories import rollup_turns as turns
-from backend.db.repositories import rollups as repository
-from backend.domain.episode import RunState
-from backend.services import claims, rollup_turns, rollups, runs
+from backend.db.repositories.results import rollup_jobs as turns
+from backend.db.repositories.results import rollups as repository
+from backend.domain.model.episode import RunState
+from backend.services.results import rollup_jobs, rollups
+from backend.services.runs import runs
+from backend.services.scheduling import claims
 from tests.factories.records import World
 from tests.sampling import seed
 
@@ -62,14 +64,14 @@ class TestRenew:
     def test_stores_what_a_computation_from_scratch_gives(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit()
         ready.score(ready.must_claim(worker), 0.5)
-        assert rollup_turns.renew(ready.factory, run.id) is True
+        assert rollup_jobs.renew(ready.factory, run.id) is True
         renewed = cube(ready, run)
         ready.do(rollups.recompute, run.id)
         assert cube(ready, run) == renewed
 
     def test_does_nothing_when_nothing_changed(self, ready: World) -> None:
         _, run = ready.worker(), ready.submit()
-        assert [rollup_turns.renew(ready.factory, run.id) for _ in range(2)] == [True, False]
+        assert [rollup_jobs.renew(ready.factory, run.id) for _ in range(2)] == [True, False]
         found = now(ready, run)
         assert (found.rollup_stale, found.rollup_began_at) == (False, None)
         assert found.rollup_seconds is not None
@@ -77,36 +79,36 @@ class TestRenew:
     def test_work_goes_on_meanwhile_and_is_in_the_next(self, ready: World, between: list[Callable[[], None]]) -> None:
         worker, run = ready.worker(), ready.submit()
         between.append(lambda: ready.score(ready.must_claim(worker)))
-        assert rollup_turns.renew(ready.factory, run.id) is True
+        assert rollup_jobs.renew(ready.factory, run.id) is True
         assert cube(ready, run)["all", ""][0] == 0
         assert now(ready, run).rollup_stale
         between.clear()
         set_run(ready, run, "rollup_at = rollup_at - interval '1 hour'")
-        assert rollup_turns.renew(ready.factory, run.id) is True
+        assert rollup_jobs.renew(ready.factory, run.id) is True
         assert cube(ready, run)["all", ""][0] == 1
 
     def test_only_one_computes(self, ready: World, between: list[Callable[[], None]]) -> None:
         _, run = ready.worker(), ready.submit()
         second: list[bool] = []
-        between.append(lambda: second.append(rollup_turns.renew(ready.factory, run.id)))
-        assert rollup_turns.renew(ready.factory, run.id) is True
+        between.append(lambda: second.append(rollup_jobs.renew(ready.factory, run.id)))
+        assert rollup_jobs.renew(ready.factory, run.id) is True
         assert second == [False]
 
     def test_is_repeated_for_a_tenth_of_the_time_at_most(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit()
-        rollup_turns.renew(ready.factory, run.id)
+        rollup_jobs.renew(ready.factory, run.id)
         ready.score(ready.must_claim(worker))
         set_run(ready, run, "rollup_seconds = 100, rollup_at = now() - interval '999 seconds'")
-        assert rollup_turns.renew_due(ready.factory) == 0
+        assert rollup_jobs.renew_due(ready.factory) == 0
         set_run(ready, run, "rollup_at = now() - interval '1001 seconds'")
-        assert rollup_turns.renew_due(ready.factory) == 1
+        assert rollup_jobs.renew_due(ready.factory) == 1
 
     def test_the_end_of_a_run_is_not_waited_with(self, ready: World) -> None:
         _, run = ready.worker(), ready.submit()
-        rollup_turns.renew(ready.factory, run.id)
+        rollup_jobs.renew(ready.factory, run.id)
         set_run(ready, run, "rollup_seconds = 100")
         ready.do(runs.cancel_run, run.id)
-        assert rollup_turns.renew_due(ready.factory) == 1
+        assert rollup_jobs.renew_due(ready.factory) == 1
         assert now(ready, run).rollup_stale is False
 
     def test_an_abandoned_turn_is_taken_over_and_its_result_dropped(
@@ -119,10 +121,10 @@ class TestRenew:
             between.clear()
             ready.score(ready.must_claim(worker))
             set_run(ready, run, "rollup_began_at = rollup_began_at - interval '1 hour'")
-            took.append(rollup_turns.renew(ready.factory, run.id))
+            took.append(rollup_jobs.renew(ready.factory, run.id))
 
         between.append(takes_over)
-        assert rollup_turns.renew(ready.factory, run.id) is False
+        assert rollup_jobs.renew(ready.factory, run.id) is False
         assert took == [True]
         assert cube(ready, run)["all", ""][0] == 1
 
@@ -133,7 +135,7 @@ class TestRenew:
         _, run = ready.worker(), ready.submit()
         between.append(fails)
         with pytest.raises(ZeroDivisionError):
-            rollup_turns.renew(ready.factory, run.id)
+            rollup_jobs.renew(ready.factory, run.id)
         found = now(ready, run)
         assert (found.rollup_stale, found.rollup_began_at) == (True, None)
 
@@ -152,9 +154,9 @@ class TestRenew:
         between.append(lives)
         while now(ready, run).state != RunState.COMPLETED:
             set_run(ready, run, "rollup_at = NULL")
-            rollup_turns.renew(ready.factory, run.id)
+            rollup_jobs.renew(ready.factory, run.id)
         between.clear()
-        rollup_turns.renew_due(ready.factory)
+        rollup_jobs.renew_due(ready.factory)
         renewed = cube(ready, run)
         ready.do(rollups.recompute, run.id)
         assert cube(ready, run) == renewed
@@ -170,7 +172,7 @@ class TestLargeRuns:
 
     def test_show_the_stored_cube_while_they_go_on_and_the_exact_one_after(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit(tasks=("files/a", "files/b"))
-        rollup_turns.renew(ready.factory, run.id)
+        rollup_jobs.renew(ready.factory, run.id)
         ready.score(ready.must_claim(worker))
         assert ready.do(lambda session: rollups.summary_now(session, session.get_one(Run, run.id))).counts.scored == 0
         ready.score(ready.must_claim(worker))
@@ -193,7 +195,7 @@ class TestLocks:
         worker, run = ready.worker(), ready.submit()
         between.append(lambda: ready.do(at_once))
         between.append(lambda: ready.do(claims.release_lease, ready.must_claim(worker).lease_id, "done"))
-        assert rollup_turns.renew(ready.factory, run.id) is True
+        assert rollup_jobs.renew(ready.factory, run.id) is True
 
     def test_a_turn_has_a_time(self, ready: World) -> None:
         _, run = ready.worker(), ready.submit()

@@ -6,10 +6,11 @@ from typing import Any
 from sqlalchemy import select
 
 from backend.db.models import Episode, Rollup, Run, Task
-from backend.db.models.words import Dimension
-from backend.db.repositories import rollups as repository
+from backend.db.models.enums import Dimension
+from backend.db.repositories.results import rollups as repository
 from backend.domain.errors import FailureClass
-from backend.services import rollups, runs
+from backend.services.results import rollups
+from backend.services.runs import runs
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 from tests.sampling import seed

@@ -6,9 +6,11 @@ import pytest
 from sqlalchemy import func, select, update
 
 from backend.db.models import Attempt, Episode, Run, Task
-from backend.services import claims, expectations, pages_home, readings
-from backend.services.claims import Claim
-from backend.services.waiting import explain
+from backend.services.runs import config_cache, duration_estimates
+from backend.services.runs.views import home
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
+from backend.services.scheduling.wait_reasons import explain
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -53,7 +55,7 @@ class TestRun:
         poisoned = queued.submit()
         of_another_release(queued, Run, poisoned.id, "config")
         assert taken(queued, worker.id) == []
-        assert poisoned.id in readings.unread_runs()
+        assert poisoned.id in config_cache.unread_runs()
         with queued.work() as session:
             assert session.get_one(Run, poisoned.id).state == "queued"
 
@@ -61,7 +63,7 @@ class TestRun:
         worker = queued.worker(slots=1)
         poisoned = queued.submit()
         queued.lose(taken(queued, worker.id, 1)[0])
-        readings._configs.clear()  # noqa: SLF001 - as a worker that has just been started
+        config_cache._configs.clear()  # noqa: SLF001 - as a worker that has just been started
         of_another_release(queued, Run, poisoned.id, "config")
         assert taken(queued, worker.id) == []
         assert [words[:30] for words in sentences(queued, poisoned).values()] == ["another worker has to begin it"] * 3
@@ -70,7 +72,7 @@ class TestRun:
         queued.worker()
         poisoned = queued.submit()
         of_another_release(queued, Run, poisoned.id, "config")
-        assert queued.do(expectations.renew, poisoned.id) == 0
+        assert queued.do(duration_estimates.renew, poisoned.id) == 0
 
 
 class TestTask:
@@ -83,7 +85,7 @@ class TestTask:
         found = taken(queued, worker.id, 2)
         assert sorted(str(claim.task.key) for claim in found) == ["files/t1", "files/t2"]
         assert list(sentences(queued, run)) == [first]
-        (told,) = queued.do(pages_home.home).queue
+        (told,) = queued.do(home.home).queue
         assert (told.reason, told.episodes) == (sentences(queued, run)[first], 1)
         assert "w1 (release 1) cannot read the task (of_tomorrow" in sentences(queued, run)[first]
 

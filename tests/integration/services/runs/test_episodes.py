@@ -6,7 +6,7 @@ import pytest
 from uuid_utils.compat import uuid7
 
 from backend.domain.errors import FailureClass, NotFound
-from backend.services import episodes
+from backend.services.runs import episodes
 from tests.factories.records import World
 
 

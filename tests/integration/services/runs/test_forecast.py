@@ -6,11 +6,11 @@ from uuid import UUID
 from sqlalchemy import select
 
 from backend.db.models import Episode, Task
-from backend.domain.run import Screen
-from backend.services import quarantines
-from backend.services.benchmarks import latest_task_set, list_tasks
-from backend.services.pages_forecast import Forecast, forecast
-from backend.services.requests import RunRequest
+from backend.domain.model.run import Screen
+from backend.services.benchmarks.benchmarks import latest_task_set, list_tasks
+from backend.services.capacity.run_request import RunRequest
+from backend.services.runs import quarantines
+from backend.services.runs.forecast import Forecast, forecast
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 

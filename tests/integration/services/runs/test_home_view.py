@@ -3,14 +3,15 @@
 import pytest
 
 from backend.domain.errors import FailureClass
-from backend.services import claims, pages_home
-from backend.services.recovery import sign_off
+from backend.services.lifecycle.lease_reaper import sign_off
+from backend.services.runs.views import home
+from backend.services.scheduling import claims
 from tests.factories.records import World
-from worker.dispatcher import SHUTDOWN
+from worker.scheduling.dispatcher import SHUTDOWN
 
 
 def alarms(world: World) -> list[tuple[str, str]]:
-    return [(alarm.kind, alarm.title) for alarm in world.do(pages_home.home).alarms]
+    return [(alarm.kind, alarm.title) for alarm in world.do(home.home).alarms]
 
 
 class TestWorkersThatWentAway:

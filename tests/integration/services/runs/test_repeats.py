@@ -8,19 +8,21 @@ import pytest
 from sqlalchemy import func, select, text, update
 
 from backend.db.models import Attempt, Episode, Evaluation, Event, Evidence, Measure, Rescore, Run
-from backend.db.models.words import EvidenceRole
-from backend.domain.episode import REPEAT_PAUSES
+from backend.db.models.enums import EvidenceRole
 from backend.domain.errors import Conflict, FailureClass, LeaseLost, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.services import attempts, claims, rescore, rescore_failures, runs
-from backend.services.artifacts import ArtifactRef
-from backend.services.attempts import EvidenceRow, Judged
-from backend.services.claims import Claim, Fence
-from backend.services.evidence import spec_of
-from backend.services.rescore import Wish
-from backend.services.summary import run_summary
+from backend.domain.model.episode import REPEAT_PAUSES
+from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.attempts import attempts, reevaluation, reevaluation_failures
+from backend.services.attempts.attempts import EvidenceRow, Judged
+from backend.services.attempts.evidence import spec_of
+from backend.services.attempts.reevaluation import Wish
+from backend.services.runs import runs
+from backend.services.runs.summary import run_summary
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim, Fence
 from tests.factories.records import World, evaluation
-from tests.integration.services.test_rescore import import_task, task_of
+from tests.integration.services.attempts.test_reevaluation import import_task, task_of
 
 WHY = "the metric broke (3 tries)"
 
@@ -59,10 +61,10 @@ def make_due(world: World) -> None:
 
 
 @contextmanager
-def taken(world: World) -> Iterator[tuple[Any, rescore.Job]]:
+def taken(world: World) -> Iterator[tuple[Any, reevaluation.Job]]:
     """The next request, in the transaction that holds it."""
     with world.work() as session:
-        job = rescore.take(session)
+        job = reevaluation.take(session)
         assert job is not None
         yield session, job
 
@@ -71,7 +73,7 @@ def judge(world: World, score: float = 1.0) -> None:
     """The evaluation is repeated and comes to a verdict."""
     make_due(world)
     with taken(world) as (session, job):
-        rescore.finish(session, job, evaluation(score), [], 0.5)
+        reevaluation.finish(session, job, evaluation(score), [], 0.5)
 
 
 def fail(world: World) -> None:
@@ -79,7 +81,7 @@ def fail(world: World) -> None:
     make_due(world)
     with taken(world) as (_, job):
         rescore_id = job.rescore.id
-    world.do(rescore_failures.fail, rescore_id, WHY)
+    world.do(reevaluation_failures.fail, rescore_id, WHY)
 
 
 def give_up(world: World) -> None:
@@ -119,7 +121,7 @@ class TestKept:
 
     def test_not_before_the_pause_is_over(self, installation: World, claim: Claim) -> None:
         with installation.work() as session:
-            assert rescore.take(session) is None
+            assert reevaluation.take(session) is None
 
     def test_told_twice_it_is_kept_once(self, installation: World) -> None:
         found = claimed(installation)
@@ -167,7 +169,7 @@ class TestJudged:
 
         def killed() -> None:
             with taken(installation) as (session, job):
-                rescore.finish(session, job, evaluation(1.0), [], 0.5)
+                reevaluation.finish(session, job, evaluation(1.0), [], 0.5)
                 backend = session.scalar(text("SELECT pg_backend_pid()"))
                 installation.do(lambda other: other.execute(text(f"SELECT pg_terminate_backend({backend})")))
                 session.execute(text("SELECT 1"))
@@ -214,7 +216,7 @@ class TestAskedFor:
         with world.work() as session:
             _, actor = world.who(session)
             episode_id = session.scalars(select(Episode.id)).one()
-            rescore.request(session, episode_id, actor, wish)
+            reevaluation.request(session, episode_id, actor, wish)
 
     @pytest.mark.parametrize("way", ["retry", "rescore"])
     def test_the_kept_evidence_is_judged_at_once(self, installation: World, claim: Claim, way: str) -> None:
@@ -228,7 +230,7 @@ class TestAskedFor:
         assert installation.claim(installation.worker("w2", pid=2)) is None
         with taken(installation) as (session, job):
             assert job.settles
-            rescore.finish(session, job, evaluation(1.0), [], 0.5)
+            reevaluation.finish(session, job, evaluation(1.0), [], 0.5)
         assert states(installation) == ("completed", "scored", "scored")
         assert all_of(installation, Episode)[0].attempts_count == 1
 
@@ -265,6 +267,6 @@ class TestAskedFor:
         give_up(installation)
         with installation.work() as session:
             _, actor = installation.who(session)
-            asked, refused = rescore.request_run(session, claim.run_id, actor, Wish())
+            asked, refused = reevaluation.request_run(session, claim.run_id, actor, Wish())
         assert ([row.rescore.episode_id for row in asked], refused) == ([claim.episode_id], [])
         assert asked[0].before is None

@@ -5,9 +5,9 @@ from uuid import UUID
 from sqlalchemy import select
 
 from backend.db.models import Episode, Task
-from backend.domain.run import RunConfig
-from backend.domain.trajectory import Decision
-from backend.services.replays import recorded_decisions
+from backend.domain.model.run import RunConfig
+from backend.domain.model.trajectory import Decision
+from backend.services.runs.replays import recorded_decisions
 from tests.factories.records import World
 
 

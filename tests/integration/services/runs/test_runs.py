@@ -10,8 +10,10 @@ from sqlalchemy import func, select
 from backend.db.models import Agent, Episode, Event, Run, Worker
 from backend.domain.errors import Conflict, DeskarenaError, FailureClass, IllegalMove, Invalid, NotFound, Unavailable
 from backend.domain.errors import UnknownPlugin as Unknown
-from backend.services import attempts, claims, quarantines, runs
-from backend.services.requests import episode_seed
+from backend.services.attempts import attempts
+from backend.services.capacity.run_request import episode_seed
+from backend.services.runs import quarantines, runs
+from backend.services.scheduling import claims
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -94,7 +96,7 @@ class TestSubmitRun:
     def test_quarantined_tasks_are_left_out_of_measurements(self, ready: World) -> None:
         ready.worker()
         with ready.work() as session:
-            from backend.services.benchmarks import latest_task_set, list_tasks
+            from backend.services.benchmarks.benchmarks import latest_task_set, list_tasks
 
             task = list_tasks(session, latest_task_set(session, "starter").id).items[0]
             quarantines.quarantine_task(session, task.id, "flaky clock", ready.who(session)[1])

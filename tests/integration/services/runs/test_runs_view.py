@@ -5,21 +5,24 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import FailureClass
-from backend.services import attempts, claims, pages_benchmarks, pages_episode, pages_runs
-from backend.services.claims import Claim
+from backend.domain.model.episode import EndedBy
+from backend.services.attempts import attempts
+from backend.services.benchmarks.views import benchmarks
+from backend.services.runs.views import episode, runs
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
 
 
 def went(world: World, run_id: UUID) -> dict[str, float]:
-    page = world.do(pages_runs.run_page, run_id, {}, None)
+    page = world.do(runs.run_page, run_id, {}, None)
     return {phase.name: phase.seconds for phase in page.phases}
 
 
 def times(world: World, claim: Claim) -> dict[str, float]:
     """Seconds by phase of an episode's only attempt, as its page has them."""
-    (attempt,) = world.do(pages_episode.episode_page, claim.episode_id, None).attempts
+    (attempt,) = world.do(episode.episode_page, claim.episode_id, None).attempts
     return {phase.name: phase.seconds for phase in attempt.phases if phase.seconds}
 
 
@@ -69,9 +72,9 @@ class TestHistoryOfATask:
         ready.begin(claim)
         for index in range(3):
             ready.step(claim, index)
-        (past,) = ready.do(pages_benchmarks.task_page, claim.task_id).history
+        (past,) = ready.do(benchmarks.task_page, claim.task_id).history
         assert past.steps == 3
         ready.do(attempts.enter_evaluating, claim.fence, EndedBy.DONE, {})
         ready.score_only(claim)
-        (past,) = ready.do(pages_benchmarks.task_page, claim.task_id).history
+        (past,) = ready.do(benchmarks.task_page, claim.task_id).history
         assert past.steps == 3

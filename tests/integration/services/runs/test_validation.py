@@ -3,7 +3,7 @@
 import pytest
 
 from backend.domain.errors import FailureClass
-from backend.services.validation import ValidationReport, start_validation, validation_report, wrongs
+from backend.services.runs.validation import ValidationReport, start_validation, validation_report, wrongs
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 

@@ -5,19 +5,20 @@ from datetime import timedelta
 from sqlalchemy import text, update
 
 from backend.db.models import Episode, Project, Run, Worker
-from backend.db.repositories import workers
+from backend.db.repositories.capacity import workers
 from backend.domain.errors import FailureClass
-from backend.domain.nodes import NodeState
-from backend.services import nodes, signals
-from backend.services.signals import Recent, Signals
+from backend.domain.machines.nodes import NodeState
+from backend.services.capacity import nodes
+from backend.services.scheduling import autoscaling_signals
+from backend.services.scheduling.autoscaling_signals import Recent, Signals
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
-from tests.integration.services.test_licences import seats
-from tests.integration.services.test_nodes import ZONE, claimed, observe, seen, serving
+from tests.integration.services.capacity.test_licences import seats
+from tests.integration.services.capacity.test_nodes import ZONE, claimed, observe, seen, serving
 
 
 def gathered(world: World) -> Signals:
-    found: Signals = world.do(signals.gather)
+    found: Signals = world.do(autoscaling_signals.gather)
     return found
 
 

@@ -8,11 +8,12 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Attempt, Episode, Lease, Run, Slot, Worker
-from backend.db.repositories import workers as worker_repository
-from backend.domain.episode import EpisodeState
+from backend.db.repositories.capacity import workers as worker_repository
 from backend.domain.errors import LeaseLost
-from backend.domain.slots import SlotRef
-from backend.services import claims, runs
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.episode import EpisodeState
+from backend.services.runs import runs
+from backend.services.scheduling import claims
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -144,7 +145,7 @@ class TestClaimEpisode:
         claim = ready.must_claim(worker)
         ready.run_to_evaluation(claim)
         ready.do(lambda session: session.get_one(Lease, claim.lease_id))
-        from backend.services import attempts
+        from backend.services.attempts import attempts
         from tests.factories.records import evaluation
 
         ready.do(attempts.finish_scored, claim.fence, evaluation(), [], {})

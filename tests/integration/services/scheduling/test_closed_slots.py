@@ -7,14 +7,16 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Episode, Slot
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.domain.ports_cluster import Trouble
-from backend.services import nodes, pages_home, runs, tuning
-from backend.services.slot_troubles import note_troubles
-from backend.services.tuning import Tuning
-from backend.services.waiting import concurrency_of, explain
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.ports.cluster import Trouble
+from backend.services.capacity import nodes
+from backend.services.capacity.slot_health import note_troubles
+from backend.services.runs import runs, scheduling_settings
+from backend.services.runs.scheduling_settings import Tuning
+from backend.services.runs.views import home
+from backend.services.scheduling.wait_reasons import concurrency_of, explain
 from tests.factories.records import World
-from tests.integration.services.test_nodes import ZONE, observe, seen, serving
+from tests.integration.services.capacity.test_nodes import ZONE, observe, seen, serving
 
 SHOWN = "; the workers page shows each"
 
@@ -38,7 +40,7 @@ def told(world: World, run: UUID) -> str:
     with world.work() as session:
         rows = session.scalars(select(Episode).where(Episode.run_id == run)).all()
         (sentence,) = {each.words for each in explain(session, rows).values()}
-    assert {wait.reason for wait in world.do(pages_home.home).queue} == {sentence}
+    assert {wait.reason for wait in world.do(home.home).queue} == {sentence}
     limited = world.do(concurrency_of, run)
     assert limited is not None
     assert limited.words == f"0 of 0 slots: {sentence}"
@@ -87,7 +89,7 @@ class TestClosedSlots:
     def test_a_less_urgent_run_says_the_same(self, cluster: World, run: UUID) -> None:
         observe(cluster)
         urgent = cluster.submit(provider="k8s")
-        cluster.do(tuning.retune_run, urgent.id, Tuning(priority=3))
+        cluster.do(scheduling_settings.retune_run, urgent.id, Tuning(priority=3))
         assert told(cluster, run) == "no node offers a slot of k8s"
         cluster.do(runs.pause_run, run)
         found = cluster.do(concurrency_of, run)

@@ -12,11 +12,12 @@ from sqlalchemy.orm import Session
 
 from backend.config import get_settings
 from backend.db.models import Attempt, Episode, Lease, Project, Run, Worker
-from backend.db.repositories import scheduling
+from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import FailureClass
 from backend.domain.scheduling.usage import decayed
-from backend.services import claims, events, turns, upkeep
-from backend.services.claims import Claim
+from backend.services import events
+from backend.services.scheduling import claims, episode_scheduler, maintenance
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 from tests.waiting import until
@@ -56,7 +57,7 @@ def set_run(world: World, run: Run, **values: object) -> None:
 
 def counted(world: World) -> bool:
     """Whether what the scheduler counts by is what the episodes say."""
-    return not world.do(scheduling.miscounted)
+    return not world.do(scheduler.miscounted)
 
 
 def _blocked(session: Session) -> bool:
@@ -216,7 +217,7 @@ class TestAtOnce:
     def test_a_run_that_is_held_for_a_moment_is_waited_for_where_no_other_may_begin(
         self, queued: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(turns, "PATIENCE_MS", 10_000)
+        monkeypatch.setattr(episode_scheduler, "PATIENCE_MS", 10_000)
         worker, full = queued.worker(slots=4), queued.submit()
         set_run(queued, full, concurrency=1)
         take(queued, worker, 1)
@@ -231,7 +232,7 @@ class TestAtOnce:
     def test_a_run_that_is_held_for_a_moment_has_its_share_of_the_slots_of_one_transaction(
         self, queued: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(turns, "PATIENCE_MS", 10_000)
+        monkeypatch.setattr(episode_scheduler, "PATIENCE_MS", 10_000)
         worker, held, other = queued.worker(slots=4), queued.submit(), queued.submit()
         with ThreadPoolExecutor(1) as pool, queued.work() as session:
             session.execute(text("SELECT FROM run WHERE id = :id FOR UPDATE"), {"id": held.id})
@@ -243,7 +244,7 @@ class TestAtOnce:
     def test_a_run_that_is_held_for_a_moment_is_waited_for_where_the_other_has_no_episode_for_this_worker(
         self, queued: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(turns, "PATIENCE_MS", 10_000)
+        monkeypatch.setattr(episode_scheduler, "PATIENCE_MS", 10_000)
         worker, held, other = queued.worker(slots=4), queued.submit(), queued.submit()
         with queued.work() as session:
             session.execute(text("UPDATE episode SET needs = NULL WHERE run_id = :id"), {"id": other.id})
@@ -301,8 +302,8 @@ class TestUpkeep:
             session.execute(text("UPDATE episode SET needs = NULL"))
             session.execute(text("UPDATE run SET in_use = 7"))
         assert take(queued, worker, 4) == []
-        upkeep.tend(queued.factory)
-        upkeep.keep_schedule(queued.factory)
+        maintenance.tend(queued.factory)
+        maintenance.keep_schedule(queued.factory)
         assert counted(queued)
         assert owners(queued, worker, 4) == {run.id: 4}
 
@@ -314,7 +315,7 @@ class TestUpkeep:
         with queued.work() as session:
             session.execute(text("UPDATE attempt SET started_at = ended_at - interval '77 seconds'"))
             session.execute(text("UPDATE run SET expected_at = now() - interval '2 minutes'"))
-        upkeep.keep_schedule(queued.factory)
+        maintenance.keep_schedule(queued.factory)
         with queued.work() as session:
             assert session.scalar(select(Episode.expected_seconds).where(Episode.run_id == waiting.id)) == 77.0
 
@@ -324,7 +325,7 @@ class TestUsage:
         _, run = queued.worker(), queued.submit()
         set_run(queued, run, in_use=4, used_seconds=900.0, used_at=text("now() - interval '30 minutes'"))
         with queued.work() as session:
-            scheduling.ended(session, run.id, 1)
+            scheduler.ended(session, run.id, 1)
             row = session.execute(select(Run.used_seconds, Run.in_use).where(Run.id == run.id)).one()
         assert row.used_seconds == pytest.approx(decayed(900.0, 4, 1800.0), rel=0.001)
         assert row.in_use == 3

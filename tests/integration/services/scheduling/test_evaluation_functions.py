@@ -7,17 +7,21 @@ import pytest
 from sqlalchemy import func, select, update
 
 from backend.db.models import Episode, Run, Task, Worker
-from backend.db.repositories.rescores import COMES_BACK
-from backend.domain.scheduling.needs import Need
-from backend.services import claims, pages_benchmarks, pages_home, rescore, runs, turns
-from backend.services.demand import wanted
-from backend.services.pages_abilities import abilities
-from backend.services.pages_forecast import forecast
-from backend.services.requests import RunRequest
-from backend.services.waiting import concurrency_of, explain
+from backend.db.repositories.attempts.reevaluations import COMES_BACK
+from backend.domain.scheduling.requirements import Need
+from backend.services.attempts import reevaluation
+from backend.services.benchmarks.views import benchmarks
+from backend.services.capacity.run_request import RunRequest
+from backend.services.capacity.views.capabilities import abilities
+from backend.services.runs import runs
+from backend.services.runs.forecast import forecast
+from backend.services.runs.views import home
+from backend.services.scheduling import claims, episode_scheduler
+from backend.services.scheduling.scheduler_demand import wanted
+from backend.services.scheduling.wait_reasons import concurrency_of, explain
 from tests.factories.records import World, fenced, unfenced
 from tests.factories.tasks import judged_by_function, make_benchmark, make_task
-from tests.integration.services.test_licences import PHOTOSHOP, seats
+from tests.integration.services.capacity.test_licences import PHOTOSHOP, seats
 
 WHY_NOT = "no worker with local desktops has a fence for evaluation functions in Python (bubblewrap)"
 WAITS = "no worker that is online has a fence for evaluation functions in Python (bubblewrap)"
@@ -96,8 +100,12 @@ class TestScheduler:
         mixed.submit()
         assert names(mixed, without) == Counter(OTHERS)
         with mixed.work() as session:
-            assert not turns.waits(session, turns.able_of(session.get_one(Worker, without.id), "local"))
-            assert turns.waits(session, turns.able_of(session.get_one(Worker, having.id), "local"))
+            assert not episode_scheduler.waits(
+                session, episode_scheduler.able_of(session.get_one(Worker, without.id), "local")
+            )
+            assert episode_scheduler.waits(
+                session, episode_scheduler.able_of(session.get_one(Worker, having.id), "local")
+            )
         assert names(mixed, having) == Counter(FUNCTIONS)
 
     def test_they_keep_nothing_back_that_comes_after_them(self, mixed: World) -> None:
@@ -120,7 +128,7 @@ class TestScheduler:
         without = mixed.worker("w2", node="n2", pid=2, capabilities=unfenced())
         mixed.submit()
         with mixed.work() as session:
-            able = turns.able_of(session.get_one(Worker, without.id), "local")
+            able = episode_scheduler.able_of(session.get_one(Worker, without.id), "local")
             meets = lambda row, need: able.meets(need, row.image)  # noqa: E731
             assert sum(one.number for one in wanted(session)) == len(FUNCTIONS) + len(OTHERS)
             assert sum(one.number for one in wanted(session, able=meets, leaves=able.leaves)) == len(OTHERS)
@@ -146,31 +154,31 @@ class TestScoringAgain:
         claim = installation.must_claim(having)
         installation.score(claim)
         with installation.work() as session:
-            rescore.request(session, claim.episode_id, installation.who(session)[1])
+            reevaluation.request(session, claim.episode_id, installation.who(session)[1])
         return having
 
     def test_is_for_the_worker_with_the_fence(self, installation: World, asked: Worker) -> None:
         with installation.work() as session:
             assert session.get_one(Worker, asked.id).state == "online"
-            assert rescore.take(session, functions=False) is None
-            assert rescore.take(session) is not None
+            assert reevaluation.take(session, functions=False) is None
+            assert reevaluation.take(session) is not None
 
     def test_one_that_ends_or_starts_anew_is_waited_for(self, installation: World, asked: Worker) -> None:
         installation.do(claims.drain, asked.id)
         with installation.work() as session:
-            assert rescore.take(session, functions=False) is None
+            assert reevaluation.take(session, functions=False) is None
 
     def test_where_there_is_none_anybody_says_so(self, installation: World, asked: Worker) -> None:
         installation.do(claims.drain, asked.id)
         with installation.work() as session:
             long_ago = func.now() - COMES_BACK - timedelta(seconds=1)
             session.execute(update(Worker).values(state="offline", heartbeat_at=long_ago))
-            assert rescore.take(session, functions=False) is not None
+            assert reevaluation.take(session, functions=False) is not None
 
     def test_other_requests_are_for_everybody(self, installation: World, asked: Worker) -> None:
         with installation.work() as session:
             session.execute(update(Task).values(dialect="starter"))
-            assert rescore.take(session, functions=False) is not None
+            assert reevaluation.take(session, functions=False) is not None
 
 
 class TestWaiting:
@@ -183,7 +191,7 @@ class TestWaiting:
         told = why(mixed, run)
         assert {told[name] for name in FUNCTIONS} == {WAITS}
         assert all(told[name] != WAITS for name in OTHERS)
-        counted = {wait.reason: wait.episodes for wait in mixed.do(pages_home.home).queue}
+        counted = {wait.reason: wait.episodes for wait in mixed.do(home.home).queue}
         assert counted == {WAITS: len(FUNCTIONS), "their turn at a local slot": len(OTHERS)}
 
     def test_says_that_a_run_of_nothing_else_can_have_none(self, installation: World) -> None:
@@ -203,7 +211,7 @@ class TestPages:
         with mixed.work() as session:
             task_set_id = session.scalars(select(Task.task_set_id)).first()
             assert task_set_id is not None
-            health = pages_benchmarks._health(session, task_set_id, abilities(session))
+            health = benchmarks._health(session, task_set_id, abilities(session))
         assert health.not_runnable == [(WHY_NOT, len(FUNCTIONS))]
 
 
@@ -212,6 +220,6 @@ class TestNeedsOf:
         with mixed.work() as session:
             tasks = session.scalars(select(Task)).all()
             assert {task.name for task in tasks if task.by_function} == set(FUNCTIONS)
-            (need,) = turns.needs_of(session, tasks[0].task_set_id)
+            (need,) = episode_scheduler.needs_of(session, tasks[0].task_set_id)
             functions = frozenset(task.id for task in tasks if task.by_function)
             assert need == Need(tasks[0].needs, "linux", functions=functions)  # type: ignore[arg-type]

@@ -9,12 +9,16 @@ import pytest
 from sqlalchemy import func, select, text, update
 
 from backend.db.models import Episode, Run, Task
-from backend.db.repositories import durations, scheduling
+from backend.db.repositories.runs import durations
+from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import FailureClass
-from backend.domain.nodes import NodeSeen, NodeState
-from backend.domain.scheduling.expected import OVERHEAD, STEP_SECONDS
-from backend.services import attempts, claims, expectations, nodes, runs, upkeep
-from backend.services.upkeep import ClockWatch
+from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.scheduling.duration_estimate import OVERHEAD, STEP_SECONDS
+from backend.services.attempts import attempts
+from backend.services.capacity import nodes
+from backend.services.runs import duration_estimates, runs
+from backend.services.scheduling import claims, maintenance
+from backend.services.scheduling.maintenance import ClockWatch
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -68,7 +72,7 @@ class TestExpectations:
         queued.do(runs.add_episodes, run.id, ("files/t1",))
         with queued.work() as session:
             session.execute(update(Episode).where(Episode.state == "waiting").values(expected_seconds=1.0))
-        queued.do(expectations.renew, run.id)
+        queued.do(duration_estimates.renew, run.id)
         assert expected(queued, run)["t1"] == pytest.approx(77.0)
 
     def test_only_one_worker_looks_at_a_run(self, queued: World) -> None:
@@ -76,9 +80,9 @@ class TestExpectations:
         with queued.work() as session:
             session.execute(text("UPDATE run SET expected_at = now() - interval '1 hour'"))
         with queued.work() as mine, queued.work() as other:
-            assert expectations.take_turn(mine) == run.id
-            assert expectations.take_turn(other) is None
-        assert queued.do(expectations.take_turn) is None
+            assert duration_estimates.take_turn(mine) == run.id
+            assert duration_estimates.take_turn(other) is None
+        assert queued.do(duration_estimates.take_turn) is None
 
     def test_a_first_run_expects_the_step_budget(self, queued: World) -> None:
         found = expected(queued, queued.submit(budget={"max_steps": 10}))
@@ -97,7 +101,7 @@ class TestClock:
         queued.submit()
         self.ahead(queued, timedelta(hours=1))
         assert queued.do(claims.claim_many, worker.id, "local", 2) == []
-        upkeep.keep_schedule(queued.factory, ClockWatch())
+        maintenance.keep_schedule(queued.factory, ClockWatch())
         assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
 
     def test_a_back_off_is_kept_and_not_longer(self, queued: World) -> None:
@@ -106,7 +110,7 @@ class TestClock:
         queued.do(attempts.finish_lost, claim.fence, FailureClass.MODEL_API, "busy", {})
         self.ahead(queued, timedelta(hours=1))
         with queued.work() as session:
-            assert scheduling.bring_back(session) == 1
+            assert scheduler.bring_back(session) == 1
             left = select(func.extract("epoch", Episode.available_at - func.now())).where(Episode.run_id == run.id)
             assert 0.0 < float(session.scalars(left).one()) < 60.0
 
@@ -114,7 +118,7 @@ class TestClock:
         queued.submit(tasks=("files/t0",))
         claim = queued.must_claim(queued.worker())
         queued.do(attempts.finish_lost, claim.fence, FailureClass.MODEL_API, "busy", {})
-        assert queued.do(scheduling.bring_back) == 0
+        assert queued.do(scheduler.bring_back) == 0
 
     def test_a_jump_is_seen_by_a_steady_clock(self) -> None:
         watch, now = ClockWatch(), datetime.now(UTC)
@@ -127,7 +131,7 @@ class TestClock:
 class TestTurn:
     def idle(self, world: World, run: Run) -> float:
         with world.work() as session:
-            return float(next(row.idle_seconds for row in scheduling.queue(session) if row.id == run.id))
+            return float(next(row.idle_seconds for row in scheduler.queue(session) if row.id == run.id))
 
     def long_ago(self, world: World) -> None:
         with world.work() as session:
@@ -180,10 +184,10 @@ class TestSlots:
     def test_those_of_a_cluster_count_as_far_as_its_workers_run_desktops(self, queued: World) -> None:
         self.cluster(queued, most=2)
         self.nodes(queued, slots=5)
-        assert queued.do(scheduling.slots, "k8s") == (2, 2)
+        assert queued.do(scheduler.slots, "k8s") == (2, 2)
 
     def test_they_do_not_count_without_a_worker_that_serves_it(self, queued: World) -> None:
         worker = self.cluster(queued, most=2)
         self.nodes(queued, slots=5)
         queued.do(claims.drain, worker)
-        assert queued.do(scheduling.slots, "k8s") == (0, 0)
+        assert queued.do(scheduler.slots, "k8s") == (0, 0)

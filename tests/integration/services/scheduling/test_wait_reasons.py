@@ -8,13 +8,17 @@ from sqlalchemy import event, select, text
 
 from backend.db.models import Episode, Run
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.services import claims, events, pages_home, recovery, runs, tuning
-from backend.services.tuning import Tuning
-from backend.services.waiting import Why, concurrency_of, explain
+from backend.services import events
+from backend.services.lifecycle import lease_reaper
+from backend.services.runs import runs, scheduling_settings
+from backend.services.runs.scheduling_settings import Tuning
+from backend.services.runs.views import home
+from backend.services.scheduling import claims
+from backend.services.scheduling.wait_reasons import Why, concurrency_of, explain
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
-from tests.integration.services.test_licences import seats
-from tests.integration.services.test_people import with_human
+from tests.integration.services.capacity.test_licences import seats
+from tests.integration.services.people.test_human_agent import with_human
 
 
 @pytest.fixture
@@ -87,11 +91,11 @@ class TestExplain:
         worker, run = queued.worker(slots=4), queued.submit()
         assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
         assert why(queued, run)[0] == Why("it is about to begin", 0)
-        queued.do(tuning.set_rules, "default", {"quota": {"local": 2}})
+        queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 2}})
         assert in_seconds(queued, why(queued, run)[0]) > 0
-        queued.do(tuning.set_rules, "default", {"quota": {"local": 0}})
+        queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 0}})
         assert why(queued, run)[0] == Why("the project's quota is reached: 2 of 0 local desktops", 0)
-        queued.do(tuning.set_rules, "default", {"quota": {}, "reserved": {"local": 4}})
+        queued.do(scheduling_settings.set_rules, "default", {"quota": {}, "reserved": {"local": 4}})
         assert why(queued, run)[0] == Why("the free slots are reserved for interactive episodes", 0)
 
     def test_gives_no_time_where_others_take_what_becomes_free(self, queued: World) -> None:
@@ -108,7 +112,7 @@ class TestExplain:
     def test_says_what_is_more_urgent(self, queued: World) -> None:
         worker, run = queued.worker(slots=1), queued.submit()
         urgent = queued.submit()
-        queued.do(tuning.retune_run, urgent.id, Tuning(priority=3))
+        queued.do(scheduling_settings.retune_run, urgent.id, Tuning(priority=3))
         queued.do(claims.claim_many, worker.id, "local", 1)
         assert why(queued, run)[0].sentence == (
             "the only slot is in use; it comes next in its run; 11 episodes of more urgent runs come first"
@@ -117,7 +121,7 @@ class TestExplain:
     def test_a_more_urgent_run_that_can_begin_nothing_comes_before_nobody(self, queued: World) -> None:
         worker, run = queued.worker(slots=8), queued.submit()
         urgent = queued.submit()
-        queued.do(tuning.retune_run, urgent.id, Tuning(priority=3, concurrency=2))
+        queued.do(scheduling_settings.retune_run, urgent.id, Tuning(priority=3, concurrency=2))
         assert why(queued, run)[7].sentence == (
             "0 of 8 slots are in use; 7 episodes of its run come first; 2 episodes of more urgent runs come first"
         )
@@ -200,11 +204,11 @@ class TestConcurrencyOf:
     def test_knows_what_more_urgent_runs_leave(self, queued: World) -> None:
         worker, run = queued.worker(slots=8), queued.submit()
         urgent = queued.submit()
-        queued.do(tuning.retune_run, urgent.id, Tuning(priority=3, concurrency=5))
+        queued.do(scheduling_settings.retune_run, urgent.id, Tuning(priority=3, concurrency=5))
         assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
         queued.do(claims.claim_many, worker.id, "local", 8)
         assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
-        queued.do(tuning.retune_run, urgent.id, Tuning(priority=3, concurrency=12))
+        queued.do(scheduling_settings.retune_run, urgent.id, Tuning(priority=3, concurrency=12))
         assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
         assert words(queued, urgent) == "8 of 8 slots: all the slots there are"
 
@@ -236,7 +240,7 @@ class TestFirstPage:
     """It counts by the reasons that each episode's own page gives."""
 
     def queue(self, world: World) -> dict[str, int]:
-        return {wait.reason: wait.episodes for wait in world.do(pages_home.home).queue}
+        return {wait.reason: wait.episodes for wait in world.do(home.home).queue}
 
     def test_says_what_nobody_can_do_though_there_are_slots(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(name="a", requires=("gimp",)), make_task(name="b")))
@@ -258,7 +262,7 @@ class TestFirstPage:
         seats(installation, "Photoshop", 1)
         worker, run = installation.worker(slots=9), installation.submit(repeats=3)
         seats(installation, "Photoshop", 0)
-        installation.do(tuning.retune_run, run.id, Tuning(concurrency=1))
+        installation.do(scheduling_settings.retune_run, run.id, Tuning(concurrency=1))
         assert len(installation.do(claims.claim_many, worker.id, "local", 9)) == 1
         assert self.queue(installation) == {
             "a licence of Photoshop, 0 of 0 in use": 3,
@@ -271,10 +275,10 @@ class TestRetuneRun:
         worker, run = queued.worker(slots=9), queued.submit()
         before = run.config_hash
         for _ in range(2):
-            queued.do(tuning.retune_run, run.id, Tuning(concurrency=2, priority=4))
+            queued.do(scheduling_settings.retune_run, run.id, Tuning(concurrency=2, priority=4))
         assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 2
         assert words(queued, run) == "2 of 9 slots: the run's own limit"
-        queued.do(tuning.retune_run, run.id, Tuning(concurrency=None))
+        queued.do(scheduling_settings.retune_run, run.id, Tuning(concurrency=None))
         assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 7
         with queued.work() as session:
             told = [row.data for row in events.list_after(session, run.id) if row.kind == "run_tuned"]
@@ -286,42 +290,42 @@ class TestRetuneRun:
         _, run = queued.worker(), queued.submit()
         queued.do(runs.cancel_run, run.id)
         with pytest.raises(Conflict, match="cancelled"):
-            queued.do(tuning.retune_run, run.id, Tuning(priority=1))
+            queued.do(scheduling_settings.retune_run, run.id, Tuning(priority=1))
         with pytest.raises(NotFound):
-            queued.do(tuning.retune_run, UUID(int=0), Tuning(priority=1))
+            queued.do(scheduling_settings.retune_run, UUID(int=0), Tuning(priority=1))
 
 
 class TestSetRules:
     def test_holds_from_the_next_claim_on(self, queued: World) -> None:
         worker, _ = queued.worker(slots=9), queued.submit()
-        row = queued.do(tuning.set_rules, "default", {"quota": {"local": 3}})
+        row = queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 3}})
         assert row.rules.quota == {"local": 3}
         assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 3
-        (row,) = queued.do(tuning.list_projects)
+        (row,) = queued.do(scheduling_settings.list_projects)
         assert (row.name, row.in_use, row.rules.weight) == ("default", {"local": 3}, 1.0)
-        assert queued.do(tuning.set_rules, "default", {"weight": 2.0}).rules.quota == {"local": 3}
+        assert queued.do(scheduling_settings.set_rules, "default", {"weight": 2.0}).rules.quota == {"local": 3}
 
     def test_refuses_what_makes_no_sense(self, queued: World) -> None:
         queued.worker()
         queued.submit()
         with pytest.raises(Invalid):
-            queued.do(tuning.set_rules, "default", {"weight": 0})
+            queued.do(scheduling_settings.set_rules, "default", {"weight": 0})
         with pytest.raises(NotFound):
-            queued.do(tuning.set_rules, "nobody", {"weight": 1})
+            queued.do(scheduling_settings.set_rules, "nobody", {"weight": 1})
 
     def test_knows_providers_before_and_after_their_workers(self, queued: World) -> None:
         rules = {"quota": {"all": 9, "k8s": 8, "qemu": 1}, "reserved": {"local": 1}}
         with queued.work() as session:
             queued.who(session)
-        assert queued.do(tuning.set_rules, "default", rules).rules.quota == rules["quota"]
+        assert queued.do(scheduling_settings.set_rules, "default", rules).rules.quota == rules["quota"]
         with pytest.raises(Invalid, match=r"quota.vnc: there is no provider 'vnc', only all, k8s, local, qemu$"):
-            queued.do(tuning.set_rules, "default", {"quota": {"vnc": 1}})
+            queued.do(scheduling_settings.set_rules, "default", {"quota": {"vnc": 1}})
         worker = queued.worker(capabilities=capabilities(vnc={"ok": False, "reason": "", "programs": []}))
-        queued.do(recovery.sign_off, worker.id)
-        queued.do(tuning.set_rules, "default", {"quota": {"vnc": 1}})
+        queued.do(lease_reaper.sign_off, worker.id)
+        queued.do(scheduling_settings.set_rules, "default", {"quota": {"vnc": 1}})
 
     def test_slots_are_reserved_by_provider_only(self, queued: World) -> None:
         with queued.work() as session:
             queued.who(session)
         with pytest.raises(Invalid, match=r"reserved.all: there is no provider 'all', only k8s, local, qemu$"):
-            queued.do(tuning.set_rules, "default", {"reserved": {"all": 1}})
+            queued.do(scheduling_settings.set_rules, "default", {"reserved": {"all": 1}})

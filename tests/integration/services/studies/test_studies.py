@@ -6,10 +6,10 @@ from sqlalchemy import func, select
 
 from backend.db.models import Run, Study
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound, UnknownPlugin
-from backend.domain.run import RunConfig
-from backend.domain.study import Design, Factor, StudyConfig
-from backend.services.leaderboards import leaderboard
-from backend.services.studies import get_study, list_studies, sentence, study_results, submit_study
+from backend.domain.model.run import RunConfig
+from backend.domain.studies.study import Design, Factor, StudyConfig
+from backend.services.results.leaderboards import leaderboard
+from backend.services.studies.studies import get_study, list_studies, sentence, study_results, submit_study
 from tests.factories.records import World
 
 LEVELS: dict[str, tuple[Any, ...]] = {"image.scale": (1.0, 0.5), "perturbation": (None, "moved")}
@@ -83,7 +83,7 @@ class TestSubmitStudy:
         assert again.config.base.tasks == view.config.base.tasks
 
     def test_too_many_episodes(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("backend.services.studies.MOST_EPISODES", 8)
+        monkeypatch.setattr("backend.services.studies.studies.MOST_EPISODES", 8)
         with pytest.raises(Invalid, match="9 episodes are more than 8"):
             submit(world, study())
 

@@ -7,18 +7,21 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Actor, Choice, Episode, Evaluation, Run, Work
-from backend.db.models.words import EvidenceRole, Preferred
-from backend.domain import score as verdict
+from backend.db.models.enums import EvidenceRole, Preferred
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.services import attempts, comparisons, rescore, rollups, validation, works
-from backend.services.artifacts import ArtifactRef
-from backend.services.attempts import EvidenceRow
-from backend.services.projects import person_or_local
-from backend.services.summary import run_summary
+from backend.domain.model import score as verdict
+from backend.services.accounts.projects import person_or_local
+from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.attempts import attempts, reevaluation
+from backend.services.attempts.attempts import EvidenceRow
+from backend.services.results import rollups
+from backend.services.runs import validation
+from backend.services.runs.summary import run_summary
+from backend.services.submissions import pairwise_preferences, submissions
 from tests.factories.creative import creative_benchmark, creative_task, picture
-from tests.factories.handed_in import hand_in
 from tests.factories.records import World
-from tests.integration.services.test_repeats import make_due, unjudged
+from tests.factories.submissions import hand_in
+from tests.integration.services.runs.test_repeats import make_due, unjudged
 
 NAME = "creative"
 RED, GREEN, BLUE = picture((250, 10, 10)), picture((10, 250, 10)), picture((10, 10, 250))
@@ -47,13 +50,13 @@ def judge_all(world: World, prefer: str, name: str = "") -> int:
     """A person judges every pair, always for the works of one contestant; returns how many pairs there were."""
     actor = person(world, name)
     for number in range(50):
-        pair = world.do(comparisons.next_pair, NAME, actor, Random(number))
+        pair = world.do(pairwise_preferences.next_pair, NAME, actor, Random(number))
         if pair is None:
             return number
-        names = {entry.work.id: entry.name for entry in world.do(comparisons._entries, NAME)}  # noqa: SLF001
+        names = {entry.work.id: entry.name for entry in world.do(pairwise_preferences._entries, NAME)}  # noqa: SLF001
         left = names[pair.left.id] == prefer
         side = Preferred.LEFT if left else Preferred.RIGHT if names[pair.right.id] == prefer else Preferred.EQUAL
-        world.do(comparisons.choose, pair.left.id, pair.right.id, side, actor)
+        world.do(pairwise_preferences.choose, pair.left.id, pair.right.id, side, actor)
     raise AssertionError("pairs without end")
 
 
@@ -112,10 +115,10 @@ class TestHandedIn:
         make_due(installation)
         ref = ArtifactRef(installation.store.put(RED, "image/png"), len(RED), "image/png")
         with installation.work() as session:
-            job = rescore.take(session)
+            job = reevaluation.take(session)
             assert job is not None
             row = EvidenceRow(0, EvidenceRole.RESULT, "vm_file", "poster.png", ref)
-            rescore.finish(session, job, verdict.Evaluation(score=None, measures={}), [row], 0.1)
+            reevaluation.finish(session, job, verdict.Evaluation(score=None, measures={}), [row], 0.1)
         with installation.work() as session:
             episode = session.scalars(select(Episode)).one()
             assert (episode.outcome, episode.score) == ("handed_in", None)
@@ -127,7 +130,7 @@ class TestHandedIn:
             _, actor = installation.who(session)
             episode = session.scalars(select(Episode)).one()
             with pytest.raises(Conflict, match="has no score"):
-                rescore.request(session, episode.id, actor)
+                reevaluation.request(session, episode.id, actor)
 
     def test_a_validation_says_that_people_judge(self, installation: World) -> None:
         installation.benchmark(creative_benchmark(), NAME)
@@ -145,23 +148,25 @@ class TestHandedIn:
 class TestNextPair:
     def test_two_works_of_one_task_by_two_contestants(self, installation: World) -> None:
         handed_in(installation, "noop", "random", expert=True)
-        pair = installation.do(comparisons.next_pair, NAME, person(installation), Random(1))
+        pair = installation.do(pairwise_preferences.next_pair, NAME, person(installation), Random(1))
         assert pair.left.id != pair.right.id
         assert pair.left.task_id == pair.right.task_id == pair.task.id
         assert (pair.judged, pair.left_over) == (0, 3)
 
     def test_none_without_two_works(self, installation: World) -> None:
         handed_in(installation, "noop")
-        assert installation.do(comparisons.next_pair, NAME, person(installation), Random(1)) is None
+        assert installation.do(pairwise_preferences.next_pair, NAME, person(installation), Random(1)) is None
 
     def test_never_two_works_of_one_contestant(self, installation: World) -> None:
         handed_in(installation, "noop", "noop")
-        assert installation.do(comparisons.next_pair, NAME, person(installation), Random(1)) is None
+        assert installation.do(pairwise_preferences.next_pair, NAME, person(installation), Random(1)) is None
 
     def test_sides_are_random(self, installation: World) -> None:
         handed_in(installation, "noop", "random")
         actor = person(installation)
-        lefts = {installation.do(comparisons.next_pair, NAME, actor, Random(seed)).left.id for seed in range(20)}
+        lefts = {
+            installation.do(pairwise_preferences.next_pair, NAME, actor, Random(seed)).left.id for seed in range(20)
+        }
         assert len(lefts) == 2
 
     def test_each_person_sees_each_pair_once(self, installation: World) -> None:
@@ -172,10 +177,12 @@ class TestNextPair:
 
     def test_those_who_met_least_come_first(self, installation: World) -> None:
         handed_in(installation, "noop", "random", expert=True)
-        first = installation.do(comparisons.next_pair, NAME, person(installation), Random(1))
-        installation.do(comparisons.choose, first.left.id, first.right.id, Preferred.EQUAL, person(installation, "Ada"))
+        first = installation.do(pairwise_preferences.next_pair, NAME, person(installation), Random(1))
+        installation.do(
+            pairwise_preferences.choose, first.left.id, first.right.id, Preferred.EQUAL, person(installation, "Ada")
+        )
         for seed in range(10):
-            other = installation.do(comparisons.next_pair, NAME, person(installation), Random(seed))
+            other = installation.do(pairwise_preferences.next_pair, NAME, person(installation), Random(seed))
             assert {other.left.id, other.right.id} != {first.left.id, first.right.id}
 
 
@@ -183,8 +190,8 @@ class TestChoose:
     def test_keeps_sides_and_person(self, installation: World) -> None:
         handed_in(installation, "noop", "random")
         actor = person(installation, "Ada")
-        pair = installation.do(comparisons.next_pair, NAME, actor, Random(1))
-        installation.do(comparisons.choose, pair.left.id, pair.right.id, Preferred.RIGHT, actor)
+        pair = installation.do(pairwise_preferences.next_pair, NAME, actor, Random(1))
+        installation.do(pairwise_preferences.choose, pair.left.id, pair.right.id, Preferred.RIGHT, actor)
         with installation.work() as session:
             kept = session.scalars(select(Choice)).one()
             assert (kept.left_id, kept.preferred, kept.actor_id) == (pair.left.id, "right", actor.id)
@@ -192,10 +199,10 @@ class TestChoose:
     def test_the_first_choice_counts_on_either_side(self, installation: World) -> None:
         handed_in(installation, "noop", "random")
         actor = person(installation)
-        pair = installation.do(comparisons.next_pair, NAME, actor, Random(1))
-        installation.do(comparisons.choose, pair.left.id, pair.right.id, Preferred.RIGHT, actor)
+        pair = installation.do(pairwise_preferences.next_pair, NAME, actor, Random(1))
+        installation.do(pairwise_preferences.choose, pair.left.id, pair.right.id, Preferred.RIGHT, actor)
         with pytest.raises(Conflict, match="judged this pair before"):
-            installation.do(comparisons.choose, pair.right.id, pair.left.id, Preferred.RIGHT, actor)
+            installation.do(pairwise_preferences.choose, pair.right.id, pair.left.id, Preferred.RIGHT, actor)
 
     def test_only_works_of_one_task(self, installation: World) -> None:
         tasks = creative_benchmark(creative_task("one", "a.png"), creative_task("two", "a.png"), assets={"a.png": RED})
@@ -206,46 +213,46 @@ class TestChoose:
             for left, right, wrong in ((first.id, second.id, Invalid), (first.id, first.id, Invalid),
                                        (first.id, uuid4(), NotFound)):  # fmt: skip
                 with pytest.raises(wrong):
-                    comparisons.choose(session, left, right, Preferred.LEFT, actor)
+                    pairwise_preferences.choose(session, left, right, Preferred.LEFT, actor)
 
 
 class TestBoard:
     def test_ratings_follow_the_choices(self, installation: World) -> None:
         handed_in(installation, "noop", "random", expert=True)
         for name in ("Ada", "Grace", "Hedy"):
-            judge_all(installation, comparisons.EXPERT, name)
-        board = installation.do(comparisons.board, NAME)
+            judge_all(installation, pairwise_preferences.EXPERT, name)
+        board = installation.do(pairwise_preferences.board, NAME)
         assert (board.choices, board.people, board.tasks, board.groups) == (9, 3, 1, 1)
-        assert next(row.name for row in board.contestants) == comparisons.EXPERT
+        assert next(row.name for row in board.contestants) == pairwise_preferences.EXPERT
         assert all(row.beside_expert is not None and row.beside_expert < 0.5 for row in board.contestants[1:])
         assert any("Never beaten nor equalled: human expert" in words for words in board.warnings)
 
     def test_groups_that_nothing_connects_are_told(self, installation: World) -> None:
         handed_in(installation, "noop", "oracle", "always_fail", expert=True)
-        entries = {entry.name: entry.work.id for entry in installation.do(comparisons._entries, NAME)}  # noqa: SLF001
+        entries = {entry.name: entry.work.id for entry in installation.do(pairwise_preferences._entries, NAME)}  # noqa: SLF001
         actor = person(installation)
-        for one, two in (("noop", "oracle"), ("always_fail", comparisons.EXPERT)):
-            installation.do(comparisons.choose, entries[one], entries[two], Preferred.EQUAL, actor)
-        board = installation.do(comparisons.board, NAME)
+        for one, two in (("noop", "oracle"), ("always_fail", pairwise_preferences.EXPERT)):
+            installation.do(pairwise_preferences.choose, entries[one], entries[two], Preferred.EQUAL, actor)
+        board = installation.do(pairwise_preferences.board, NAME)
         assert board.groups == 2
         assert any("2 groups that no choice connects" in words for words in board.warnings)
 
     def test_what_is_not_rated_is_told_and_not_counted(self, installation: World) -> None:
         handed_in(installation, "noop", "noop", "oracle")
-        works = {entry.work.id: entry.name for entry in installation.do(comparisons._entries, NAME)}  # noqa: SLF001
+        works = {entry.work.id: entry.name for entry in installation.do(pairwise_preferences._entries, NAME)}  # noqa: SLF001
         one, two = (work for work, name in works.items() if name == "noop")
         other = next(work for work, name in works.items() if name == "oracle")
         actor = person(installation)
-        installation.do(comparisons.choose, one, two, Preferred.LEFT, actor)
-        installation.do(comparisons.choose, one, other, Preferred.RIGHT, actor)
-        board = installation.do(comparisons.board, NAME)
+        installation.do(pairwise_preferences.choose, one, two, Preferred.LEFT, actor)
+        installation.do(pairwise_preferences.choose, one, other, Preferred.RIGHT, actor)
+        board = installation.do(pairwise_preferences.board, NAME)
         assert (board.choices, board.left_share and board.left_share[0]) == (1, 0.0)
         assert "1 more choice between works of one contestant" in board.warnings[0]
         assert [(row.rating.wins, row.rating.losses) for row in board.contestants if row.rating] == [(1, 0), (0, 1)]
 
     def test_without_choices_contestants_have_no_rating(self, installation: World) -> None:
         handed_in(installation, "noop", expert=True)
-        board = installation.do(comparisons.board, NAME)
+        board = installation.do(pairwise_preferences.board, NAME)
         assert [row.rating for row in board.contestants] == [None, None]
         assert board.left_share is None
 
@@ -254,6 +261,6 @@ class TestBoard:
         handed_in(installation, expert=True)
         with installation.work() as session:
             work = session.scalars(select(Work)).one()
-            assert works.read_file(session, installation.store, work.id, 0) == GREEN
+            assert submissions.read_file(session, installation.store, work.id, 0) == GREEN
             with pytest.raises(NotFound):
-                works.read_file(session, installation.store, work.id, 1)
+                submissions.read_file(session, installation.store, work.id, 1)

@@ -9,12 +9,12 @@ from typing import cast
 import psutil
 import pytest
 
-from tests.chaos.faults.base import Scene
-from tests.chaos.faults.parts import KeeperHit, KillGuard
-from tests.chaos.faults.pods import MachineHit
-from tests.chaos.stack import ChaosStack
 from tests.factories.records import World, world
 from tests.waiting import until
+from tools.chaos.faults.base import Scene
+from tools.chaos.faults.parts import KeeperHit, KillGuard
+from tools.chaos.faults.pods import MachineHit
+from tools.chaos.stack import ChaosStack
 
 PROGRAM = "stand-in-for-a-machine"
 WORN = "an episode under way has had its losses: left alone"
@@ -60,7 +60,7 @@ class TestMachineHit:
     def test_a_worn_episode_is_spared(
         self, installation: World, scene: Scene, process: psutil.Process, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("tests.chaos.faults.guests.PATIENCE", 0.0)
+        monkeypatch.setattr("tools.chaos.faults.guests.PATIENCE", 0.0)
         installation.lose(installation.must_claim(installation.worker()))
         assert MachineHit(PROGRAM, 0.5).inject(scene) == WORN
         assert process.status() != psutil.STATUS_ZOMBIE

@@ -7,11 +7,11 @@ from uuid import UUID
 
 import pytest
 
-from tests.chaos.facts import AttemptFact, EpisodeFact, Facts, LeaseFact, RunFact
-from tests.chaos.faults.base import Closed, Mark
-from tests.chaos.invariants import missing, violations
-from tests.chaos.marks import begun_on_closed, named, unasked
-from tests.chaos.recovery import uptakes
+from tools.chaos.facts import AttemptFact, EpisodeFact, Facts, LeaseFact, RunFact
+from tools.chaos.faults.base import Closed, Mark
+from tools.chaos.invariants import missing, violations
+from tools.chaos.marks import begun_on_closed, named, unasked
+from tools.chaos.recovery import uptakes
 
 BEGAN = datetime(2026, 1, 1, tzinfo=UTC)
 EXPECTED = {("oracle", "terminal/pack_site"): 1.0}

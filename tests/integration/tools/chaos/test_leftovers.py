@@ -11,11 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.chaos.facts import Facts
-from tests.chaos.leftovers import GRACE, Watch, needed_since
-from tests.integration.chaos.test_invariants import LEASE, LOST, SCORED, SECOND, SOUND, at, number
+from tests.integration.tools.chaos.test_invariants import LEASE, LOST, SCORED, SECOND, SOUND, at, number
 from tests.waiting import until
-from worker.keeper.folders import title
+from tools.chaos.facts import Facts
+from tools.chaos.leftovers import GRACE, Watch, needed_since
+from worker.desktop_supervisor.folders import title
 
 KEEPER = "abcd"
 IDLE = replace(SOUND, leases=[replace(LEASE, released_at=at(1))], attempts=[])

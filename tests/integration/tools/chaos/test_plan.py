@@ -1,10 +1,10 @@
 import pytest
 
-from tests.chaos.campaign import kinds
-from tests.chaos.faults import KINDS
-from tests.chaos.plan import Volley, only, plan, read_numbers
-from tests.chaos.report import about
 from tests.conftest import ROOT
+from tools.chaos.campaign import kinds
+from tools.chaos.faults import KINDS
+from tools.chaos.plan import Volley, only, plan, read_numbers
+from tools.chaos.report import about
 
 
 def described(volleys: list[Volley]) -> list[object]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.chaos.proxy import Lines, Mode
+from tools.chaos.proxy import Lines, Mode
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from tests.chaos.campaign import tidy
-from tests.chaos.invariants import Violation
-from tests.chaos.recovery import Uptake
-from tests.chaos.report import Outcome, table
-from tests.chaos.stack import ChaosStack
+from tools.chaos.campaign import tidy
+from tools.chaos.invariants import Violation
+from tools.chaos.recovery import Uptake
+from tools.chaos.report import Outcome, table
+from tools.chaos.stack import ChaosStack
 
 HELD = Outcome(1, 2, ["kill worker"])
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from backend.services.claims import Fence
-from tests.chaos import facts, stale
+from backend.services.scheduling.claims import Fence
 from tests.factories.records import World, world
+from tools.chaos import facts, stale
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from threading import Thread
 
 import pytest
 
-from tests.rolling.site import NGINX, free_port
 from tests.waiting import until
+from tools.rolling_restart.site import NGINX, free_port
 
-CONF = Path(__file__).resolve().parents[3] / "deploy" / "compose" / "nginx.conf"
+CONF = Path(__file__).resolve().parents[4] / "deploy" / "compose" / "nginx.conf"
 ADDRESSES = ("127.0.0.2", "127.0.0.3")
 BODY = b"what is to be done"
 MOST = 60

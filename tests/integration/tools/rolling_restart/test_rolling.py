@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.rolling.roll import roll
-from tests.rolling.site import NGINX, Site
+from tools.rolling_restart.roll import roll
+from tools.rolling_restart.site import NGINX, Site
 
 pytestmark = [
     pytest.mark.desktop,

@@ -9,17 +9,18 @@ from sqlalchemy import func, select, update
 
 from backend.db.models import Episode, Project, Run
 from backend.domain.errors import DeskarenaError, FailureClass
-from backend.services import events, recovery
-from backend.services.claims import Claim
+from backend.services import events
+from backend.services.lifecycle import lease_reaper
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
 from tests.sampling import seed
-from tests.simulator.clock import Clock
-from tests.simulator.durations import Length
-from tests.simulator.installations import Share, import_tasks, real_time, submit_all, virtual_time
-from tests.simulator.invariants import double_leases, violations
-from tests.simulator.journal import Journal
-from tests.simulator.timelines import RealTime, Timeline, VirtualTime
-from tests.simulator.workers import Fate, Setting, SimulatedWorker
+from tools.simulator.clock import Clock
+from tools.simulator.durations import Length
+from tools.simulator.installations import Share, import_tasks, real_time, submit_all, virtual_time
+from tools.simulator.invariants import double_leases, violations
+from tools.simulator.journal import Journal
+from tools.simulator.timelines import RealTime, Timeline, VirtualTime
+from tools.simulator.workers import Fate, Setting, SimulatedWorker
 
 TASKS, NODES, SLOTS = 6, 3, 2
 EPISODES = 3 * TASKS
@@ -67,7 +68,7 @@ class Faults:
             self.timeline.later(self.generator.random() * 90 * self.scale, self.kill)
 
     def reap(self) -> None:
-        self.world.do(recovery.reap, lease_seconds=LEASE_SECONDS * self.scale)
+        self.world.do(lease_reaper.reap, lease_seconds=LEASE_SECONDS * self.scale)
         self.timeline.later(2.0 * self.scale, self.reap)
 
     def look(self) -> None:

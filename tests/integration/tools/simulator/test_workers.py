@@ -7,12 +7,12 @@ from sqlalchemy import select
 
 from backend.db.models import Artifact, Attempt, Event, Step
 from backend.services.events import Kind
-from tests.simulator.clock import Clock
-from tests.simulator.durations import Length
-from tests.simulator.installations import Share, import_tasks, submit_all, virtual_time
-from tests.simulator.journal import Journal
-from tests.simulator.timelines import VirtualTime
-from tests.simulator.workers import Fate, Setting, SimulatedWorker
+from tools.simulator.clock import Clock
+from tools.simulator.durations import Length
+from tools.simulator.installations import Share, import_tasks, submit_all, virtual_time
+from tools.simulator.journal import Journal
+from tools.simulator.timelines import VirtualTime
+from tools.simulator.workers import Fate, Setting, SimulatedWorker
 
 
 @pytest.mark.parametrize("steps", [0, 2])

@@ -6,11 +6,11 @@ from uuid import UUID, uuid4
 import pytest
 from fastapi.testclient import TestClient
 
-from backend.domain.task import LoadedBenchmark
-from backend.services import rescore
+from backend.domain.model.task import LoadedBenchmark
+from backend.services.attempts import reevaluation
 from tests.factories.judging import judged_task
 from tests.factories.records import World, capabilities, evaluation
-from tests.integration.services.test_repeats import WHY, claimed, give_up, judge, unjudged
+from tests.integration.services.runs.test_repeats import WHY, claimed, give_up, judge, unjudged
 
 ORIGIN = {"Origin": "http://127.0.0.1:8000"}
 
@@ -28,9 +28,9 @@ def episode(installation: World) -> UUID:
 def work(world: World, score: float) -> None:
     """What a worker does with the next request."""
     with world.work() as session:
-        job = rescore.take(session)
+        job = reevaluation.take(session)
         assert job is not None
-        rescore.finish(session, job, evaluation(score), [], 0.1)
+        reevaluation.finish(session, job, evaluation(score), [], 0.1)
 
 
 class TestEvaluations:

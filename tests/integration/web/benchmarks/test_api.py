@@ -6,7 +6,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from backend.domain.errors import Invalid, WebFailed
-from backend.domain.ports_web import WebReply
+from backend.domain.ports.web import WebReply
 from tests.factories.scene import Scene
 from tests.factories.suites import SAMPLES
 

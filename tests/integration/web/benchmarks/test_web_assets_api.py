@@ -12,7 +12,7 @@ from backend.web.app import create_app
 from tests.factories.downloads import downloading
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark
-from tests.fakes.origin import Origin, origin, redirect, reply
+from tests.fakes.origin_server import Origin, origin, redirect, reply
 from tests.integration.web.conftest import OWN
 
 PAGE = b"<!DOCTYPE html><html><body>Not here.</body></html>"

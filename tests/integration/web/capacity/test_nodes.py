@@ -3,10 +3,11 @@
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from backend.domain.nodes import NodeState
-from backend.services import pages_home, pages_workers
+from backend.domain.machines.nodes import NodeState
+from backend.services.capacity.views import workers as workers_view
+from backend.services.runs.views import home
 from tests.factories.records import World, capabilities
-from tests.integration.services.test_nodes import claimed, observe, seen, serving
+from tests.integration.services.capacity.test_nodes import claimed, observe, seen, serving
 
 CORDONED = "cordoned: somebody keeps new pods away from it"
 
@@ -38,7 +39,7 @@ class TestApi:
         (node,) = fresh.get("/api/v1/nodes").json()["items"]
         assert (node["state"], node["reason"]) == ("unready", "no worker is online on it")
         assert [slot["state"] for slot in node["slots"]] == ["closed", "closed"]
-        page = installation.do(pages_workers.workers_page)
+        page = installation.do(workers_view.workers_page)
         assert (page.slots("free"), page.slots("closed")) == (0, 0)  # It may never come back: no page counts it.
 
     def test_nothing_is_free_on_a_node_that_is_lost(self, fresh: TestClient, installation: World) -> None:
@@ -70,9 +71,9 @@ class TestApi:
 
 class TestPage:
     def test_the_first_page_counts_the_cluster_s_slots(self, fresh: TestClient, installation: World) -> None:
-        before = installation.do(pages_home.home).slots
+        before = installation.do(home.home).slots
         cluster_at_work(installation)
-        after = installation.do(pages_home.home).slots
+        after = installation.do(home.home).slots
         assert (after.used - before.used, after.free - before.free, after.closed - before.closed) == (1, 1, 1)
         assert fresh.get("/").status_code == 200
 
@@ -82,10 +83,10 @@ class TestPage:
         cluster_at_work(installation)
         with installation.work() as session:
             session.execute(text("UPDATE worker SET state = 'offline' WHERE name = 'w7'"))
-        found = installation.do(pages_home.home).slots
+        found = installation.do(home.home).slots
         machine = 2
         assert (found.used, found.free, found.closed, found.draining) == (1, machine, 2, 0)
-        page = installation.do(pages_workers.workers_page)
+        page = installation.do(workers_view.workers_page)
         assert [page.slots(state) for state in ("leased", "free", "closed", "draining")] == [1, machine, 2, 0]
         for address in ("/", "/workers"):
             told = fresh.get(address).text
@@ -114,8 +115,8 @@ class TestPage:
         cluster_at_work(installation)
         with installation.work() as session:
             session.execute(text("UPDATE worker SET state = 'offline'"))
-        first = installation.do(pages_home.home).slots
-        page = installation.do(pages_workers.workers_page)
+        first = installation.do(home.home).slots
+        page = installation.do(workers_view.workers_page)
         assert (first.used, first.free, first.broken, first.draining, first.closed) == (1, 0, 0, 0, 2)
         assert [page.slots(state) for state in ("leased", "free", "broken", "draining", "closed")] == [1, 0, 0, 0, 2]
         assert "No worker has a machine image" not in fresh.get("/workers").text
@@ -136,7 +137,7 @@ class TestModelEndpoints:
             "theirs": {"api": "openai_chat", "ok": True, "answers": None, "reason": "https://api.example/v1"},
         }
         installation.worker("w8", node="w8", capabilities={**capabilities(), "models": offers})
-        views = {each.name: each for each in installation.do(pages_workers.workers_page).abilities.models}
+        views = {each.name: each for each in installation.do(workers_view.workers_page).abilities.models}
         assert (views["mine"].ok, views["mine"].answers, views["mine"].reason) == (True, False, why)
         assert (views["theirs"].ok, views["theirs"].answers) == (True, None)
         assert why in fresh.get("/workers").text
@@ -146,5 +147,5 @@ class TestModelEndpoints:
         for name, answers in (("w8", False), ("w9", True)):
             said = {**capabilities(), "models": {"mine": {**offer, "answers": answers}}}
             installation.worker(name, node=name, capabilities=said)
-        (view,) = installation.do(pages_workers.workers_page).abilities.models
+        (view,) = installation.do(workers_view.workers_page).abilities.models
         assert view.answers is True

@@ -7,7 +7,7 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from backend.services import events
-from backend.web.ws.closing import ENDED, GONE
+from backend.web.socket_lifetime import ENDED, GONE
 from tests.factories.records import World
 from tests.integration.web.conftest import OWN, client_of
 from tests.waiting import until

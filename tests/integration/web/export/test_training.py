@@ -17,7 +17,7 @@ from sqlalchemy import select, update
 
 from backend.db.models import Attempt, Benchmark, Episode, Evaluation, Run, Step
 from backend.domain.errors import FailureClass
-from backend.services.training import export as exporting
+from backend.services.export import export as exporting
 from tests.factories.records import World
 from tests.factories.scene import Scene
 from tests.integration.web.conftest import client_of

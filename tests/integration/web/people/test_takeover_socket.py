@@ -10,15 +10,17 @@ import pytest
 from fastapi.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from backend.domain.run import Screen
-from backend.domain.trajectory import Observation
-from backend.services import attempts, events, people
-from backend.services.claims import Claim
-from backend.web.ws.closing import ENDED, GONE
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Observation
+from backend.services import events
+from backend.services.attempts import attempts
+from backend.services.people import human_agent
+from backend.services.scheduling.claims import Claim
+from backend.web.socket_lifetime import ENDED, GONE
 from tests.factories.records import World, capabilities
 from tests.integration.web.conftest import OWN, client_of
 from tests.waiting import until
-from worker.control import HandControl
+from worker.attempt.takeover_client import HandControl
 
 WS = OWN.replace("http", "ws")
 CLICK = {"type": "CLICK", "x": 3, "y": 4}
@@ -62,8 +64,8 @@ def playing(installation: World) -> Claim:
     able["agents"]["human"] = {**able["agents"]["noop"], "human": True}
     worker = installation.worker("w2", capabilities=able)
     run = installation.submit("human")
-    episode = installation.do(people.desk, run.id).episode
-    installation.do(people.begin, run.id, episode.id, feasible=True)
+    episode = installation.do(human_agent.desk, run.id).episode
+    installation.do(human_agent.begin, run.id, episode.id, feasible=True)
     claim = installation.must_claim(worker)
     installation.do(attempts.enter_running, claim.fence, {})
     return claim
@@ -136,7 +138,9 @@ class TestControl:
     def test_too_much_at_once_is_refused(
         self, installation: World, acting: Claim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("backend.web.ws.control.RATE", 0.001)  # On a slow machine 60 are not much at once.
+        monkeypatch.setattr(
+            "backend.web.people.takeover_socket.RATE", 0.001
+        )  # On a slow machine 60 are not much at once.
         with page(client_of(installation, tmp_path), acting) as socket:
             for number in range(60):
                 socket.send_json({"kind": "act", "n": number, "actions": [CLICK]})
@@ -178,7 +182,7 @@ class TestControl:
     def test_a_person_s_second_page_gets_the_desktop_once_the_first_is_closed(
         self, installation: World, playing: Claim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("backend.services.events.hand.HAND_SECONDS", 4.0)
+        monkeypatch.setattr("backend.services.people.takeover_store.HAND_SECONDS", 4.0)
         client = client_of(installation, tmp_path)
         with page(client, playing, "first-page") as first:
             told(first, "state", mine=True)

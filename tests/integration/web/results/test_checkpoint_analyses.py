@@ -5,12 +5,14 @@ from uuid import UUID, uuid4
 import pytest
 from starlette.testclient import TestClient
 
-from backend.db.repositories import process
+from backend.db.repositories.runs import progress_view
 from backend.domain.errors import Invalid, NotFound
-from backend.domain.score import Evaluation, PartResult
-from backend.domain.task import PartKind
-from backend.services import attempts, claims, leaderboards
-from backend.services.checkpoint_analyses import Analyses, analyses
+from backend.domain.model.score import Evaluation, PartResult
+from backend.domain.model.task import PartKind
+from backend.services.attempts import attempts
+from backend.services.results import leaderboards
+from backend.services.results.checkpoint_analyses import Analyses, analyses
+from backend.services.scheduling import claims
 from tests.factories.records import World, capabilities
 from tests.integration.starter.harness import in_form
 
@@ -115,4 +117,4 @@ class TestEdge:
 class TestProcess:
     def test_assertions_are_no_parts_of_a_runs_process(self, measured: tuple[World, UUID, UUID]) -> None:
         world, en, _ = measured
-        assert [row.listed for row in world.do(process.got, en)] == [1, 1, 1]
+        assert [row.listed for row in world.do(progress_view.got, en)] == [1, 1, 1]

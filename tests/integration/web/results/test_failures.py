@@ -4,8 +4,8 @@ from uuid import UUID
 
 from fastapi.testclient import TestClient
 
-from backend.domain.failures import LABELS
-from backend.services.pages_failures import KEYBOARD
+from backend.domain.judging.failure_labels import LABELS
+from backend.services.results.views.failures import KEYBOARD
 from tests.factories.records import World
 
 PAGE = {"Accept": "text/html"}

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from sqlalchemy import event, text
 
 from backend.config import Settings
-from backend.services import claims
+from backend.services.scheduling import claims
 from backend.web.app import create_app
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task

@@ -9,8 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.factories.creative import creative_benchmark, creative_task, picture
-from tests.factories.handed_in import hand_in
 from tests.factories.records import World
+from tests.factories.submissions import hand_in
 
 NAME = "creative"
 PAGE = {"Accept": "text/html"}

@@ -15,15 +15,16 @@ import redis
 from uuid_utils.compat import uuid7
 
 from backend.cli.embedded.broker import start_broker
-from backend.domain.episode import AttemptState, EpisodeState
 from backend.domain.errors import ClusterLost, Conflict, Unavailable
-from backend.domain.trajectory import Frame, Observation
-from backend.services import events, lines
-from backend.services.agent_tokens import Pass
+from backend.domain.model.episode import AttemptState, EpisodeState
+from backend.domain.model.trajectory import Frame, Observation
+from backend.services import events
+from backend.services.agents import agent_channel
+from backend.services.agents.agent_channel_store import MOST_WAITING
+from backend.services.agents.agent_tokens import Pass
 from backend.services.events import Said
-from backend.services.events.line import MOST_WAITING
 from tests.waiting import until
-from worker.line import RedisLine
+from worker.agents.redis_channel import RedisLine
 
 SEEN = Observation(
     index=2, frame=Frame(data=b"\xff\xd8", media_type="image/jpeg", width=4, height=3), a11y_tree="<a/>", note="n"
@@ -51,7 +52,7 @@ def under_way(attempt_id: UUID) -> Pass:
 def given(found: Pass, index: int) -> bool:
     """Whether the answer was taken, now or before."""
     try:
-        asked(lines.give(found, index, 1, {"index": index}))
+        asked(agent_channel.give(found, index, 1, {"index": index}))
     except Unavailable:
         return False
     return True
@@ -147,7 +148,7 @@ class TestBrokerAway:
         self, attempt: UUID, redis_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """It came back with the observation of a moment ago, from its disk or from a copy."""
-        monkeypatch.setattr("worker.line.RENEW_SECONDS", 600.0)
+        monkeypatch.setattr("worker.agents.redis_channel.RENEW_SECONDS", 600.0)
         found = under_way(attempt)
         line = RedisLine(attempt, patience=30.0)
         line.show(SEEN, {})
@@ -157,13 +158,13 @@ class TestBrokerAway:
             assert line.take(0.0) is None
         with redis.from_url(redis_url) as broker:
             broker.delete(*(f"deskarena:line:{attempt}:{part}" for part in ("said", "once")))
-        newer: Callable[[], Any] = lambda: line.take(0.0) or asked(lines.newer(found, 2, 1))  # noqa: E731
+        newer: Callable[[], Any] = lambda: line.take(0.0) or asked(agent_channel.newer(found, 2, 1))  # noqa: E731
         assert until(newer, what="it is offered again").index == 2
 
     def test_the_observation_is_there_again_as_soon_as_the_broker_is(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("worker.line.RENEW_SECONDS", 600.0)
+        monkeypatch.setattr("worker.agents.redis_channel.RENEW_SECONDS", 600.0)
         server = start_broker(tmp_path / "broker")
         events.configure(server.url)
         attempt = uuid7()
@@ -193,11 +194,11 @@ class TestBrokerAway:
             assert line.take(0.0) is None
             server = start_broker(tmp_path / "broker", port=urlsplit(server.url).port)
             with pytest.raises(Unavailable):
-                asked(lines.give(found, 2, 1, {"index": 2}))
+                asked(agent_channel.give(found, 2, 1, {"index": 2}))
             with pytest.raises(Unavailable):
-                asked(lines.picture(found, 2))
+                asked(agent_channel.picture(found, 2))
             until(lambda: line.take(0.3) is not None or given(found, 2), what="the answer is taken")
-            assert asked(lines.picture(found, 2)).picture == b"\xff\xd8"
+            assert asked(agent_channel.picture(found, 2)).picture == b"\xff\xd8"
             assert line.take(10.0) == {"index": 2}
         finally:
             events.configure("")
@@ -208,7 +209,7 @@ class TestBrokerAway:
         server = start_broker(tmp_path / "broker")
         events.configure(server.url)
         found = under_way(uuid7())
-        newer: Callable[[], Any] = lambda: asked(lines.newer(found, 2, 1))  # noqa: E731
+        newer: Callable[[], Any] = lambda: asked(agent_channel.newer(found, 2, 1))  # noqa: E731
         try:
             line = RedisLine(found.attempt_id or uuid7(), patience=30.0)
             line.show(SEEN, {})
@@ -219,12 +220,12 @@ class TestBrokerAway:
             server = start_broker(tmp_path / "broker", port=urlsplit(server.url).port)
             until(lambda: line.take(0.3) is not None or newer() is not None, what="it is offered again")
             assert newer().index == 2
-            assert asked(lines.newer(found, 3, 1)) is None
+            assert asked(agent_channel.newer(found, 3, 1)) is None
             assert given(found, 2)
             assert newer() is None
             assert line.take(10.0) == {"index": 2}
             line.show(SEEN.model_copy(update={"index": 3}), {})
-            assert asked(lines.newer(found, 3, 1)) is None
+            assert asked(agent_channel.newer(found, 3, 1)) is None
         finally:
             events.configure("")
             server.stop()
@@ -233,7 +234,7 @@ class TestBrokerAway:
         self, attempt: UUID, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """A broker that keeps its data on disk begins anew with that of a moment ago."""
-        monkeypatch.setattr("worker.line.RENEW_SECONDS", 0.0)
+        monkeypatch.setattr("worker.agents.redis_channel.RENEW_SECONDS", 0.0)
         line = RedisLine(attempt)
         line.show(SEEN, {})
         RedisLine(attempt).show(SEEN.model_copy(update={"index": 1}), {})
@@ -245,16 +246,16 @@ class TestGive:
     def test_only_the_step_that_waits_is_answered(self, attempt: UUID) -> None:
         RedisLine(attempt).show(SEEN, {})
         with pytest.raises(Conflict, match="step 2 does"):
-            asked(lines.give(under_way(attempt), 1, 1, {"index": 1}))
-        assert asked(lines.give(under_way(attempt), 2, 1, {"index": 2}))
-        assert not asked(lines.give(under_way(attempt), 2, 1, {"index": 2}))
+            asked(agent_channel.give(under_way(attempt), 1, 1, {"index": 1}))
+        assert asked(agent_channel.give(under_way(attempt), 2, 1, {"index": 2}))
+        assert not asked(agent_channel.give(under_way(attempt), 2, 1, {"index": 2}))
 
     def test_nothing_waits_after_the_agent_s_part(self, attempt: UUID) -> None:
         over = replace(under_way(attempt), attempt_state=AttemptState.EVALUATING)
         with pytest.raises(Conflict, match="does not wait"):
-            asked(lines.give(over, 2, 1, {"index": 2}))
+            asked(agent_channel.give(over, 2, 1, {"index": 2}))
         with pytest.raises(Conflict, match="no picture"):
-            asked(lines.picture(over, 2))
+            asked(agent_channel.picture(over, 2))
 
 
 class TestApiAway:
@@ -262,8 +263,8 @@ class TestApiAway:
 
     @pytest.fixture(autouse=True)
     def _often(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("worker.line.API_LOOK_SECONDS", 0.0)
-        monkeypatch.setattr("backend.services.events.line.API_SECONDS", 600.0)
+        monkeypatch.setattr("worker.agents.redis_channel.API_LOOK_SECONDS", 0.0)
+        monkeypatch.setattr("backend.services.agents.agent_channel_store.API_SECONDS", 600.0)
 
     @pytest.fixture
     def broker(self, redis_url: str) -> Iterator[redis.Redis]:

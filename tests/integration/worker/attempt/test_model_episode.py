@@ -8,20 +8,20 @@ from uuid import uuid4
 import pytest
 
 from backend.domain import registry
-from backend.domain.episode import EndedBy
-from backend.domain.loop import Parts, Progress, Rules, run_episode
-from backend.domain.ports_agent import AgentContext
+from backend.domain.loop.agent_loop import Parts, Progress, Rules, run_episode
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Budget, RunConfig
+from backend.domain.ports.agent import AgentContext
 from backend.domain.registry import Kind
-from backend.domain.run import Budget, RunConfig
-from backend.services.model_endpoints import Endpoints
-from backend.services.task_secrets import TaskSecrets
+from backend.services.capacity.model_endpoints import Endpoints
+from backend.services.capacity.task_secrets import TaskSecrets
 from tests.factories.starter_tasks import make_task
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.model_apis import Said
 from tests.fakes.model_server import ModelServer, model_server
 from tests.fakes.recorder import MemoryRecorder
-from worker.hold import Hold, Ticket
-from worker.model_room import AttemptModels, ModelRoom
+from worker.base.lease import Hold, Ticket
+from worker.models.model_pool import AttemptModels, ModelRoom
 
 MODEL = "recorded-2026-01-01"
 ENDPOINTS = """

@@ -3,16 +3,16 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import Cancelled, ClusterLost, GuestLost, LeaseLost
-from backend.domain.trajectory import Decision, Frame, Observation, StepRecord
-from backend.services import claims
-from backend.services.claims import Claim
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.trajectory import Decision, Frame, Observation, StepRecord
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
 from tests.integration.worker.in_process import attempts, steps
-from worker.database import Database
-from worker.hold import Hold, Ticket
-from worker.recorder import AttemptRecorder
+from worker.attempt.recorder import AttemptRecorder
+from worker.base.database import Database
+from worker.base.lease import Hold, Ticket
 
 FRAME = Frame(data=b"\xff\xd8picture", media_type="image/jpeg", width=640, height=480)
 
@@ -125,7 +125,7 @@ class TestCancelled:
 
 class TestStore:
     def test_the_local_store_is_one(self, world: World, claim: Claim, hold: Hold, tmp_path: Path) -> None:
-        from backend.services.stores.folder import FolderStore
+        from backend.services.artifacts.stores.folder import FolderStore
 
         store = FolderStore(tmp_path)
         recorder = AttemptRecorder(Database(world.factory), store, hold, claim.fence)

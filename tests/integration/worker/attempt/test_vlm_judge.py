@@ -11,20 +11,20 @@ from sqlalchemy import select, update
 from backend.config import Settings
 from backend.db.models import Episode, Evidence, Judge, JudgeAnswer, JudgeVerdict, Measure, Rescore, Run
 from backend.domain import registry
-from backend.domain.episode import REPEAT_PAUSES
 from backend.domain.errors import Invalid, UnknownPlugin
-from backend.domain.judging.config import JudgeConfig
 from backend.domain.judging.judgement import Judgement
 from backend.domain.judging.prompt import PROMPT_SHA256
-from backend.domain.task import Task
-from backend.services import rescore
-from backend.services.judges import JudgeCost
-from backend.services.pages_episode import episode_page
-from backend.services.pages_runs import run_page
+from backend.domain.model.episode import REPEAT_PAUSES
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.task import Task
+from backend.services.attempts import reevaluation
+from backend.services.judging.judges import JudgeCost
+from backend.services.runs.views.episode import episode_page
+from backend.services.runs.views.runs import run_page
 from tests.factories.claims import note_task
 from tests.factories.judging import CRITERIA, answer, judged_task
 from tests.factories.records import World
-from tests.fakes.judge import InProcessJudge
+from tests.fakes.evaluator import InProcessJudge
 from tests.integration.worker.in_process import (
     InProcessWorker,
     attempts,
@@ -35,9 +35,9 @@ from tests.integration.worker.in_process import (
     submit,
 )
 from tests.waiting import until
-from worker.database import Database
-from worker.model_room import ModelRoom
-from worker.rescorer import Rescorer
+from worker.background.reevaluator import Rescorer
+from worker.base.database import Database
+from worker.models.model_pool import ModelRoom
 
 StartWorker = Callable[[], InProcessWorker]
 GOOD = answer(opened=True, final=True)
@@ -77,11 +77,11 @@ class Installation:
         worker.stop()
         return episode
 
-    def ask(self, episode: Episode, wish: rescore.Wish | None = None) -> None:
+    def ask(self, episode: Episode, wish: reevaluation.Wish | None = None) -> None:
         """Somebody wants it scored again."""
         with self.world.work() as session:
             _, actor = self.world.who(session)
-            rescore.request(session, episode.id, actor, wish)
+            reevaluation.request(session, episode.id, actor, wish)
 
     def rescorer(self) -> Rescorer:
         """What scores again, with the same models."""
@@ -173,7 +173,7 @@ class TestScoredAgain:
         here.tape.unlink()
         here.ask(episode)
         assert here.rescorer().one()
-        (row,) = here.world.do(rescore.listing)
+        (row,) = here.world.do(reevaluation.listing)
         assert (row.rescore.state, row.before, row.after) == ("done", 0.0, 0.0)
         (attempt,) = attempts(here.world, episode.id)
         old, new = sorted(evaluations(here.world, attempt.id), key=lambda one: one.id)
@@ -187,9 +187,9 @@ class TestAnotherJudge:
     def test_its_verdict_stands_beside_the_old_one(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, HALF)
-        here.ask(episode, rescore.Wish(judge=self.OTHER))
+        here.ask(episode, reevaluation.Wish(judge=self.OTHER))
         assert here.rescorer().one()
-        (row,) = here.world.do(rescore.listing)
+        (row,) = here.world.do(reevaluation.listing)
         assert (row.rescore.state, row.before, row.after, row.rescore.make_current) == ("done", 0.0, 1.0, False)
         (attempt,) = attempts(here.world, episode.id)
         old, new = sorted(evaluations(here.world, attempt.id), key=lambda one: one.id)
@@ -199,7 +199,7 @@ class TestAnotherJudge:
     def test_it_is_a_judge_of_its_own_with_its_own_verdicts(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, HALF)
-        here.ask(episode, rescore.Wish(judge=self.OTHER))
+        here.ask(episode, reevaluation.Wish(judge=self.OTHER))
         assert here.rescorer().one()
         names = {judge.id: judge.model for judge in here.all(Judge)}
         assert sorted(names.values()) == ["judge-1", "judge-2"]
@@ -214,16 +214,16 @@ class TestAnotherJudge:
     def test_it_may_count_if_that_is_asked_for(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, GOOD)
-        here.ask(episode, rescore.Wish(judge=self.OTHER, make_current=True))
+        here.ask(episode, reevaluation.Wish(judge=self.OTHER, make_current=True))
         assert here.rescorer().one()
         assert here.all(Episode)[0].score == 1.0
 
     def test_without_an_answer_the_old_verdict_stands(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record("yes", "no")
-        here.ask(episode, rescore.Wish(judge=self.OTHER))
+        here.ask(episode, reevaluation.Wish(judge=self.OTHER))
         assert here.rescorer().one()
-        (row,) = here.world.do(rescore.listing)
+        (row,) = here.world.do(reevaluation.listing)
         assert (row.rescore.state, row.after) == ("failed", None)
         assert "cannot be used" in row.rescore.message
         assert here.all(Episode)[0].score == 0.0
@@ -231,12 +231,12 @@ class TestAnotherJudge:
     def test_an_endpoint_that_nobody_has(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         with pytest.raises(UnknownPlugin, match="no model endpoint called 'tapes'"):
-            here.ask(episode, rescore.Wish(judge=JudgeConfig(endpoint="tapes", model="m")))
+            here.ask(episode, reevaluation.Wish(judge=JudgeConfig(endpoint="tapes", model="m")))
 
     def test_a_task_without_a_criterion_for_it(self, here: Installation) -> None:
         _, episode = here.run(HALF, task=note_task())
         with pytest.raises(Invalid, match=r"nothing of .* is for a judge"):
-            here.ask(episode, rescore.Wish(judge=self.OTHER))
+            here.ask(episode, reevaluation.Wish(judge=self.OTHER))
 
 
 class TestWithoutVerdict:

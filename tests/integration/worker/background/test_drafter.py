@@ -8,21 +8,21 @@ from uuid import UUID
 import pytest
 
 from backend.db.models import TaskDraftRequest
-from backend.db.models.words import MadeBy
+from backend.db.models.enums import MadeBy
 from backend.domain import registry
 from backend.domain.drafts.states import DraftState
 from backend.domain.errors import Conflict, Invalid, ModelApiFailed
-from backend.domain.ports_model import Models
-from backend.services import draft_requests, draft_reviews, drafts
-from backend.services.model_endpoints import Endpoints
-from backend.services.projects import person
-from backend.services.task_secrets import TaskSecrets
+from backend.domain.ports.model import Models
+from backend.services.accounts.projects import person
+from backend.services.authoring import draft_requests, draft_reviews, drafts
+from backend.services.capacity.model_endpoints import Endpoints
+from backend.services.capacity.task_secrets import TaskSecrets
 from tests.factories.drafts import proposal
 from tests.factories.records import World, capabilities
 from tests.fakes.models import FakeModels
-from worker.database import Database
-from worker.drafter import Drafter
-from worker.model_room import ModelRoom
+from worker.background.drafter import Drafter
+from worker.base.database import Database
+from worker.models.model_pool import ModelRoom
 
 GOOD = json.dumps({"drafts": [proposal(), proposal(name="lent")]})
 registry.load("worker.models")

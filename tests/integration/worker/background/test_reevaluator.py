@@ -11,25 +11,25 @@ from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.db.models import Evaluation, Evidence, Rescore, Task, Worker
-from backend.db.repositories.rescores import COMES_BACK, hold_long
+from backend.db.repositories.attempts.reevaluations import COMES_BACK, hold_long
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.task import EvaluatorSpec, MetricCall
-from backend.services import rescore
-from backend.services.episodes import get_episode
-from backend.services.rescore import RescoreRow
-from backend.services.rescore_failures import PATIENCE
+from backend.domain.model.task import EvaluatorSpec, MetricCall
+from backend.services.attempts import reevaluation
+from backend.services.attempts.reevaluation import RescoreRow
+from backend.services.attempts.reevaluation_failures import PATIENCE
+from backend.services.runs.episodes import get_episode
 from tests.factories.claims import NOTE, infeasible_task, note_task
 from tests.factories.records import World, fenced
 from tests.factories.tasks import judged_by_function, make_benchmark
-from tests.fakes.judge import InProcessJudge
+from tests.fakes.evaluator import InProcessJudge
 from tests.integration.worker.in_process import InProcessWorker, benchmark_of, finished, submit
 from tests.waiting import until
-from worker.database import Database
+from worker.background.reevaluator import Rescorer
+from worker.base.database import Database
+from worker.evaluation.concurrency import LOOK_SECONDS
 from worker.evaluation.sandbox import Sandbox
-from worker.evaluation.turns import LOOK_SECONDS
-from worker.model_room import ModelRoom
-from worker.rescorer import Rescorer
+from worker.models.model_pool import ModelRoom
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 OFTEN = 10
@@ -47,10 +47,10 @@ def played(world: World, start_worker: StartWorker, *tasks: object, agent: str =
     return episode.id
 
 
-def ask(world: World, episode_id: UUID, by: rescore.By = "own", *, make_current: bool | None = None) -> None:
+def ask(world: World, episode_id: UUID, by: reevaluation.By = "own", *, make_current: bool | None = None) -> None:
     with world.work() as session:
         _, actor = world.who(session)
-        rescore.request(session, episode_id, actor, rescore.Wish(by, make_current))
+        reevaluation.request(session, episode_id, actor, reevaluation.Wish(by, make_current))
 
 
 def ask_by_function(world: World) -> None:
@@ -64,7 +64,7 @@ def ask_by_function(world: World) -> None:
 
 
 def result(world: World) -> RescoreRow:
-    row: RescoreRow = world.do(rescore.listing)[-1]
+    row: RescoreRow = world.do(reevaluation.listing)[-1]
     return row
 
 
@@ -169,7 +169,7 @@ class TestOne:
         ask(world, episode.id, "latest")
         assert rescorer.one()
         assert rescorer.one()
-        assert [row.after for row in world.do(rescore.listing)] == [0.0, 1.0]
+        assert [row.after for row in world.do(reevaluation.listing)] == [0.0, 1.0]
 
     def test_a_rule_decides_again(self, world: World, start_worker: StartWorker, rescorer: Rescorer) -> None:
         episode = played(world, start_worker, infeasible_task(), agent="always_fail")
@@ -212,7 +212,7 @@ class TestFilesThatCannotBeHad:
     def test_others_go_first_and_it_is_tried_again(self, away: World, rescorer: Rescorer) -> None:
         while rescorer.one():
             pass
-        first, second = away.do(rescore.listing)
+        first, second = away.do(reevaluation.listing)
         assert (first.rescore.state, first.rescore.message) == ("waiting", "the store does not answer")
         assert second.rescore.state == "done"
         away.store.away = ""
@@ -220,7 +220,7 @@ class TestFilesThatCannotBeHad:
         with away.work() as session:
             session.execute(update(Rescore).values(available_at=func.now()))
         assert rescorer.one()
-        first, _ = away.do(rescore.listing)
+        first, _ = away.do(reevaluation.listing)
         assert (first.rescore.state, first.rescore.tries) == ("done", 0)
 
     def test_in_the_end_it_fails_and_says_why(self, away: World, rescorer: Rescorer) -> None:
@@ -228,13 +228,13 @@ class TestFilesThatCannotBeHad:
             session.execute(update(Rescore).values(created_at=func.now() - 2 * PATIENCE))
         while rescorer.one():
             pass
-        first, _ = away.do(rescore.listing)
+        first, _ = away.do(reevaluation.listing)
         assert first.rescore.state == "waiting", "that it has waited for its turn for long is no failure"
         with away.work() as session:
             long_ago = {"available_at": func.now(), "away_since": func.now() - 2 * PATIENCE}
             session.execute(update(Rescore).where(Rescore.id == first.rescore.id).values(long_ago))
         assert rescorer.one()
-        first, _ = away.do(rescore.listing)
+        first, _ = away.do(reevaluation.listing)
         assert (first.rescore.state, first.rescore.message) == ("failed", "the store does not answer")
 
     def test_a_task_that_cannot_be_read_fails_and_the_others_go_on(self, away: World, rescorer: Rescorer) -> None:
@@ -245,7 +245,7 @@ class TestFilesThatCannotBeHad:
             session.execute(update(Task).where(Task.id == first.task_id).values(spec={"of": "another release"}))
         while rescorer.one():
             pass
-        assert [row.rescore.state for row in away.do(rescore.listing)] == ["failed", "done"]
+        assert [row.rescore.state for row in away.do(reevaluation.listing)] == ["failed", "done"]
 
 
 class TestStopped:
@@ -284,7 +284,7 @@ class TestTurn:
             if len(heard) == OFTEN:
                 others.close()
 
-        monkeypatch.setattr("worker.rescorer.hold_long", hear)
+        monkeypatch.setattr("worker.background.reevaluator.hold_long", hear)
         with ExitStack() as others:
             others.enter_context(judge.turns.turn(rescorer.pause))
             assert rescorer.one()

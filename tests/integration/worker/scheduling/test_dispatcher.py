@@ -11,11 +11,11 @@ from sqlalchemy import select, text
 from backend.config import Settings
 from backend.db.models import Worker
 from backend.domain.errors import ClusterLost
-from backend.domain.ports import Availability
-from backend.domain.ports_cluster import InCluster
-from backend.services import claims, turns
-from backend.services.runs import cancel_run, get_run
-from backend.services.waiting import concurrency_of
+from backend.domain.ports.cluster import InCluster
+from backend.domain.ports.desktop import Availability
+from backend.services.runs.runs import cancel_run, get_run
+from backend.services.scheduling import claims, episode_scheduler
+from backend.services.scheduling.wait_reasons import concurrency_of
 from tests.factories.claims import infeasible_task, note_task
 from tests.factories.records import World
 from tests.fakes.patient_agent import PatientAgent
@@ -33,7 +33,7 @@ from tests.integration.worker.in_process import (
     submit_together,
 )
 from tests.waiting import until
-from worker.slots import SlotAtWork
+from worker.scheduling.slots import SlotAtWork
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 StartWorker = Callable[[], InProcessWorker]
@@ -81,7 +81,7 @@ class TestRun:
     def test_two_runs_share_two_slots(
         self, world: World, start_worker: StartWorker, patient: type[PatientAgent], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(turns, "PATIENCE_MS", 10_000)  # However long a roll-up of one of them takes.
+        monkeypatch.setattr(episode_scheduler, "PATIENCE_MS", 10_000)  # However long a roll-up of one of them takes.
         world.benchmark(benchmark_of(*[note_task(f"n-{number}") for number in range(3)]))
         worker = start_worker()
         runs = submit_together(world, "patient", "patient")
@@ -203,7 +203,7 @@ class TestAway:
         patient: type[PatientAgent],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("worker.dispatcher.NEWS_REST", 60.0)
+        monkeypatch.setattr("worker.scheduling.dispatcher.NEWS_REST", 60.0)
         world.benchmark(benchmark_of())
         provider = FakeCluster()
         assert isinstance(provider, InCluster)
@@ -285,7 +285,7 @@ class TestTrouble:
                 raise RuntimeError("can't start new thread")
             return SlotAtWork(*args, **more)
 
-        monkeypatch.setattr("worker.dispatcher.SlotAtWork", one)
+        monkeypatch.setattr("worker.scheduling.dispatcher.SlotAtWork", one)
         run = submit(world)
         worker.dispatcher.wake()
         found = finished(world, run.id)

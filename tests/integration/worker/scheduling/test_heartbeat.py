@@ -7,15 +7,15 @@ import pytest
 from sqlalchemy.orm import Session
 
 from backend.domain.errors import Cancelled, LeaseLost
-from backend.services import claims
-from backend.services.claims import Claim
-from backend.services.runs import cancel_run
+from backend.services.runs.runs import cancel_run
+from backend.services.scheduling import claims
+from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
 from tests.integration.worker.in_process import leases
 from tests.waiting import until
-from worker.database import Database
-from worker.heartbeat import Heart
-from worker.hold import Hold, Holds, Ticket
+from worker.base.database import Database
+from worker.base.lease import Hold, Holds, Ticket
+from worker.scheduling.heartbeat import Heart
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from backend.cli.doctor.check import State
 from backend.cli.errors import CliError
 from backend.cli.output import Output
 from backend.config import get_settings
-from backend.services.stores.folder import FolderStore
+from backend.services.artifacts.stores.folder import FolderStore
 from tests.fakes.s3 import place_at, s3_server
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from backend.cli.commands.study import factors, given, read
 from backend.cli.errors import UsageError
-from backend.cli.show_study import difference, drop, flat, level, show_results
+from backend.cli.tables.studies import difference, drop, flat, level, show_results
 
 RATE = {"base": 0.8, "level": 0.4, "difference": -0.4, "interval": [-0.6, 0.0], "relative_drop": 0.5}
 ROW: dict[str, Any] = {

@@ -2,7 +2,7 @@ import pytest
 
 from backend.cli.doctor.check import Check, State
 from backend.cli.doctor.verdicts import NEEDED, WANTED, Verdict, verdicts
-from backend.domain.slots import Need, Room
+from backend.domain.machines.slots import Need, Room
 
 GIB = 2**30
 ROOM = Room(memory=16 * GIB, cores=4, disk=100 * GIB)

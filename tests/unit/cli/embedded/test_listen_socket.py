@@ -2,7 +2,7 @@ import socket
 
 import pytest
 
-from backend.cli.embedded.listen import check_exposure, is_loopback, listen, url_of
+from backend.cli.embedded.listen_socket import check_exposure, is_loopback, listen, url_of
 from backend.cli.errors import ExitCode, StackError, UsageError
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104  what is tested is that nobody gets this without a token

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from backend.cli.embedded import place
-from backend.cli.embedded.place import Install, runnable, runtime_folder, runtime_name
-from backend.cli.embedded.spawn import Identity
+from backend.cli.embedded import runtime_dir
+from backend.cli.embedded.process_spawn import Identity
+from backend.cli.embedded.runtime_dir import Install, runnable, runtime_folder, runtime_name
 from backend.cli.errors import StackError
 
 PROGRAM = "package/bin/program"
@@ -69,7 +69,7 @@ class TestRunnable:
     def test_a_program_that_runs_nowhere_is_said_so(
         self, wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(place, "runtime_bases", lambda: (tmp_path,))
+        monkeypatch.setattr(runtime_dir, "runtime_bases", lambda: (tmp_path,))
         (wheel / PROGRAM).write_text("#!/bin/sh\nexit 1\n")
         with pytest.raises(StackError, match="cannot be run with dropped privileges, nor a copy of it"):
             runnable(wheel, (PROGRAM,), None, tmp_path / "data")

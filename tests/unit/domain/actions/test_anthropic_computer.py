@@ -1,7 +1,7 @@
 from backend.domain.actions.anthropic_computer import AnthropicComputer
-from backend.domain.ports_agent import Sight
-from backend.domain.run import Screen
-from backend.domain.trajectory import View
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import View
+from backend.domain.ports.agent import Sight
 
 
 class TestTools:

@@ -2,7 +2,7 @@ import pytest
 
 from backend.domain.actions.computer_13 import Computer13
 from backend.domain.errors import Invalid
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
 
 
 def parse(reply: str) -> tuple[Action, ...]:

@@ -11,10 +11,10 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import InvalidAction
-from backend.domain.ports_agent import Sight
-from backend.domain.ports_model import ModelReply
+from backend.domain.model.trajectory import Action
+from backend.domain.ports.agent import Sight
+from backend.domain.ports.model import ModelReply
 from backend.domain.registry import Kind
-from backend.domain.trajectory import Action
 
 FILES = sorted((Path(__file__).parent / "golden").glob("*.json"))
 SECONDS = 0.5

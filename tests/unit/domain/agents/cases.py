@@ -7,11 +7,11 @@ from typing import Any
 from PIL import Image
 
 from backend.domain import registry
-from backend.domain.ports_agent import AgentContext
-from backend.domain.ports_model import Message, ModelRequest
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Frame, Mark, Observation, Window
+from backend.domain.ports.agent import AgentContext
+from backend.domain.ports.model import Message, ModelRequest
 from backend.domain.registry import Kind
-from backend.domain.run import Screen
-from backend.domain.trajectory import Frame, Mark, Observation, Window
 from tests.fakes.models import FakeModels
 
 SCREEN = Screen(width=640, height=480)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from backend.domain.trajectory import ActionType
+from backend.domain.model.trajectory import ActionType
 from tests.fakes.models import FakeModels
 from tests.unit.domain.agents.cases import TREE, begun, frame, marked, pictures, roles, texts
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from backend.domain.ports_model import Message, ModelReply, Part, ToolCall
-from backend.domain.trajectory import ActionType
+from backend.domain.model.trajectory import ActionType
+from backend.domain.ports.model import Message, ModelReply, Part, ToolCall
 from tests.fakes.models import COST, FakeModels
 from tests.unit.domain.agents.cases import begun, pictures, roles, seen, texts
 

@@ -4,12 +4,12 @@ from typing import Any
 import pytest
 
 from backend.domain.agents.human import AT_ONCE, Human, HumanParams
-from backend.domain.episode import EndedBy
 from backend.domain.errors import AgentFailed, ClusterLost
-from backend.domain.ports_agent import AgentContext
-from backend.domain.run import Screen
-from backend.domain.trajectory import ActionType, Frame, Observation
-from tests.fakes.line import FakeLine
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import ActionType, Frame, Observation
+from backend.domain.ports.agent import AgentContext
+from tests.fakes.agent_channel import FakeLine
 
 CLICK = {"type": "CLICK", "x": 5, "y": 6, "clicks": 2}
 SEEN = Observation(index=3, frame=Frame(data=b"picture", media_type="image/png", width=640, height=480))

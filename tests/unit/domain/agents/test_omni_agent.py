@@ -1,6 +1,6 @@
 """`omni`: one JSON object per step."""
 
-from backend.domain.trajectory import ActionType, View
+from backend.domain.model.trajectory import ActionType, View
 from tests.fakes.models import FakeModels
 from tests.unit.domain.agents.cases import begun, marked, pictures, texts
 

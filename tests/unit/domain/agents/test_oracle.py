@@ -2,13 +2,13 @@ from typing import Any
 
 import pytest
 
-from backend.domain.agents._oracle_steps import read_solution
 from backend.domain.agents.oracle import Oracle
 from backend.domain.errors import AgentFailed, Invalid
-from backend.domain.ports_agent import AgentContext
-from backend.domain.run import Screen
-from backend.domain.task import MetricCall
-from backend.domain.trajectory import ActionType, Decision, Observation, Window
+from backend.domain.model.run import Screen
+from backend.domain.model.task import MetricCall
+from backend.domain.model.trajectory import ActionType, Decision, Observation, Window
+from backend.domain.ports.agent import AgentContext
+from backend.domain.solutions.steps import read_solution
 from tests.factories.starter_tasks import make_task
 
 BUTTON = '<push-button name="{}" st:showing="true" st:sensitive="true" cp:screencoord="(100, 50)" cp:size="(40, 20)"/>'

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import AgentFailed, Invalid, ModelApiFailed
-from backend.domain.ports_model import ModelReply
-from backend.domain.trajectory import ActionType, Observation
+from backend.domain.model.trajectory import ActionType, Observation
+from backend.domain.ports.model import ModelReply
 from tests.fakes.models import COST, FakeModels
 from tests.unit.domain.agents.cases import TREE, begun, marked, pictures, roles, seen, texts
 

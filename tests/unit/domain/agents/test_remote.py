@@ -5,12 +5,12 @@ import pytest
 from backend.domain import registry
 from backend.domain.agents._outside import MOST_ACTIONS, MOST_WORDS
 from backend.domain.agents.remote import Remote, RemoteParams
-from backend.domain.episode import EndedBy
 from backend.domain.errors import AgentFailed
-from backend.domain.ports_agent import AgentContext
-from backend.domain.run import Screen
-from backend.domain.trajectory import ActionType, Decision, Observation
-from tests.fakes.line import FakeLine
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import ActionType, Decision, Observation
+from backend.domain.ports.agent import AgentContext
+from tests.fakes.agent_channel import FakeLine
 
 registry.load()
 SEEN = Observation(index=0)

@@ -6,10 +6,10 @@ from backend.domain.agents.noop import Noop
 from backend.domain.agents.random import Random
 from backend.domain.agents.replay import Replay
 from backend.domain.errors import AgentFailed
-from backend.domain.loop_actions import complaint
-from backend.domain.ports_agent import AgentContext
-from backend.domain.run import Screen
-from backend.domain.trajectory import Action, ActionType, Decision, Observation, Usage
+from backend.domain.loop.action_execution import complaint
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, Usage
+from backend.domain.ports.agent import AgentContext
 
 SCREEN = Screen(width=640, height=480)
 

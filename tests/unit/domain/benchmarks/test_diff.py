@@ -1,6 +1,6 @@
 from backend.domain.benchmarks import differences
 from backend.domain.benchmarks._diff import MOST
-from backend.domain.task import Labels, SetupStep
+from backend.domain.model.task import Labels, SetupStep
 from tests.factories.starter_tasks import make_task
 
 TASK = make_task()

@@ -2,7 +2,7 @@ import pytest
 
 from backend.domain.benchmarks import TaskLabels, read_labels
 from backend.domain.errors import Invalid
-from backend.domain.task import Difficulty, DifficultySource
+from backend.domain.model.task import Difficulty, DifficultySource
 
 KEYS = ("os/a", "os/b", "web/a")
 HEAD = "task,difficulty,source,human_seconds,human_steps\n"

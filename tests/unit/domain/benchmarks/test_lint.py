@@ -9,9 +9,9 @@ from backend.domain import registry
 from backend.domain.benchmarks import findings
 from backend.domain.benchmarks._options import call_problems
 from backend.domain.errors import Invalid
+from backend.domain.model.score import MetricValue
+from backend.domain.model.task import MetricCall, SetupStep, Task
 from backend.domain.registry import Kind
-from backend.domain.score import MetricValue
-from backend.domain.task import MetricCall, SetupStep, Task
 from tests.factories.starter_tasks import make_task
 
 registry.load()

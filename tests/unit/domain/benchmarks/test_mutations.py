@@ -15,7 +15,7 @@ import pytest
 
 from backend.domain.benchmarks import external_assets, findings
 from backend.domain.errors import Invalid
-from backend.domain.task import LoadedBenchmark
+from backend.domain.model.task import LoadedBenchmark
 from tests.factories.suites import OSWORLD_TASKS, OSWORLD_WINDOWS, SAMPLES, WAA_TASKS, WAA_WITHOUT, read, task_files
 from tests.sampling import runs_everything, seed
 

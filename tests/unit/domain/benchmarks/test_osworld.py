@@ -9,7 +9,7 @@ import pytest
 
 from backend.domain.benchmarks import external_assets, findings
 from backend.domain.errors import Invalid
-from backend.domain.task import LoadedBenchmark, Task
+from backend.domain.model.task import LoadedBenchmark, Task
 from tests.factories.suites import OSWORLD_TASKS, OSWORLD_WINDOWS, SAMPLES, read
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from backend.domain.benchmarks import findings
 from backend.domain.errors import Invalid
-from backend.domain.task import Difficulty, DifficultySource, LoadedBenchmark, PartKind, Task
+from backend.domain.model.task import Difficulty, DifficultySource, LoadedBenchmark, PartKind, Task
 from tests.factories.suites import SAMPLES, read
 
 SAMPLE = SAMPLES / "prosoftarena"

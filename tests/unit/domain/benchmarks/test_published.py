@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.benchmarks import external_assets, findings
-from backend.domain.task import LoadedBenchmark
+from backend.domain.model.task import LoadedBenchmark
 from tests.factories.suites import OSWORLD_TASKS, OSWORLD_WINDOWS, WAA_TASKS, WAA_WITHOUT, read
 
 COUNTS = {

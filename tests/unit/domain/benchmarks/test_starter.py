@@ -8,7 +8,7 @@ from backend.domain import registry
 from backend.domain.benchmarks import expected_score, is_sound, lint
 from backend.domain.benchmarks.starter import Starter
 from backend.domain.errors import Invalid
-from backend.domain.task import Difficulty, DifficultySource, LoadedBenchmark, MetricCall, SetupStep
+from backend.domain.model.task import Difficulty, DifficultySource, LoadedBenchmark, MetricCall, SetupStep
 from tests.factories.starter_tasks import make_task
 
 registry.load()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.benchmarks import strict
-from backend.domain.task import Difficulty, DifficultySource, Task
+from backend.domain.model.task import Difficulty, DifficultySource, Task
 from tests.factories.suites import SAMPLES, WAA_TASKS, WAA_WITHOUT, read
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from backend.domain.benchmarks import lint
 from backend.domain.errors import Invalid
-from backend.domain.task import LoadedBenchmark, PartKind, Task, Variant
-from backend.domain.way_out import way_out_of
+from backend.domain.machines.egress_rules import way_out_of
+from backend.domain.model.task import LoadedBenchmark, PartKind, Task, Variant
 from tests.factories.suites import SAMPLES, read
 
 HOME = "%USERPROFILE%"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.benchmarks import external_assets, findings
-from backend.domain.task import LoadedBenchmark, PartKind
+from backend.domain.model.task import LoadedBenchmark, PartKind
 from tests.factories.suites import read
 
 

@@ -5,13 +5,13 @@ from typing import Any, NoReturn
 import pytest
 
 from backend.domain import registry
-from backend.domain.browser_cookies import asks_for_cookies, await_written, runs
-from backend.domain.browser_profiles import CHROME
+from backend.domain.browser.cookies import asks_for_cookies, await_written, runs
+from backend.domain.browser.profiles import CHROME
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.evaluate import collect
-from backend.domain.ports import ExecResult
+from backend.domain.model.task import MetricCall
+from backend.domain.ports.desktop import ExecResult
 from backend.domain.setup import run_step
-from backend.domain.task import MetricCall
 from tests.factories.starter_tasks import FakeContext, make_task
 from tests.fakes.browser import FakeBrowser
 from tests.fakes.desktop import FakeDesktop

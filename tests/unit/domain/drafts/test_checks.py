@@ -1,6 +1,6 @@
 from backend.domain import registry
 from backend.domain.drafts.checks import Check, review_checks
-from backend.domain.task import MetricCall, SetupStep
+from backend.domain.model.task import MetricCall, SetupStep
 from tests.factories.drafts import make_content
 
 registry.load()

@@ -6,7 +6,7 @@ from backend.domain import registry
 from backend.domain.benchmarks import lint
 from backend.domain.drafts.content import MOST_BYTES, DraftContent, missing, read_content, task_of
 from backend.domain.errors import Invalid
-from backend.domain.task import DifficultySource
+from backend.domain.model.task import DifficultySource
 from tests.factories.drafts import make_content
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)

@@ -1,7 +1,7 @@
 import pytest
 
 from backend.domain.drafts.criteria import unclear, unsaid
-from backend.domain.task import MetricCall
+from backend.domain.model.task import MetricCall
 from tests.factories.drafts import make_content
 
 

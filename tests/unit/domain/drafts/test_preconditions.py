@@ -1,5 +1,5 @@
 from backend.domain.drafts.preconditions import addresses, undeclared, unmade
-from backend.domain.task import MetricCall, SetupStep
+from backend.domain.model.task import MetricCall, SetupStep
 from tests.factories.drafts import make_content
 
 

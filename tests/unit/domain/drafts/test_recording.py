@@ -1,9 +1,9 @@
 from typing import Any
 
-from backend.domain.agents._oracle_screen import Screen, attempt
-from backend.domain.agents._oracle_steps import read_solution
 from backend.domain.drafts.recording import Recorded, recorded
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.solutions.screen import Screen, attempt
+from backend.domain.solutions.steps import read_solution
 from tests.factories.drafts import seen, tree, widget
 
 EDITOR = "shopping.txt - Mousepad"

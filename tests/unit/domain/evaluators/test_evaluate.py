@@ -5,16 +5,16 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.episode import EndedBy
 from backend.domain.errors import EvaluatorFailed, GuestLost, GuestRefused
 from backend.domain.evaluators.evaluate import MAX_SHOWN, CallEvidence, collect, evaluate, gather, look, shown
-from backend.domain.ports import ExecResult
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.score import GAVE_UP, Blob, PartResult, Verdict, score_by_rule
+from backend.domain.model.task import EvaluatorSpec, MetricCall, Task
+from backend.domain.ports.desktop import ExecResult
 from backend.domain.registry import Kind
-from backend.domain.score import GAVE_UP, Blob, PartResult, Verdict, score_by_rule
-from backend.domain.task import EvaluatorSpec, MetricCall, Task
+from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.creative import POSTER, creative_task
 from tests.factories.judging import answer, judged_task, judgement
-from tests.factories.parts import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext, make_task
 from tests.fakes.desktop import FakeDesktop
 

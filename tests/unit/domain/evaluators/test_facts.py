@@ -5,14 +5,14 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, EvidenceWanted
-from backend.domain.evaluators import foreign
+from backend.domain.evaluators import user_functions
 from backend.domain.evaluators.evaluate import evaluate, gather, look
 from backend.domain.evaluators.facts import gather_more, packed, unpacked, with_facts
-from backend.domain.evaluators.foreign import Answer, key_of
+from backend.domain.evaluators.user_functions import Answer, key_of
+from backend.domain.model.score import Blob
+from backend.domain.model.task import MetricCall, Part, Task
 from backend.domain.omnibench.expression import compile_expression, compile_function
-from backend.domain.score import Blob
-from backend.domain.task import MetricCall, Part, Task
-from tests.factories.parts import part, task_of_parts
+from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
 
@@ -73,7 +73,7 @@ class TestFunction:
                     return Answer(success=True, wanted=(fact,))
             return Answer(success=all(known.values()), message="said", progress=0.25)
 
-        monkeypatch.setattr(foreign, "_runners", [run])
+        monkeypatch.setattr(user_functions, "_runners", [run])
 
     def test_it_is_asked_until_it_wants_no_more(self, tmp_path: Path) -> None:
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
@@ -116,7 +116,7 @@ class TestFunction:
     def test_where_no_foreign_code_can_be_held_there_is_no_verdict(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(foreign, "_runners", [])
+        monkeypatch.setattr(user_functions, "_runners", [])
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
         with pytest.raises(EvaluatorFailed, match="need a fence"):
             look(task, node, [gather(FakeContext(FakeDesktop(), task), task, node.calls[0])], tmp_path)

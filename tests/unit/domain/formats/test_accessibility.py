@@ -1,7 +1,7 @@
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.domain.evaluators.formats.accessibility import Widget, widgets
+from backend.domain.formats.accessibility import Widget, widgets
 
 UBUNTU = "https://accessibility.ubuntu.example.org/ns"
 TREE = f"""<desktop-frame xmlns:st="{UBUNTU}/state" xmlns:cp="{UBUNTU}/component" xmlns:val="{UBUNTU}/value">

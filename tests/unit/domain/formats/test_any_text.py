@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.evaluators.formats.any_text import read_any_text
+from backend.domain.formats.any_text import read_any_text
 from tests.factories.docx import save_odt
 from tests.factories.workbooks import workbook
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.errors import Invalid
-from backend.domain.evaluators.formats.assertions import Fact, parse
+from backend.domain.formats.assertions import Fact, parse
 
 
 def holds(text: str, true: Collection[str]) -> bool:

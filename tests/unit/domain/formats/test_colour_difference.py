@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from skimage.color import deltaE_ciede2000, rgb2lab
 
-from backend.domain.evaluators.formats.colour_difference import Color, difference
+from backend.domain.formats.colour_difference import Color, difference
 
 BLUE, RED = (0, 0, 255), (255, 0, 0)
 

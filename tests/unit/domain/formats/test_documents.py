@@ -9,9 +9,9 @@ from docx.document import Document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.domain.evaluators.formats.document_styles import Styles
-from backend.domain.evaluators.formats.documents import grid, paragraphs, pictures, read_document, runs, texts, w
-from backend.domain.evaluators.formats.odt import (
+from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.documents import grid, paragraphs, pictures, read_document, runs, texts, w
+from backend.domain.formats.odt import (
     Odt,
     OdtBackgrounds,
     odt_paragraphs,

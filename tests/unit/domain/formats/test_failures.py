@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.documents import read_document
-from backend.domain.evaluators.formats.failures import EXPLODES, let_through
-from backend.domain.evaluators.formats.odt import read_odt
-from backend.domain.evaluators.formats.packages import check_package
-from backend.domain.evaluators.formats.pictures import is_turned, read_picture, upright
-from backend.domain.evaluators.formats.slides import look_into
 from backend.domain.evaluators.getters.files._last_row import last_row
 from backend.domain.evaluators.metrics.general.fuzzy_place_math import _words
 from backend.domain.evaluators.metrics.goals.document_goals import document_goals
 from backend.domain.evaluators.metrics.others.check_mp3_meta import _tags
+from backend.domain.formats.documents import read_document
+from backend.domain.formats.failures import EXPLODES, let_through
+from backend.domain.formats.odt import read_odt
+from backend.domain.formats.packages import check_package
+from backend.domain.formats.pictures import is_turned, read_picture, upright
+from backend.domain.formats.slides import look_into
 from tests.factories.docx import p, png, save, save_odt
 
 WANTS = [
@@ -34,7 +34,7 @@ WANTS = [
 EACH = pytest.mark.parametrize("error", WANTS, ids=repr)
 LITTLE = """
 import resource, sys
-from backend.domain.evaluators.formats.documents import read_document, texts
+from backend.domain.formats.documents import read_document, texts
 from docx import Document
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]) << 20,) * 2)
 print(read_document(sys.argv[1], texts))

@@ -10,8 +10,8 @@ import openpyxl  # type: ignore[import-untyped]
 import pptx
 import pytest
 
-from backend.domain.evaluators.formats import packages
-from backend.domain.evaluators.formats.packages import check_archive, check_package
+from backend.domain.formats import packages
+from backend.domain.formats.packages import check_archive, check_package
 
 
 def package(path: Path, members: dict[str, bytes], *, packing: int = zipfile.ZIP_DEFLATED) -> str:

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.evaluators.formats.rtf import BrokenRtf, read_rtf
+from backend.domain.formats.rtf import BrokenRtf, read_rtf
 
 WORDPAD = (
     rb"{\rtf1\ansi\ansicpg1252\uc1\deff0{\fonttbl{\f0\fnil\fcharset0 Arial;}}{\colortbl ;\red255\green0\blue0;}"

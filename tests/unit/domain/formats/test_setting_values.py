@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.domain.evaluators.formats.setting_values import same
+from backend.domain.formats.setting_values import same
 
 
 @pytest.mark.parametrize(

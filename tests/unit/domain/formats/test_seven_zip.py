@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.formats.seven_zip import SevenZip
-from backend.domain.evaluators.formats.seven_zip_coders import MAX_UNPACKED, Coder, undone
+from backend.domain.formats.seven_zip import SevenZip
+from backend.domain.formats.seven_zip_coders import MAX_UNPACKED, Coder, undone
 from tests.factories import archives
 
 NAME = "OldProjects/example.txt"

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.evaluators.formats.text import read_text
+from backend.domain.formats.text import read_text
 
 
 class TestReadText:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.domain.evaluators.formats.typed import expanded, joined
+from backend.domain.formats.typed import expanded, joined
 
 
 def log(*texts: str) -> list[dict[str, object]]:

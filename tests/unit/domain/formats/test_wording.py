@@ -2,7 +2,7 @@
 
 import pytest
 
-from backend.domain.evaluators.formats.wording import says
+from backend.domain.formats.wording import says
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed, Invalid, ModelApiFailed, NotFound
 from backend.domain.judging.ask import Question, judge
-from backend.domain.judging.config import JudgeConfig
 from backend.domain.judging.judgement import Judgement
-from backend.domain.ports_model import ModelReply
+from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.ports.model import ModelReply
 from tests.factories.judging import CONFIG, CRITERIA, answer, seen
 from tests.fakes.models import Answer, FakeModels
 from tests.fakes.votes import MemoryVotes

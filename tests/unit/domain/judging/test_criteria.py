@@ -4,9 +4,9 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.judging.criteria import criteria_of, is_judged
-from backend.domain.task import Part, PartKind
+from backend.domain.model.task import Part, PartKind
+from tests.factories.checkpoints import file_says, part, task_of_parts
 from tests.factories.judging import CRITERIA, judged_call, judged_task
-from tests.factories.parts import file_says, part, task_of_parts
 
 
 def checkpoint(name: str, **more: Any) -> Part:

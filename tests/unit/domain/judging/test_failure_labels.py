@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.failures import KEYS, LABELS, Seen, joined, label, sampled, shares, suggestions
+from backend.domain.judging.failure_labels import KEYS, LABELS, Seen, joined, label, sampled, shares, suggestions
 
 CLICK: dict[str, Any] = {"type": "CLICK", "x": 3, "y": 4}
 WAIT: dict[str, Any] = {"type": "WAIT"}

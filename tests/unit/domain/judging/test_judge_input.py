@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.judging.seen import SeenStep, chosen, last_step
+from backend.domain.judging.judge_input import SeenStep, chosen, last_step
 from tests.factories.judging import seen
 
 

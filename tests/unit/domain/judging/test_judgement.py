@@ -5,8 +5,8 @@ import pytest
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.judging.criteria import Criterion
 from backend.domain.judging.judgement import Judgement, JudgeReply, Vote
-from backend.domain.score import MetricValue
-from backend.domain.trajectory import Usage
+from backend.domain.model.score import MetricValue
+from backend.domain.model.trajectory import Usage
 from tests.factories.judging import CONFIG, CRITERIA, answer, judgement
 
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from backend.domain.judging.reply import BrokenReply, read_reply, text_of, verdict_tool
-from backend.domain.ports_model import ModelReply, ToolCall
+from backend.domain.ports.model import ModelReply, ToolCall
 from tests.factories.judging import CRITERIA, answer
 
 GOOD = answer(opened=(True, 1), final=False)

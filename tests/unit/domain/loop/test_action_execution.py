@@ -1,10 +1,10 @@
 import pytest
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import GuestLost
-from backend.domain.loop_actions import Work, complaint, settle
-from backend.domain.run import Screen, Settle
-from backend.domain.trajectory import Action, ActionType, Decision
+from backend.domain.loop.action_execution import Work, complaint, settle
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Screen, Settle
+from backend.domain.model.trajectory import Action, ActionType, Decision
 from tests.fakes.desktop import FakeDesktop, FakeWindow
 
 SCREEN = Screen(width=640, height=480)

@@ -3,16 +3,16 @@ from typing import Any
 
 import pytest
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, LeaseLost, ModelApiFailed, Unavailable
-from backend.domain.loop import OutOfTime, Parts, Progress, Rules, run_episode
+from backend.domain.loop.agent_loop import OutOfTime, Parts, Progress, Rules, run_episode
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.model.task import EvaluatorSpec, Task, TaskKey
+from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, StepRecord, Usage
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
-from backend.domain.ports_agent import AgentContext, ObservationSpace
-from backend.domain.ports_kept import Watch
-from backend.domain.run import Budget, RunConfig, Screen
-from backend.domain.task import EvaluatorSpec, Task, TaskKey
-from backend.domain.trajectory import Action, ActionType, Decision, Observation, StepRecord, Usage
+from backend.domain.ports.agent import AgentContext, ObservationSpace
+from backend.domain.ports.storage import Watch
 from tests.fakes.agent import Answer, ScriptedAgent
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.recorder import MemoryRecorder

@@ -1,8 +1,8 @@
 import pytest
 
 from backend.domain.errors import GuestLost
-from backend.domain.interactions import log_after
-from backend.domain.trajectory import Interaction
+from backend.domain.loop.interaction_log import log_after
+from backend.domain.model.trajectory import Interaction
 from tests.fakes.desktop import FakeDesktop
 
 

@@ -2,18 +2,18 @@
 
 import pytest
 
-from backend.domain.episode import EndedBy
 from backend.domain.errors import Cancelled
-from backend.domain.loop import Parts, Progress, Rules, run_episode
+from backend.domain.loop.agent_loop import Parts, Progress, Rules, run_episode
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.model.task import EvaluatorSpec, Task, TaskKey
+from backend.domain.model.trajectory import Action, ActionType, Decision
 from backend.domain.observations.screenshot import Screenshot
-from backend.domain.ports_agent import AgentContext
-from backend.domain.run import Budget, RunConfig, Screen
-from backend.domain.task import EvaluatorSpec, Task, TaskKey
-from backend.domain.trajectory import Action, ActionType, Decision
+from backend.domain.ports.agent import AgentContext
 from tests.fakes.agent import ScriptedAgent
-from tests.fakes.control import FakeControl
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.recorder import MemoryRecorder
+from tests.fakes.takeover import FakeControl
 
 SCREEN = Screen(width=640, height=480)
 TASK = Task(

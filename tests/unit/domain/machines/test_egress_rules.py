@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep
-from backend.domain.way_out import WayOut, mocked_place, way_out_of
+from backend.domain.machines.egress_rules import WayOut, mocked_place, way_out_of
+from backend.domain.model.task import EvaluatorSpec, MetricCall, SetupStep
 from tests.factories.tasks import make_task
 
 GIVEN = "https://files.example/set/begin.xlsx"

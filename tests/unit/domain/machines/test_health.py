@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from backend.domain.health import (
+from backend.domain.machines.health import (
     PASSING,
     Ailment,
     Asked,
@@ -13,7 +13,7 @@ from backend.domain.health import (
     RunningProgram,
     findings,
 )
-from backend.domain.run import Screen
+from backend.domain.model.run import Screen
 from tests.factories.health import health_of
 
 NOW = 1_800_000_000.0

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.image_offers import ImageOffer, image_for
+from backend.domain.machines.image_offers import ImageOffer, image_for
 
 LINUX, OTHER, WINDOWS = (
     ImageOffer(name="debian"), ImageOffer(name="small"), ImageOffer(name="eleven", os="windows"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Invalid, NotFound
-from backend.domain.machine_image import (
+from backend.domain.machines.machine_image import (
     MachineImage,
     described,
     find_image,
@@ -16,7 +16,7 @@ from backend.domain.machine_image import (
     verify,
     write_image,
 )
-from backend.domain.run import Screen
+from backend.domain.model.run import Screen
 
 
 def _image(folder: Path, **changes: Any) -> MachineImage:

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.slots import MOST, Need, Room, counted, largest, need_of, room_for
+from backend.domain.machines.slots import MOST, Need, Room, counted, largest, need_of, room_for
 from tests.factories.machine_images import image_of
 
 GIB = 2**30

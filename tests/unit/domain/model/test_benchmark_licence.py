@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.benchmark_licence import LicenceStatus, licence_status
+from backend.domain.model.benchmark_licence import LicenceStatus, licence_status
 
 
 class TestLicenceStatus:

@@ -3,9 +3,9 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.parts import Turns
-from backend.domain.task import EvaluatorSpec, Part
-from tests.factories.parts import file_says, part
+from backend.domain.model.checkpoints import Turns
+from backend.domain.model.task import EvaluatorSpec, Part
+from tests.factories.checkpoints import file_says, part
 
 
 def turns(*parts: Part, patience: int | None = None) -> Turns:

@@ -2,8 +2,8 @@ import pytest
 from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
-from backend.domain.recorded import Result
-from backend.domain.training_request import Filters, Floor, check_form
+from backend.domain.model.export_request import Filters, Floor, check_form
+from backend.domain.model.trajectory_export import Result
 
 
 class TestFilters:

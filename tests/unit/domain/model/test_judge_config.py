@@ -1,7 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from backend.domain.judging.config import JudgeConfig
+from backend.domain.model.judge_config import JudgeConfig
 
 
 class TestJudgeConfig:

@@ -1,5 +1,5 @@
-from backend.domain.abilities import CAPABILITIES, COMPLEXITIES, capabilities, complexity
-from backend.domain.measures import ORDER, in_order, info
+from backend.domain.model.measures import ORDER, in_order, info
+from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES, capabilities, complexity
 
 
 class TestInOrder:

@@ -6,9 +6,9 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import Invalid
-from backend.domain.presets import PRESETS, filled
+from backend.domain.model.presets import PRESETS, filled
+from backend.domain.model.run import RunConfig
 from backend.domain.registry import Kind
-from backend.domain.run import RunConfig
 
 registry.load()
 

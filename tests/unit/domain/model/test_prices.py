@@ -2,8 +2,8 @@ from datetime import date
 
 import pytest
 
-from backend.domain.ports_model import Price
-from backend.domain.prices import PRICES, Tokens, price_of, usd
+from backend.domain.model.prices import PRICES, Tokens, price_of, usd
+from backend.domain.ports.model import Price
 
 TODAY = date(2026, 11, 22)
 

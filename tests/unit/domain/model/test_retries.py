@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.episode import RETRIES, UNBEGUN_RETRIES, Loss, next_try
 from backend.domain.errors import FailureClass
+from backend.domain.model.episode import RETRIES, UNBEGUN_RETRIES, Loss, next_try
 
 LOSSES = st.lists(st.builds(Loss, st.sampled_from(FailureClass), begun=st.booleans()), min_size=1, max_size=40)
 

@@ -1,8 +1,8 @@
 import pytest
 from pydantic import ValidationError
 
-from backend.domain.task import EvaluatorSpec, Part, PartKind, check_order
-from tests.factories.parts import file_says, part, task_of_parts
+from backend.domain.model.task import EvaluatorSpec, Part, PartKind, check_order
+from tests.factories.checkpoints import file_says, part, task_of_parts
 from tests.factories.tasks import make_task
 
 

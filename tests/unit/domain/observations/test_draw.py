@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from backend.domain.model.trajectory import Mark
 from backend.domain.observations._draw import COLOURS, draw, uneven
 from backend.domain.observations._marks import Element
-from backend.domain.trajectory import Mark
 
 GROUND = (230, 230, 230)
 

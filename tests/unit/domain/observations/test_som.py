@@ -8,17 +8,17 @@ from PIL import Image
 from pydantic import ValidationError
 
 from backend.domain.errors import ClusterLost, GuestLost, ModelApiFailed
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import Frame, Mark, Observation, Window
 from backend.domain.observations._dom import placed, window_of
 from backend.domain.observations._som import MarkOptions
 from backend.domain.observations.set_of_marks import SetOfMarks
 from backend.domain.observations.waa import Waa
-from backend.domain.ports_web import Tab
-from backend.domain.run import Screen
-from backend.domain.trajectory import Frame, Mark, Observation, Window
+from backend.domain.ports.web import Tab
 from tests.factories.trees import node, tree
 from tests.fakes.browser import FakeBrowser
 from tests.fakes.desktop import FakeDesktop, FakeWindow
-from tests.fakes.eyes import FakeEyes
+from tests.fakes.element_detectors import FakeEyes
 
 SAVE = node("push-button", "Save", at=(44, 44), size=(80, 30))
 PAGE = "http://shop.example/"

@@ -6,7 +6,7 @@ from backend.domain.observations.screenshot import Screenshot
 from tests.factories.desktops import refuses
 from tests.fakes.browser import FakeBrowser
 from tests.fakes.desktop import FakeDesktop
-from tests.fakes.eyes import FakeEyes
+from tests.fakes.element_detectors import FakeEyes
 
 
 def terminal(answer: object) -> FakeDesktop:

@@ -1,9 +1,9 @@
 import pytest
 
 from backend.domain.errors import Invalid
+from backend.domain.model.task import Task
 from backend.domain.omnibench.build import build, variants
 from backend.domain.omnibench.task_file import GraphTask, Pool, read_task
-from backend.domain.task import Task
 from tests.factories.omnibench import LIST, small_pool, subtask, task_json
 
 POOL = small_pool()

@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.errors import Invalid
+from backend.domain.model.task import Difficulty
 from backend.domain.omnibench.complexity import BOUNDS, CAPABILITIES
 from backend.domain.omnibench.compose import Composed, Wanted, compose, for_capability
 from backend.domain.omnibench.subtask import Resource
 from backend.domain.omnibench.task_file import Pool
-from backend.domain.task import Difficulty
 from tests.factories.omnibench import small_pool, subtask, wide_pool
 
 WIDE = wide_pool(2)

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.domain.hand import in_words, read_hand
-from backend.domain.run import Screen
-from backend.domain.trajectory import ActionType
+from backend.domain.model.run import Screen
+from backend.domain.model.trajectory import ActionType
+from backend.domain.people.remote_input import in_words, read_hand
 
 SCREEN = Screen(width=640, height=480)
 

@@ -6,7 +6,7 @@ import struct
 import pytest
 from PIL import Image
 
-from backend.domain.works import MOST_PIXELS, MOST_TEXT, Form, form_of, text_of
+from backend.domain.people.submissions import MOST_PIXELS, MOST_TEXT, Form, form_of, text_of
 
 
 def picture(form: str, size: tuple[int, int] = (30, 20)) -> bytes:

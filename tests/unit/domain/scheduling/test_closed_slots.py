@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.scheduling.closed import MOST_WORDS, ClosedSlots, closed
+from backend.domain.scheduling.closed_slots import MOST_WORDS, ClosedSlots, closed
 
 CORDONED = "cordoned: somebody keeps new pods away from it"
 

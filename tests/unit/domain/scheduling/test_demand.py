@@ -5,10 +5,10 @@ from uuid import UUID
 
 import pytest
 
+from backend.domain.scheduling.demand import beginning
 from backend.domain.scheduling.projects import ALL, ProjectRules
 from backend.domain.scheduling.reservations import Reserve
 from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
-from backend.domain.scheduling.wanted import beginning
 
 P = UUID(int=1)
 A, B = RunNow(UUID(int=7), P, "k8s", in_use=3), RunNow(UUID(int=8), P, "k8s")

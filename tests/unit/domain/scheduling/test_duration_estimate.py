@@ -2,7 +2,7 @@ from uuid import uuid4
 
 import pytest
 
-from backend.domain.scheduling.expected import OVERHEAD, STEP_SECONDS, History, TaskFacts, expected
+from backend.domain.scheduling.duration_estimate import OVERHEAD, STEP_SECONDS, History, TaskFacts, expected
 
 TASK = TaskFacts(uuid4(), "files", "hard", 20)
 KEY = ("files", "hard")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.domain.scheduling.shares import Sharer, deficits
+from backend.domain.scheduling.fair_share import Sharer, deficits
 from backend.domain.scheduling.usage import decayed
 
 

@@ -2,7 +2,7 @@
 
 import math
 
-from backend.domain.exposition import Family, gauge, text
+from backend.domain.scheduling.prometheus_text import Family, gauge, text
 
 
 def test_families_as_a_whole_text() -> None:

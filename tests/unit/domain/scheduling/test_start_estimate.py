@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.scheduling.starts import starts_in
+from backend.domain.scheduling.start_estimate import starts_in
 
 
 class TestStartsIn:

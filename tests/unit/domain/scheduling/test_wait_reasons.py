@@ -4,8 +4,8 @@ from uuid import uuid4
 
 import pytest
 
-from backend.domain.scheduling.needs import FENCE, Able, Need
-from backend.domain.scheduling.waiting import Reason, Stand, Waiter, unable, why
+from backend.domain.scheduling.requirements import FENCE, Able, Need
+from backend.domain.scheduling.wait_reasons import Reason, Stand, Waiter, unable, why
 
 NOW = datetime(2026, 3, 1, 13, 5, tzinfo=UTC)
 NEED = Need(uuid4(), "linux", frozenset({"gimp", "mousepad"}))

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.domain.observations._quick_tree import Unusual, quick_nodes
-from backend.domain.observations._tree import nodes, parsed_nodes
+from backend.domain.screen.fast_tree_parser import Unusual, quick_nodes
+from backend.domain.screen.tree import nodes, parsed_nodes
 from tests.factories.trees import UBUNTU, WAA, WINDOWS, large_tree, node, tree
 
 SIGNS = [

@@ -7,16 +7,16 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from backend.domain.observations._image import Pictured, changes, clicked_box, in_view, view_of
-from backend.domain.observations._pictures import decoded, encoded
+from backend.domain.model.run import ImageView, Screen
+from backend.domain.model.trajectory import Action, ActionType, Frame, Mark, Observation, View
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
 from backend.domain.observations.waa import Waa
-from backend.domain.run import ImageView, Screen
-from backend.domain.trajectory import Action, ActionType, Frame, Mark, Observation, View
+from backend.domain.screen.image import Pictured, changes, clicked_box, in_view, view_of
+from backend.domain.screen.pictures import decoded, encoded
 from tests.factories.trees import node, tree
 from tests.fakes.desktop import FakeDesktop
-from tests.fakes.eyes import FakeEyes
+from tests.fakes.element_detectors import FakeEyes
 
 SCALES = (0.2, 0.4, 0.6, 0.8, 1.0)
 SCREEN = Screen(width=640, height=480)

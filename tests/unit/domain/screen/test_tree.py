@@ -3,7 +3,7 @@ import time
 import pytest
 
 from backend.domain.errors import GuestLost, Invalid
-from backend.domain.observations._tree import estimated_tokens, linear, nodes, read_tree
+from backend.domain.screen.tree import estimated_tokens, linear, nodes, read_tree
 from tests.factories.trees import UBUNTU, WAA, WINDOWS, large_tree, node, tree
 from tests.fakes.desktop import FakeDesktop
 

@@ -1,7 +1,7 @@
 from backend.domain.observations._space import Extras
-from backend.domain.observations._with_tree import WithTree
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
+from backend.domain.screen.with_tree import WithTree
 from tests.fakes.desktop import FakeDesktop
 
 

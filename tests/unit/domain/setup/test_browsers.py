@@ -7,7 +7,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import TaskSetupFailed
-from backend.domain.ports import ExecResult
+from backend.domain.ports.desktop import ExecResult
 from backend.domain.setup import run_step
 from backend.domain.setup._history import history_file
 from tests.factories.setup_cases.browsers import CHROME, FIRST, SECOND, open_urls, opened, place

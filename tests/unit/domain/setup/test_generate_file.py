@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from openpyxl import load_workbook  # type: ignore[import-untyped]
 from PIL import Image
 
-from backend.domain.evaluators.formats.any_text import read_any_text
-from backend.domain.evaluators.formats.pdf import count_pages
+from backend.domain.file_generators import KINDS, Order, age_days, asks_for_today, make
+from backend.domain.file_generators.prompt import table_of
+from backend.domain.formats.any_text import read_any_text
+from backend.domain.formats.pdf import count_pages
 from backend.domain.setup import run_step
-from backend.domain.setup._generated import KINDS, Order, age_days, asks_for_today, make
-from backend.domain.setup._generated.prompt import table_of
 from tests.factories.desktops import linux
 from tests.factories.suites import read
 

@@ -5,10 +5,10 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import GuestRefused, Invalid, TaskSetupFailed
-from backend.domain.ports import ExecResult
-from backend.domain.run import Screen
+from backend.domain.model.run import Screen
+from backend.domain.model.task import Labels
+from backend.domain.ports.desktop import ExecResult
 from backend.domain.setup import run_step
-from backend.domain.task import Labels
 from tests.factories.setup_cases.windows import placed
 from tests.factories.starter_tasks import FakeContext, make_task
 from tests.fakes.desktop import FakeDesktop, FakeWindow

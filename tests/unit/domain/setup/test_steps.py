@@ -6,11 +6,11 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import GuestLost, GuestRefused, Invalid, TaskSetupFailed
-from backend.domain.ports import ExecResult
-from backend.domain.ports_web import WebReply
+from backend.domain.model.task import SetupStep
+from backend.domain.ports.desktop import ExecResult
+from backend.domain.ports.web import WebReply
 from backend.domain.setup import check_step, run_step, run_steps
 from backend.domain.setup._launch import program_of, words_of
-from backend.domain.task import SetupStep
 from tests.factories.setup_cases.accounts import Google, browser, drive
 from tests.factories.starter_tasks import FakeContext, make_task
 from tests.fakes.desktop import FakeDesktop, FakeWindow

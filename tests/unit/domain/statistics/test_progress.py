@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.progress import Got, bins, curve
+from backend.domain.statistics.progress import Got, bins, curve
 
 
 class TestCurve:

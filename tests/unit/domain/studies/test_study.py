@@ -4,17 +4,8 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.domain.run import ImageView, RunConfig, Screen
-from backend.domain.study import (
-    Design,
-    Factor,
-    StudyConfig,
-    cell_words,
-    cells,
-    level_words,
-    matched,
-    sampled,
-)
+from backend.domain.model.run import ImageView, RunConfig, Screen
+from backend.domain.studies.study import Design, Factor, StudyConfig, cell_words, cells, level_words, matched, sampled
 
 
 def study(*factors: tuple[str, tuple[Any, ...]], base: RunConfig | None = None, **more: Any) -> StudyConfig:

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from backend.domain.run import RunConfig
-from backend.domain.study import Design, Factor, StudyConfig
-from backend.domain.study_results import Fact, study_result
+from backend.domain.model.run import RunConfig
+from backend.domain.studies.study import Design, Factor, StudyConfig
+from backend.domain.studies.study_results import Fact, study_result
 
 FACTORS = (Factor(name="image.scale", levels=(1.0, 0.5)), Factor(name="perturbation", levels=(None, "moved")))
 STUDY = StudyConfig(benchmark="starter", base=RunConfig(agent="random"), factors=FACTORS, resamples=200)

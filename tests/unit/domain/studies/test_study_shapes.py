@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from backend.domain.run import RunConfig
-from backend.domain.study import Factor, StudyConfig
-from backend.domain.study_results import Fact, study_result
-from backend.domain.study_shapes import Values, sensitivities, shape, shapes
+from backend.domain.model.run import RunConfig
+from backend.domain.studies.study import Factor, StudyConfig
+from backend.domain.studies.study_results import Fact, study_result
+from backend.domain.studies.study_shapes import Values, sensitivities, shape, shapes
 
 ORDERS = (None, "order=2", "order=3")
 STUDY = StudyConfig(

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.actions._pywinauto_keys import key_actions
+from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.training._omni_actions import call, keys_of, rows
-from backend.domain.trajectory import Action, ActionType
 from tests.factories.recorded import TREE, click, mark, step
 
 

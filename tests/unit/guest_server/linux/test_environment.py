@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from guest_server.environment import LIBRARY, PACKAGE
-from guest_server.environment_linux import children_environment, own_environment, read_config
+from guest_server.linux.environment import children_environment, own_environment, read_config
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from guest_server import health_linux
-from guest_server.health_facts import Process
-from guest_server.health_linux import Running, disks, locker, of_a_task, pending, running
+from guest_server.linux import health as linux_health
+from guest_server.linux.health import Running, disks, locker, of_a_task, pending, running
+from guest_server.protocol.health_facts import Process
 
 BEFORE = frozenset({(2, 100), (7, 110)})
 
@@ -51,7 +51,7 @@ class TestOfATask:
             process("cron", uid=0),
             process("dconf-service"),
             process("at-spi2-registr"),
-            process("python3", words=("/usr/bin/python3", "-m", "guest_server.a11y_helper_linux")),
+            process("python3", words=("/usr/bin/python3", "-m", "guest_server.linux.a11y_helper")),
         ],
     )
     def test_no_tasks(self, found: Running) -> None:
@@ -88,9 +88,9 @@ class TestDisks:
 
 class TestLinuxHealth:
     def test_counts_anew_when_settled_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(health_linux, "running", lambda: iter([process("sleep", uid=os.getuid())]))
-        monkeypatch.setattr(health_linux.LinuxHealth, "_saver", lambda _: "")
-        health = health_linux.LinuxHealth(Path("/"), client=None)  # type: ignore[arg-type]
+        monkeypatch.setattr(linux_health, "running", lambda: iter([process("sleep", uid=os.getuid())]))
+        monkeypatch.setattr(linux_health.LinuxHealth, "_saver", lambda _: "")
+        health = linux_health.LinuxHealth(Path("/"), client=None)  # type: ignore[arg-type]
         assert [each.name for each in health.facts().processes] == ["sleep"]
         health.settled()
         assert health.facts().processes == []

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from guest_server.symbols_linux import (
+from guest_server.linux.key_symbols import (
     ALT,
     CONTROL,
     LEVEL3,

@@ -1,6 +1,6 @@
 import pytest
 
-from guest_server.keymap_linux import LSGT_KEYCODE, Keymap, Stroke, char_keysym, chunks
+from guest_server.linux.keymap import LSGT_KEYCODE, Keymap, Stroke, char_keysym, chunks
 
 A, LESS, COMMA, PRINT, MUTE = 0x61, 0x3C, 0x2C, 0xFF61, 0x1008FF12
 MODIFIER = 50

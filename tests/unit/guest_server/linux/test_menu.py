@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from guest_server.menu_linux import Entry, menu, read_entry
+from guest_server.linux.menu import Entry, menu, read_entry
 
 GOOD = "[Desktop Entry]\nType=Application\nName=Shell\nExec=sh -c 'a b' %U\n"
 

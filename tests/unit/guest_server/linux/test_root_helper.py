@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from guest_server.errors import GuestError
-from guest_server.root_helper_linux import Helper, Places, answer, serve
-from guest_server.system_linux import RootHelper
+from guest_server.linux.root_helper import Helper, Places, answer, serve
+from guest_server.linux.system import RootHelper
+from guest_server.protocol.errors import GuestError
 
 KNOWN = b"-----BEGIN CERTIFICATE-----\nroot\n-----END CERTIFICATE-----"
 OURS = "-----BEGIN CERTIFICATE-----\nab\ncd\n-----END CERTIFICATE-----\n"

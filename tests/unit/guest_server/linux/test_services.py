@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from guest_server.environment_linux import SessionConfig
-from guest_server.errors import StartError
-from guest_server.limits import Limits
-from guest_server.services_linux import Services, write_authority, x_command
+from guest_server.linux.environment import SessionConfig
+from guest_server.linux.services import Services, write_authority, x_command
+from guest_server.protocol.errors import StartError
+from guest_server.protocol.limits import Limits
 
 
 class TestWriteAuthority:

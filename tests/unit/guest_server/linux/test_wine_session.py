@@ -2,10 +2,16 @@ from pathlib import Path
 
 import pytest
 
-from guest_server.environment_linux import SessionConfig
-from guest_server.errors import StartError
-from guest_server.limits import Limits
-from guest_server.session_wine import _understood, server_environment, set_size, start_wine_server, wine_environment
+from guest_server.linux.environment import SessionConfig
+from guest_server.linux.wine_session import (
+    _understood,
+    server_environment,
+    set_size,
+    start_wine_server,
+    wine_environment,
+)
+from guest_server.protocol.errors import StartError
+from guest_server.protocol.limits import Limits
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from guest_server.a11y_xml import NAMESPACES, clean, element, put, to_text, xml_name
+from guest_server.protocol.a11y_xml import NAMESPACES, clean, element, put, to_text, xml_name
 
 
 class TestXmlName:

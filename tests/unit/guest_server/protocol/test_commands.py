@@ -4,10 +4,10 @@ from typing import Any, cast
 
 import pytest
 
-from guest_server.commands import read_command
-from guest_server.errors import GuestError
-from guest_server.machine import CommandSpec, Machine
-from guest_server.params import Params
+from guest_server.protocol.commands import read_command
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.machine import CommandSpec, Machine
+from guest_server.protocol.params import Params
 
 MACHINE = cast("Machine", SimpleNamespace(home=Path("/home/user")))
 

@@ -2,7 +2,7 @@ import errno
 
 import pytest
 
-from guest_server.errors import STATUS, GuestError, from_os_error
+from guest_server.protocol.errors import STATUS, GuestError, from_os_error
 
 
 class TestBody:

@@ -2,8 +2,8 @@ import io
 
 from PIL import Image
 
-from guest_server.frames import to_jpeg, to_png
-from guest_server.machine import Shot
+from guest_server.protocol.frames import to_jpeg, to_png
+from guest_server.protocol.machine import Shot
 
 BLUE, RED = b"\xff\x00\x00\x00", b"\x00\x00\xff\x00"
 SHOT = Shot((BLUE * 16 + RED * 16 + b"\0" * 8) * 16, 32, 16, 32 * 4 + 8)

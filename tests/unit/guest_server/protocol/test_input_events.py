@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
-from guest_server.errors import GuestError
-from guest_server.input_events import Button, Click, Drag, Hotkey, Key, Move, Scroll, Type, points, read_events
-from guest_server.limits import Limits
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.input_events import Button, Click, Drag, Hotkey, Key, Move, Scroll, Type, points, read_events
+from guest_server.protocol.limits import Limits
 
 LIMITS = Limits(events=5, text=10)
 

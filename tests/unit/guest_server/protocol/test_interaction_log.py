@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from guest_server.interaction_log import (
+from guest_server.protocol.interaction_log import (
     LONGEST_NAME,
     LONGEST_TEXT,
     MOST_ENTRIES,

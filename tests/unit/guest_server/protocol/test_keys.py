@@ -2,8 +2,8 @@ import string
 
 import pytest
 
-from guest_server.errors import GuestError
-from guest_server.keys import KEYBOARD_KEYS, KEYSYMS, WITHOUT_KEY, XF86_SYMBOLS, key_name
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.keys import KEYBOARD_KEYS, KEYSYMS, WITHOUT_KEY, XF86_SYMBOLS, key_name
 
 
 class TestNames:

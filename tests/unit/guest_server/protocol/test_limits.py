@@ -1,6 +1,6 @@
 import pytest
 
-from guest_server.limits import Limits, limits_from
+from guest_server.protocol.limits import Limits, limits_from
 
 
 class TestLimitsFrom:

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from guest_server.errors import GuestError
-from guest_server.params import Params
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.params import Params
 
 
 def refused(call: Any, *args: Any, **options: Any) -> str:

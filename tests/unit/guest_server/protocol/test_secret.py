@@ -1,7 +1,7 @@
 import pytest
 
-from guest_server.errors import GuestError
-from guest_server.secret import Secret
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.secret import Secret
 
 GOOD = "0123456789abcdef"
 

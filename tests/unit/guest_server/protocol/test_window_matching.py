@@ -1,7 +1,7 @@
 import pytest
 
-from guest_server.machine import WindowInfo
-from guest_server.matching import find_window
+from guest_server.protocol.machine import WindowInfo
+from guest_server.protocol.window_matching import find_window
 
 WINDOWS = [
     WindowInfo(1, "notes.txt - Mousepad", "mousepad.Mousepad", 0, 0, 10, 10),

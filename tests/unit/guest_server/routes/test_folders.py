@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from guest_server import folders
-from guest_server.errors import GuestError
-from guest_server.folders import _Listing
-from guest_server.limits import Limits
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.limits import Limits
+from guest_server.routes import folders
+from guest_server.routes.folders import _Listing
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
-from guest_server.health import is_black
-from guest_server.machine import Shot
+from guest_server.protocol.machine import Shot
+from guest_server.routes.health import is_black
 
 WIDTH, HEIGHT = 320, 200
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from defusedxml.ElementTree import fromstring
 
-from backend.domain.evaluators.formats.accessibility import searchable
-from guest_server.machine import Tree, TreeWanted
-from guest_server.text_cursor_windows import around
-from guest_server.tree_windows import GoneError, Seen, Walk, tag_of
-from guest_server.uia_seen_windows import Property, Value, described, kind_of
+from backend.domain.formats.accessibility import searchable
+from guest_server.protocol.machine import Tree, TreeWanted
+from guest_server.windows.a11y_tree import GoneError, Seen, Walk, tag_of
+from guest_server.windows.text_cursor import around
+from guest_server.windows.uia_properties import Property, Value, described, kind_of
 
 WANTED = TreeWanted(nodes=100, depth=10, children=50, seconds=5.0)
 

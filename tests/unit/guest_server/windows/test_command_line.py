@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from guest_server.commands_windows import decoded
-from guest_server.programs_windows import Programs
-from guest_server.words_windows import join, split
+from guest_server.windows.command_line import join, split
+from guest_server.windows.commands import decoded
+from guest_server.windows.programs import Programs
 
 
 class TestSplit:

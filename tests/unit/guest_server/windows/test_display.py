@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from guest_server import display_windows
-from guest_server.display_windows import Mode, show_size
+from guest_server.windows import display
+from guest_server.windows.display import Mode, show_size
 
 
 class FakeUser:
@@ -36,20 +36,20 @@ class TestMode:
 class TestShowSize:
     def test_asks_for_both_sides(self, monkeypatch: pytest.MonkeyPatch) -> None:
         user = FakeUser()
-        monkeypatch.setattr(display_windows, "user32", user)
+        monkeypatch.setattr(display, "user32", user)
         show_size(1440, 900)
         assert user.asked == [(ctypes.sizeof(Mode), 0x180000, 1440, 900)]
 
     def test_what_is_shown_already_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
         user = FakeUser()
-        monkeypatch.setattr(display_windows, "user32", user)
+        monkeypatch.setattr(display, "user32", user)
         show_size(1024, 768)
         assert user.asked == []
 
     def test_a_size_that_is_not_offered_is_logged(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
-        monkeypatch.setattr(display_windows, "user32", FakeUser(-2))
+        monkeypatch.setattr(display, "user32", FakeUser(-2))
         with caplog.at_level(logging.WARNING):
             show_size(1441, 901)
         assert "1441x901" in caplog.text

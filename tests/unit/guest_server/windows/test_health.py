@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from guest_server import health_windows
-from guest_server.errors import GuestError
-from guest_server.health_facts import Process
-from guest_server.health_windows import (
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.health_facts import Process
+from guest_server.windows import health as windows_health
+from guest_server.windows.health import (
     LICENCE_QUESTION,
     RESTARTS,
     Row,
@@ -140,11 +140,11 @@ class TestLicenceUntil:
 
 class TestAskLicence:
     def test_without_powershell_there_is_no_licence(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(health_windows, "LICENCE_QUESTION", ("no-such-program",))
+        monkeypatch.setattr(windows_health, "LICENCE_QUESTION", ("no-such-program",))
         assert ask_licence() is None
 
     def test_a_refusal_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(health_windows, "LICENCE_QUESTION", ("false",))
+        monkeypatch.setattr(windows_health, "LICENCE_QUESTION", ("false",))
         with pytest.raises(GuestError, match="could not be asked"):
             ask_licence()
 
@@ -158,7 +158,7 @@ class TestAskLicence:
         monkeypatch.setattr(subprocess, "run", run)
         assert ask_licence() is None
         assert asked == [list(LICENCE_QUESTION)]
-        assert health_windows.WINDOWS_APPLICATION in asked[0][-1]
+        assert windows_health.WINDOWS_APPLICATION in asked[0][-1]
 
 
 class TestWindowsHealth:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from guest_server.keys import KEYBOARD_KEYS, KEYSYMS, WITHOUT_KEY
-from guest_server.virtual_keys_windows import ALT, CONTROL, SHIFT, VIRTUAL_KEYS, absolute, is_extended, stroke, utf16
+from guest_server.protocol.keys import KEYBOARD_KEYS, KEYSYMS, WITHOUT_KEY
+from guest_server.windows.virtual_keys import ALT, CONTROL, SHIFT, VIRTUAL_KEYS, absolute, is_extended, stroke, utf16
 
 
 class TestVirtualKeys:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from guest_server.symbols_linux import Pressed
-from guest_server.symbols_windows import PACKET, pressed
+from guest_server.linux.key_symbols import Pressed
+from guest_server.windows.key_symbols import PACKET, pressed
 
 
 class TestPressed:

@@ -10,15 +10,15 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 
 import guest_server
-from guest_server import checks_windows, waa_windows
-from guest_server.api_windows import Library
 from guest_server.app import build_app
-from guest_server.errors import GuestError
-from guest_server.limits import Limits
-from guest_server.machine import Machine
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.limits import Limits
+from guest_server.protocol.machine import Machine
+from guest_server.windows import waa_checks, waa_routes
+from guest_server.windows.api import Library
 
-MODULES = sorted(path.stem for path in Path(guest_server.__file__).parent.glob("*_windows.py"))
-DOCS = Path(__file__).resolve().parents[3] / "docs" / "internals" / "guest-api.md"
+MODULES = sorted(path.stem for path in Path(guest_server.__file__).parent.glob("windows/[!_]*.py"))
+DOCS = Path(__file__).resolve().parents[4] / "docs" / "internals" / "guest-api.md"
 # Reference: what WindowsAgentArena's server has beyond OSWorld's.
 OWN = {
     "/execute_windows", "/update_computer", "/obs_winagent", "/setup/clear_task_files", "/is_details_view",
@@ -30,7 +30,7 @@ OWN = {
 
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_can_be_imported_without_windows(name: str) -> None:
-    assert importlib.import_module(f"guest_server.{name}").__doc__
+    assert importlib.import_module(f"guest_server.windows.{name}").__doc__
 
 
 def paths(*capabilities: object) -> set[str]:
@@ -40,14 +40,14 @@ def paths(*capabilities: object) -> set[str]:
 
 
 def test_every_route_of_waa_is_there_and_documented() -> None:
-    assert paths(waa_windows, checks_windows) - paths() == OWN
+    assert paths(waa_routes, waa_checks) - paths() == OWN
     text = DOCS.read_text()
     assert [path for path in sorted(OWN) if f"`POST {path}`" not in text and f"`GET {path}`" not in text] == []
 
 
 def test_snapshots_are_the_workers() -> None:
     with pytest.raises(GuestError, match="each attempt begins with a fresh one") as refused:
-        asyncio.run(waa_windows._no_states(make_mocked_request("POST", "/save_state")))
+        asyncio.run(waa_routes._no_states(make_mocked_request("POST", "/save_state")))
     assert refused.value.status == 501
 
 

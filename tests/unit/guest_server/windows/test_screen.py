@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from guest_server import screen_windows
-from guest_server.errors import GuestError
-from guest_server.screen_windows import GdiScreen
+from guest_server.protocol.errors import GuestError
+from guest_server.windows import screen as windows_screen
+from guest_server.windows.screen import GdiScreen
 
 SPOILT, DRAWN = 0xDD, 0x11
 
@@ -72,8 +72,8 @@ class FakeUser:
 @pytest.fixture
 def windows(monkeypatch: pytest.MonkeyPatch) -> tuple[FakeGdi, FakeUser]:
     gdi, user = FakeGdi(), FakeUser()
-    monkeypatch.setattr(screen_windows, "gdi32", gdi)
-    monkeypatch.setattr(screen_windows, "user32", user)
+    monkeypatch.setattr(windows_screen, "gdi32", gdi)
+    monkeypatch.setattr(windows_screen, "user32", user)
     return gdi, user
 
 
@@ -89,7 +89,7 @@ class TestGdiScreen:
         self, windows: tuple[FakeGdi, FakeUser], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         gdi, user = windows
-        monkeypatch.setattr(screen_windows, "failure", lambda what: GuestError("failed", what))
+        monkeypatch.setattr(windows_screen, "failure", lambda what: GuestError("failed", what))
         screen = GdiScreen()
         screen.grab()
         user.size, gdi.full = (8, 6), True

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from guest_server import com_windows, uia_windows
-from guest_server.com_windows import Com, ComError
-from guest_server.machine import TreeWanted
-from guest_server.tree_windows import GoneError, Walk
-from guest_server.uia_seen_windows import PROPERTIES, Property, Value
-from guest_server.uia_windows import Automation
+from guest_server.protocol.machine import TreeWanted
+from guest_server.windows import com as windows_com
+from guest_server.windows import uia
+from guest_server.windows.a11y_tree import GoneError, Walk
+from guest_server.windows.com import Com, ComError
+from guest_server.windows.uia import Automation
+from guest_server.windows.uia_properties import PROPERTIES, Property, Value
 from tests.fakes import com
 
 WANTED = TreeWanted(nodes=100, depth=10, children=50, seconds=5.0)
@@ -165,14 +166,14 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDesktop]:
     made = FakeDesktop(ROOT, EDITOR)
 
     def create(identity: str, interface: str) -> Com:
-        assert (identity, interface) == (uia_windows._AUTOMATION_8, uia_windows._IUIAUTOMATION_2)
+        assert (identity, interface) == (uia._AUTOMATION_8, uia._IUIAUTOMATION_2)
         automation = made.automation()
         automation.held += 1
         return Com(automation.address)
 
-    monkeypatch.setattr(com_windows, "oleaut32", made.strings)
-    monkeypatch.setattr(uia_windows, "create", create)
-    monkeypatch.setattr(uia_windows, "join_com", lambda: None)
+    monkeypatch.setattr(windows_com, "oleaut32", made.strings)
+    monkeypatch.setattr(uia, "create", create)
+    monkeypatch.setattr(uia, "join_com", lambda: None)
     yield made
     com.FakeCom.kept.clear()
 
@@ -220,8 +221,8 @@ class TestWithoutIt:
             tried.append(identity)
             raise ComError(interface, -2147221164)
 
-        monkeypatch.setattr(uia_windows, "create", create)
-        monkeypatch.setattr(uia_windows, "join_com", lambda: None)
+        monkeypatch.setattr(uia, "create", create)
+        monkeypatch.setattr(uia, "join_com", lambda: None)
         with pytest.raises(ComError, match="0x80040154"):
             Automation()
-        assert tried == [uia_windows._AUTOMATION_8, uia_windows._AUTOMATION]
+        assert tried == [uia._AUTOMATION_8, uia._AUTOMATION]

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from defusedxml.ElementTree import fromstring
 
-from guest_server import clock_windows, explorer_windows
-from guest_server.checks_windows import said
-from guest_server.errors import GuestError
-from guest_server.libraries_windows import folders_of
-from guest_server.system_windows import thumbprint
+from guest_server.protocol.errors import GuestError
+from guest_server.windows import clock_app, explorer
+from guest_server.windows.libraries import folders_of
+from guest_server.windows.system import thumbprint
+from guest_server.windows.waa_checks import said
 
 CLOCK = """<desktop><applicationframewindow name="Clock">
   <listitem name="Edit timer, Timer 1, Running, 1799 seconds, Remaining Of, 30 minutes 0 seconds"/>
@@ -26,17 +26,17 @@ CLOCK = """<desktop><applicationframewindow name="Clock">
 class TestClock:
     @pytest.mark.parametrize(("seconds", "runs"), [(1800, True), (3600, True), (10_800, False), (1799, False)])
     def test_a_timer_of_that_length_that_counts_down(self, seconds: int, runs: bool) -> None:  # noqa: FBT001
-        assert clock_windows.timer_runs(fromstring(CLOCK), seconds) is runs
+        assert clock_app.timer_runs(fromstring(CLOCK), seconds) is runs
 
     @pytest.mark.parametrize(
         ("city", "there"), [(("Kyoto", "Japan"), True), (("Munich", "Germany"), False), (("Rome", "Italy"), False)]
     )
     def test_a_city_that_is_shown_and_not_only_suggested(self, city: tuple[str, str], there: bool) -> None:  # noqa: FBT001
-        assert clock_windows.city_is_shown(fromstring(CLOCK), *city) is there
+        assert clock_app.city_is_shown(fromstring(CLOCK), *city) is there
 
     def test_lengths_in_words(self) -> None:
-        assert clock_windows.seconds_in("1 hour 1 minute 1 second") == 3661
-        assert clock_windows.seconds_in("Timer 1") is None
+        assert clock_app.seconds_in("1 hour 1 minute 1 second") == 3661
+        assert clock_app.seconds_in("Timer 1") is None
 
 
 class TestExplorer:
@@ -46,12 +46,12 @@ class TestExplorer:
     )
 
     def test_details_of_the_folder_that_is_asked_for(self) -> None:
-        assert explorer_windows.shows_details(self.VIEWS, "c:/users/docker/documents/")
-        assert not explorer_windows.shows_details(self.VIEWS, "C:/Users/Docker")
+        assert explorer.shows_details(self.VIEWS, "c:/users/docker/documents/")
+        assert not explorer.shows_details(self.VIEWS, "C:/Users/Docker")
 
     def test_the_first_column_counts(self) -> None:
-        assert explorer_windows.sorted_by_time(self.VIEWS, "C:/Users/Docker/Documents")
-        assert not explorer_windows.sorted_by_time(self.VIEWS, "C:/Users/Docker")
+        assert explorer.sorted_by_time(self.VIEWS, "C:/Users/Docker/Documents")
+        assert not explorer.sorted_by_time(self.VIEWS, "C:/Users/Docker")
 
     def test_every_picture_needs_the_tag(self) -> None:
         files: list[dict[str, Any]] = [
@@ -59,10 +59,10 @@ class TestExplorer:
             {"name": "b", "path": "b.tiff", "tags": [None]},
             {"name": "c", "path": "c.txt", "tags": None},
         ]
-        assert explorer_windows.untagged(files, "2023Vacation", (".jpg", ".tiff")) == ["b"]
+        assert explorer.untagged(files, "2023Vacation", (".jpg", ".tiff")) == ["b"]
 
     def test_arguments_are_data_and_never_code(self) -> None:
-        command = explorer_windows.question("x", {"directory": "'; rm -r 'ü"})
+        command = explorer.question("x", {"directory": "'; rm -r 'ü"})
         script = base64.b64decode(command[-1]).decode("utf-16-le")
         given = script.split("FromBase64String('")[1].split("'")[0]
         assert "rm -r" not in script
@@ -92,7 +92,7 @@ class TestIsReadOnly:
     )
     def test_reads_and_makes_nothing(self, rules: list[dict[str, Any]], read_only: bool) -> None:  # noqa: FBT001
         answer = {"account": "me", "groups": ["team"], "found": rules}
-        assert explorer_windows.is_read_only(answer) is read_only
+        assert explorer.is_read_only(answer) is read_only
 
 
 LIBRARY = b"""<?xml version="1.0"?><libraryDescription xmlns="http://schemas.microsoft.com/windows/2009/library">

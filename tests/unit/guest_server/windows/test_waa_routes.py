@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from guest_server.environment_windows import WindowsConfig, children_environment, own_environment, read_config
-from guest_server.errors import GuestError
-from guest_server.limits import Limits
-from guest_server.machine import Placement
-from guest_server.params import Params
-from guest_server.waa_windows import _clear, area_of, program, rects_of
-from guest_server.windows_windows import is_application, placed_box
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.limits import Limits
+from guest_server.protocol.machine import Placement
+from guest_server.protocol.params import Params
+from guest_server.windows.environment import WindowsConfig, children_environment, own_environment, read_config
+from guest_server.windows.waa_routes import _clear, area_of, program, rects_of
+from guest_server.windows.window_control import is_application, placed_box
 
 FAKE = "class Computer:\n    def __init__(self, boxes, area):\n        self.boxes, self.area = boxes, area\n"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import GuestLost
-from backend.domain.machine_image import MachineImage
-from backend.domain.ports import ExecResult
+from backend.domain.machines.machine_image import MachineImage
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.machine_images import image_of
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeProvider

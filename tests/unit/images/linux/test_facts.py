@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.machine_image import Package
+from backend.domain.machines.machine_image import Package
 from worker.images.linux.facts import programs, read_packages
 
 SAID = f"""\

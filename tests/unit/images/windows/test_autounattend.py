@@ -1,8 +1,8 @@
 import pytest
 from lxml import etree
 
-from worker.images.windows.answer_schema import faults
-from worker.images.windows.answers import FIRST_COMMAND, UNATTEND, answer_file
+from worker.images.windows.autounattend import FIRST_COMMAND, UNATTEND, answer_file
+from worker.images.windows.autounattend_schema import faults
 from worker.images.windows.options import Options
 
 NS = {"u": UNATTEND}

@@ -1,7 +1,7 @@
 import pytest
 
-from worker.images.windows.answer_schema import faults, read_schema
-from worker.images.windows.answers import answer_file
+from worker.images.windows.autounattend import answer_file
+from worker.images.windows.autounattend_schema import faults, read_schema
 from worker.images.windows.options import Options
 
 GOOD = answer_file(Options(), 1).decode()

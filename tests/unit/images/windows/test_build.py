@@ -11,7 +11,7 @@ from tests.factories.vm_hosts import EMULATING_HOST
 from worker.images.windows.build import Builder
 from worker.images.windows.catalog import Catalog
 from worker.images.windows.editions import Edition
-from worker.images.windows.given import Given
+from worker.images.windows.inputs import Given
 from worker.images.windows.machine import Disks
 from worker.images.windows.options import Options
 from worker.images.windows.plan import Plan, Request

@@ -6,8 +6,8 @@ import pytest
 
 from backend.domain.errors import Invalid
 from tests.factories.windows_media import virtio_iso
-from worker.images.windows import discs
-from worker.images.windows.discs import extract, write_disc
+from worker.images.windows import iso as windows_iso
+from worker.images.windows.iso import extract, write_disc
 
 
 def listed(iso: Path) -> list[str]:
@@ -38,7 +38,7 @@ class TestWriteDisc:
         assert "DESKARENA".encode("utf-16-be") in (tmp_path / "m.iso").read_bytes()
 
     def test_refuses_a_file_that_windows_could_not_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(discs, "MOST_FILE", 10)
+        monkeypatch.setattr(windows_iso, "MOST_FILE", 10)
         with pytest.raises(Invalid, match="at most 10 fit"):
             write_disc(tmp_path / "m.iso", {"a": b"x" * 11})
         assert list(tmp_path.iterdir()) == [], "nothing half is left"

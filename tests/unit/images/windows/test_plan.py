@@ -7,7 +7,7 @@ import pytest
 from backend.domain.errors import Invalid
 from tests.architecture.tree import ROOT
 from tests.factories.windows_media import windows_iso
-from worker.images.windows.answer_schema import faults
+from worker.images.windows.autounattend_schema import faults
 from worker.images.windows.fetch import Installer
 from worker.images.windows.options import Options
 from worker.images.windows.plan import Part, Request, first_content, machine_plan, make_plan, second_content, told

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.errors import Invalid, WebFailed
-from backend.services.addresses import Reach, allowed_addresses, checked_url, is_public
+from backend.services.artifacts.egress_policy import Reach, allowed_addresses, checked_url, is_public
 
 
 class TestCheckedUrl:

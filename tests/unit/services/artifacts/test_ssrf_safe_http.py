@@ -6,9 +6,9 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 
 from backend.domain.errors import Invalid, WebFailed
-from backend.services.addresses import Reach
-from backend.services.web_client import GuardedWeb
-from tests.fakes.origin import Origin, origin, redirect, reply
+from backend.services.artifacts.egress_policy import Reach
+from backend.services.artifacts.ssrf_safe_http import GuardedWeb
+from tests.fakes.origin_server import Origin, origin, redirect, reply
 
 OPEN = GuardedWeb(Reach(allow_private=True))
 GUARDED = GuardedWeb()

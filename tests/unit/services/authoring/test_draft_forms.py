@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from backend.domain.drafts.content import DraftContent
-from backend.domain.task import MetricCall, SetupStep
-from backend.services.draft_forms import Plugin, check_rows, checks_typed, step_rows, steps_typed
+from backend.domain.model.task import MetricCall, SetupStep
+from backend.services.authoring.draft_forms import Plugin, check_rows, checks_typed, step_rows, steps_typed
 from tests.factories.drafts import LIST, make_content
 
 

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.services.model_endpoints import BUILT_IN, Endpoints, NoKey, key_variables
-from backend.services.task_secrets import TaskSecrets
+from backend.services.capacity.model_endpoints import BUILT_IN, Endpoints, NoKey, key_variables
+from backend.services.capacity.task_secrets import TaskSecrets
 
 KEY = "sk-very-secret"
 

@@ -2,9 +2,9 @@ import pytest
 
 from backend.db.models import Task
 from backend.domain.errors import Invalid
-from backend.domain.run import Budget, RunConfig, Screen
-from backend.domain.task import digest
-from backend.services.requests import RunRequest, condition_hash, config_hash, episode_seed, selected
+from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.model.task import digest
+from backend.services.capacity.run_request import RunRequest, condition_hash, config_hash, episode_seed, selected
 
 
 class TestHashes:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import TaskSetupFailed
-from backend.services.task_secrets import TaskSecrets
+from backend.services.capacity.task_secrets import TaskSecrets
 
 
 def given(folder: Path, name: str, text: str, mode: int = 0o600) -> TaskSecrets:

@@ -5,9 +5,10 @@ import pytest
 from backend.db.models import Task
 from backend.domain import registry
 from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
+from backend.domain.model.run import RunConfig, Screen
 from backend.domain.registry import Kind
-from backend.domain.run import RunConfig, Screen
-from backend.services.capabilities import (
+from backend.services.capacity.run_request import RunRequest
+from backend.services.capacity.worker_capabilities import (
     Capabilities,
     _join,
     checked_config,
@@ -17,7 +18,6 @@ from backend.services.capabilities import (
     programs_of,
     resolved_config,
 )
-from backend.services.requests import RunRequest
 from tests.factories.records import capabilities
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from backend.services.training.archives import ARCHIVES
-from backend.services.training.export import Entry
+from backend.services.export.archives import ARCHIVES
+from backend.services.export.export import Entry
 
 FILES = {"data/part-00000.jsonl": b"{}\n" * 1000, "images/" + "a" * 64 + ".png": bytes(range(256)) * 3, "empty": b""}
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.services.training.masks import MASK, Masker
+from backend.services.export.masks import MASK, Masker
 
 
 @pytest.fixture

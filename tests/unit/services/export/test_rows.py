@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain.training.chat import Chat
 from backend.domain.training.trajectories import Trajectories
-from backend.services.training.rows import JsonLines, Parquet, json_line, plain
+from backend.services.export.rows import JsonLines, Parquet, json_line, plain
 from tests.factories.recorded import recorded
 
 

@@ -1,4 +1,4 @@
-from backend.services.pages_exports import COMMAND, command_of
+from backend.services.export.views import COMMAND, command_of
 
 
 class TestCommandOf:

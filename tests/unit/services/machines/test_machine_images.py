@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import NotFound
-from backend.services.machine_images import about, all_images, one_image, remove_image
+from backend.services.machines.machine_images import about, all_images, one_image, remove_image
 from tests.factories.machine_images import image_of, write_small_image
 
 

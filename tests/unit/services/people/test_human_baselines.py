@@ -1,7 +1,7 @@
 from uuid import UUID
 
 from backend.domain.benchmarks import read_labels
-from backend.services.people_results import ALL, By, Trial, as_csv, by_domain, by_run, labels
+from backend.services.people.human_baselines import ALL, By, Trial, as_csv, by_domain, by_run, labels
 
 RUN = UUID(int=1)
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from backend.services.pages_actions import action_words, pointer_path, short
+from backend.services.runs.action_description import action_words, pointer_path, short
 
 
 class TestActionWords:

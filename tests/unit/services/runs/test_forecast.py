@@ -1,6 +1,6 @@
 import pytest
 
-from backend.services.pages_forecast import smallest_difference
+from backend.services.runs.forecast import smallest_difference
 
 
 class TestSmallestDifference:

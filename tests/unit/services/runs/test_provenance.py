@@ -3,8 +3,8 @@
 from datetime import date
 from typing import Any
 
-from backend.domain.run import RunConfig
-from backend.services.pins import answered, code_version, pins_of
+from backend.domain.model.run import RunConfig
+from backend.services.runs.provenance import answered, code_version, pins_of
 
 TODAY = date(2026, 11, 22)
 

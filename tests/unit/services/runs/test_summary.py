@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from uuid_utils.compat import uuid7
 
-from backend.db.repositories.rollups import TaskTotals
-from backend.services.summary import BOOTSTRAP, WILSON, Counts, denominator_words, summarise
+from backend.db.repositories.results.rollups import TaskTotals
+from backend.services.runs.summary import BOOTSTRAP, WILSON, Counts, denominator_words, summarise
 
 
 def totals(**values: Any) -> TaskTotals:

@@ -1,7 +1,7 @@
 import pytest
 
-from tests.bench.schedule_page import HEAD, makespans
-from tests.simulator.makespans import Play
+from tools.bench.schedule_page import HEAD, makespans
+from tools.simulator.makespans import Play
 
 RUNS = [[Play(100.0, 1.2, 2.0, 1.3, 1.1, 1.0)] * 2]
 

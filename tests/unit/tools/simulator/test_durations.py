@@ -4,7 +4,7 @@ from statistics import fmean, pstdev
 
 import pytest
 
-from tests.simulator.durations import MEAN_SECONDS, played, typical_lengths, waa_tasks
+from tools.simulator.durations import MEAN_SECONDS, played, typical_lengths, waa_tasks
 
 
 class TestWaaTasks:

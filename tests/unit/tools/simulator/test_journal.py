@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.simulator.journal import Hold, Journal, share_error, slot_seconds
+from tools.simulator.journal import Hold, Journal, share_error, slot_seconds
 
 
 class TestSlotSeconds:

@@ -5,8 +5,8 @@ from statistics import fmean
 
 import pytest
 
-from tests.simulator.durations import STEP_BUDGET
-from tests.simulator.load import fate_of
+from tools.simulator.durations import STEP_BUDGET
+from tools.simulator.load import fate_of
 
 
 def test_attempts_take_the_mean_and_all_steps() -> None:

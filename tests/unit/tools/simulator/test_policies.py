@@ -5,7 +5,7 @@ import random
 import pytest
 
 from tests.sampling import seed
-from tests.simulator.policies import first_come, longest_first, lower_bound, static_slices
+from tools.simulator.policies import first_come, longest_first, lower_bound, static_slices
 
 
 class TestLowerBound:

@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from tests.simulator.clock import Clock
-from tests.simulator.timelines import RealTime, VirtualTime
+from tools.simulator.clock import Clock
+from tools.simulator.timelines import RealTime, VirtualTime
 
 
 class TestVirtualTime:

@@ -1,4 +1,4 @@
-"""A benchmark's zip, and the disk that it is unpacked on; tests/integration/web/test_api_benchmarks.py imports some."""
+"""A benchmark's zip, and the disk that it is unpacked on; tests/integration/web/benchmarks/test_api.py imports some."""
 
 import errno
 import io
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import Invalid, NoRoom
-from backend.web.api import uploads
-from backend.web.api.uploads import load_zip
+from backend.web.benchmarks import uploads
+from backend.web.benchmarks.uploads import load_zip
 
 
 @pytest.fixture

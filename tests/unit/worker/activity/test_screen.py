@@ -6,9 +6,9 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from tests.fakes.clock import FakeClock
-from worker import ocr
 from worker.activity import ScreenState, ScreenWatch
 from worker.activity.screen import MOST_TEXT, printable
+from worker.perception import ocr
 
 SIZE = (720, 400)
 

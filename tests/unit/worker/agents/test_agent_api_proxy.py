@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.integration.cli.service import Service
-from worker.agent_door import AgentDoor, lets_through
+from worker.agents.agent_api_proxy import AgentDoor, lets_through
 
 
 class TestLetsThrough:
@@ -113,7 +113,7 @@ class TestWasAway:
         assert not door.was_away(time.monotonic())
 
     def test_when_it_does_not_answer_now(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("worker.agent_door.ASK_SECONDS", 0.2)
+        monkeypatch.setattr("worker.agents.agent_api_proxy.ASK_SECONDS", 0.2)
         with socket.create_server(("127.0.0.1", 0)) as silent:
             door = AgentDoor(tmp_path / "s", f"http://127.0.0.1:{silent.getsockname()[1]}")
             assert door.was_away(time.monotonic())

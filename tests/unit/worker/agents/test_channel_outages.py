@@ -3,7 +3,7 @@
 import pytest
 
 from backend.domain.errors import ClusterLost
-from worker.outages import API, API_PATIENCE, BROKER, Outages
+from worker.agents.channel_outages import API, API_PATIENCE, BROKER, Outages
 
 
 class Clock:
@@ -18,7 +18,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr("worker.outages.time", made)
+    monkeypatch.setattr("worker.agents.channel_outages.time", made)
     return made
 
 

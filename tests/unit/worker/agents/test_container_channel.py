@@ -8,12 +8,12 @@ import httpx
 import pytest
 
 from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, Unavailable
-from backend.domain.trajectory import Frame, Observation
+from backend.domain.model.trajectory import Frame, Observation
+from tests.fakes.agent_channel import FakeLine
 from tests.fakes.engine import ScriptedEngine
-from tests.fakes.line import FakeLine
 from tests.integration.cli.service import Service
 from tests.waiting import until
-from worker.beside import ContainerLine
+from worker.agents.container_channel import ContainerLine
 
 SEEN = Observation(index=0, frame=Frame(data=b"jpeg", media_type="image/jpeg", width=4, height=3))
 ANSWER = {"index": 0, "reply": "DONE"}
@@ -94,7 +94,7 @@ class TestTake:
     def test_an_api_that_was_away_long_before_is_no_excuse(
         self, beside: Beside, service: Service, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("worker.beside.AWAY_SECONDS", 0.0)
+        monkeypatch.setattr("worker.agents.container_channel.AWAY_SECONDS", 0.0)
         beside.line.show(SEEN, {})
         service.answers[POST] = (503, {"detail": "the database is away"})
         assert beside.post() == 503
@@ -132,7 +132,9 @@ class TestShow:
         with pytest.raises(ClusterLost, match="no container can run here"):
             beside.line.show(SEEN, {})
 
-    @pytest.mark.parametrize("what", ["worker.beside.tempfile.mkdtemp", "worker.beside.AgentDoor"])
+    @pytest.mark.parametrize(
+        "what", ["worker.agents.container_channel.tempfile.mkdtemp", "worker.agents.container_channel.AgentDoor"]
+    )
     @pytest.mark.parametrize(
         "error",
         [OSError(errno.ENOSPC, "No space left"), Unavailable("the database is away"), RuntimeError("no new thread")],
@@ -145,7 +147,7 @@ class TestShow:
             beside.line.show(SEEN, {})
 
     def test_a_cancelled_run_stays_one(self, beside: Beside, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("worker.beside.AgentDoor", _raising(Cancelled("the run was cancelled")))
+        monkeypatch.setattr("worker.agents.container_channel.AgentDoor", _raising(Cancelled("the run was cancelled")))
         with pytest.raises(Cancelled):
             beside.line.show(SEEN, {})
 

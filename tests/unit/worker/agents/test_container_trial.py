@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from worker import containers
-from worker.container_trial import ContainerTrial, _archive, _elf
-from worker.containers import Engine
+from worker.agents import containers
+from worker.agents.container_trial import ContainerTrial, _archive, _elf
+from worker.agents.containers import Engine
 
 GOOD = {"version": "exit 0", "import": "cat > /dev/null", "run": "exit 0"}
 

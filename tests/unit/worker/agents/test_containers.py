@@ -10,7 +10,7 @@ from backend.domain.agents.container import ContainerParams
 from backend.domain.errors import AgentFailed, ClusterLost
 from tests.fakes.engine import ScriptedEngine
 from tests.waiting import until
-from worker.containers import (
+from worker.agents.containers import (
     Engine,
     Plan,
     Running,

@@ -6,8 +6,8 @@ from threading import Event, current_thread
 import pytest
 
 from backend.domain.errors import AgentFailed, LeaseLost
-from backend.domain.loop import OutOfTime
-from worker.thinking import AgentThread
+from backend.domain.loop.agent_loop import OutOfTime
+from worker.attempt.agent_thread import AgentThread
 
 
 def fine() -> None:

@@ -7,13 +7,13 @@ from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, EvidenceWanted
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.evaluators.facts import unpacked
+from backend.domain.model.score import MetricValue
+from backend.domain.model.task import Part, Task
 from backend.domain.omnibench.expression import compile_function
-from backend.domain.score import MetricValue
-from backend.domain.task import Part, Task
-from tests.factories.parts import part, task_of_parts
+from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
-from worker.watch import PartsWatch
+from worker.attempt.checkpoint_watcher import PartsWatch
 
 registry.load()
 SOURCE = "def evaluate_agent_task_completion(): ..."

@@ -6,12 +6,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from tests.fakes.book import MemoryBook
+from tests.fakes.attempt_log import MemoryBook
 from tests.fakes.clock import FakeClock
 from tests.unit.worker.activity.test_screen import console
 from tests.waiting import until
 from worker.activity import ScreenWatch, Tracker
-from worker.opening import LOG_SECONDS, OpeningWatch
+from worker.attempt.desktop_progress import LOG_SECONDS, OpeningWatch
 
 ATTEMPT = uuid4()
 
@@ -93,7 +93,7 @@ class TestBook:
 class TestLog:
     def test_says_it_at_once_and_then_now_and_then(self, caplog: pytest.LogCaptureFixture) -> None:
         opening = Opening()
-        with caplog.at_level("INFO", "worker.opening"):
+        with caplog.at_level("INFO", "worker.attempt.desktop_progress"):
             opening.boot(5, 1, 1, LOG_SECONDS)
         first, second = (record.getMessage() for record in caplog.records)
         assert "the template of tiny: waiting for the guest API: 5 s of at most 600 s" in first

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import pytest
 
 from backend.domain import registry
-from backend.domain.episode import EndedBy
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Budget
+from backend.domain.model.score import Evaluation
+from backend.domain.model.task import Task
+from backend.domain.model.trajectory import Action, ActionType, Decision
 from backend.domain.omnibench.build import build
 from backend.domain.omnibench.task_file import read_task
-from backend.domain.run import Budget
-from backend.domain.score import Evaluation
-from backend.domain.task import Task
-from backend.domain.trajectory import Action, ActionType, Decision
 from tests.factories.attempt import Attempt
 from tests.factories.omnibench import subtask, task_json
 

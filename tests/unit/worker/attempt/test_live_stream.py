@@ -11,8 +11,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, unix_serve
 
 from tests.waiting import until
-from worker import live
-from worker.live import LivePump
+from worker.attempt import live_stream
+from worker.attempt.live_stream import LivePump
 
 SECRET = "a-secret-of-this-desktop"
 
@@ -131,7 +131,7 @@ class TestLivePump:
     def test_a_picture_that_stands_still_is_renewed(
         self, guest: FakeGuest, viewers: FakeViewers, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(live, "RENEW_SECONDS", 0.1)
+        monkeypatch.setattr(live_stream, "RENEW_SECONDS", 0.1)
         viewers.number = 1
         until(lambda: len(viewers.frames) >= 2)
         assert viewers.frames[0][2]["captured_at"] == viewers.frames[1][2]["captured_at"]

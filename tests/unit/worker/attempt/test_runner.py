@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.episode import EndedBy
 from backend.domain.errors import (
     Cancelled,
     ClusterLost,
@@ -15,18 +14,19 @@ from backend.domain.errors import (
     GuestLost,
     LeaseLost,
 )
-from backend.domain.health import DiskRoom
-from backend.domain.run import Budget, ImageView
-from backend.domain.slots import SlotRef
-from backend.domain.task import EvaluatorSpec, MetricCall, SetupStep, Task
-from backend.domain.trajectory import Action, ActionType, Decision, Frame, StepRecord
-from backend.domain.way_out import WayOut
-from backend.services.claims import Claim
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.health import DiskRoom
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Budget, ImageView
+from backend.domain.model.task import EvaluatorSpec, MetricCall, SetupStep, Task
+from backend.domain.model.trajectory import Action, ActionType, Decision, Frame, StepRecord
+from backend.services.scheduling.claims import Claim
 from tests.factories.attempt import Attempt
+from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.claims import infeasible_task, note_task
-from tests.factories.parts import part, task_of_parts
 from tests.fakes.desktop import FakeDesktop
-from worker.tools import Book
+from worker.attempt.attempt_dependencies import Book
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.episode import EndedBy
-from backend.domain.run import Budget
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import Budget
 from tests.factories.attempt import Attempt
 from tests.factories.claims import note_task
-from tests.fakes.line import FakeLine
+from tests.fakes.agent_channel import FakeLine
 from tests.waiting import until
 
 

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import ClusterLost, EvaluatorFailed, GuestLost, NotFound, TaskSetupFailed
-from backend.domain.ports import OpenDesktop
-from backend.domain.ports_web import Browser
+from backend.domain.ports.desktop import OpenDesktop
+from backend.domain.ports.web import Browser
 from tests.factories.starter_tasks import make_task
 from tests.fakes.browser import FakeBrowser
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.web import FakeWeb
-from worker.reach import Servers, TaskContext, devtools
+from worker.attempt.task_context import Servers, TaskContext, devtools
 
 
 class Opened:

@@ -5,11 +5,11 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import Cancelled, ClusterLost, DeskarenaError, LeaseLost
-from backend.domain.task import Task
+from backend.domain.model.task import Task
 from tests.factories.attempt import Attempt
 from tests.factories.claims import note_task
-from tests.unit.worker.test_runner import SOLUTION
-from worker.evaluation.turns import LOOK_SECONDS
+from tests.unit.worker.attempt.test_runner import SOLUTION
+from worker.evaluation.concurrency import LOOK_SECONDS
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from worker.answers import LONGEST_PAUSE, Answers
+from worker.base.circuit_breaker import LONGEST_PAUSE, Answers
 from worker.k8s.cluster import ClusterError, Refused, Unavailable
 
 

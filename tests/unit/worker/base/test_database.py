@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from backend.domain.errors import ClusterLost, LeaseLost, NotFound, Unavailable
-from worker.database import Database
-from worker.hold import Hold, Ticket
+from worker.base.database import Database
+from worker.base.lease import Hold, Ticket
 
 
 class FlakySession:

@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Cancelled, GuestLost, GuestRefused
-from backend.domain.health import DiskRoom, Health, HealthLimits
-from backend.domain.run import Screen
+from backend.domain.machines.health import DiskRoom, Health, HealthLimits
+from backend.domain.model.run import Screen
 from tests.fakes.desktop import FakeDesktop
-from worker.health import LOOK_AGAIN_SECONDS, check_health, check_room
+from worker.base.health import LOOK_AGAIN_SECONDS, check_health, check_room
 
 SCREEN = Screen(width=640, height=480)
 

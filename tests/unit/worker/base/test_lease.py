@@ -3,12 +3,12 @@ from uuid import uuid4
 import pytest
 
 from backend.domain.errors import Cancelled, ClusterLost, LeaseLost
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
 from tests.fakes.clock import FakeClock
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeOpenDesktop
 from tests.waiting import until
-from worker.hold import Hold, Holds, Ticket
+from worker.base.lease import Hold, Holds, Ticket
 
 
 @pytest.fixture

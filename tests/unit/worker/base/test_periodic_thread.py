@@ -8,7 +8,7 @@ import pytest
 
 from backend.domain.errors import Unavailable
 from tests.waiting import until
-from worker.rounds import MOST_REASONS, Rounds
+from worker.base.periodic_thread import MOST_REASONS, Rounds
 
 NEVER = 3600.0
 

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from worker.phases import Phases
+from worker.base.phases import Phases
 
 
 class TestTimed:

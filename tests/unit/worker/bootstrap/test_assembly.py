@@ -6,14 +6,14 @@ import pytest
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.image_offers import ImageOffer
-from backend.domain.ports import Availability
-from backend.domain.ports_cluster import Trouble
-from backend.domain.slots import Need, Room
-from tests.fakes.judge import InProcessJudge
+from backend.domain.machines.image_offers import ImageOffer
+from backend.domain.machines.slots import Need, Room
+from backend.domain.ports.cluster import Trouble
+from backend.domain.ports.desktop import Availability
+from tests.fakes.evaluator import InProcessJudge
 from tests.fakes.provider import FakeProvider
-from worker.assembly import SlotCounter, describe
-from worker.evaluation.judge import Judge
+from worker.bootstrap.assembly import SlotCounter, describe
+from worker.evaluation.evaluator import Judge
 from worker.evaluation.sandbox import Sandbox
 
 
@@ -95,7 +95,7 @@ class TestDescribe:
         assert [image["name"] for image in fake["images"]] == ["debian", "eleven"]
 
     def test_says_how_evaluators_are_fenced_in(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("worker.evaluation.judge.most_memory", lambda: 6 * 2**30)
+        monkeypatch.setattr("worker.evaluation.evaluator.most_memory", lambda: 6 * 2**30)
         info = describe(Settings(data=tmp_path), {}, InProcessJudge())
         assert info.capabilities["evaluators"] == {"sandbox": "limits", "at_once": 1}
 

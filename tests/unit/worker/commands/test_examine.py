@@ -10,11 +10,11 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import ClusterLost, EvaluatorFailed
 from tests.fakes.detector import FakeDetector
-from worker import examine
-from worker.examine import BROKEN, MISSING, OK, UNTRIED, Finding
+from worker.commands import examine
+from worker.commands.examine import BROKEN, MISSING, OK, UNTRIED, Finding
 from worker.local import wine
 from worker.models.openai_chat import OpenAIChat
-from worker.providers._local_trial import Trial
+from worker.providers.local_trial import Trial
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -10,12 +10,12 @@ from openpyxl import load_workbook  # type: ignore[import-untyped]
 
 from backend.domain.benchmarks import lint
 from backend.domain.errors import Invalid
+from backend.domain.file_generators import Order, write
 from backend.domain.setup import run_step
-from backend.domain.setup._generated import Order, write
 from tests.factories.desktops import linux
 from tests.factories.models import client, endpoint
 from tests.factories.suites import SAMPLES, read
-from worker.write_files import main, orders, write_files
+from worker.commands.generate_files import main, orders, write_files
 
 LOANS = {
     "sheets": [{"name": "借阅", "headings": ["读者", "书名"], "rows": [["王伟", "海底两万里"], ["李娜", "红楼梦"]]}]

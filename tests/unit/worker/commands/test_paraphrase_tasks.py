@@ -5,7 +5,7 @@ import pytest
 
 from backend.domain.benchmarks import read_pool, read_tasks
 from tests.factories.omnibench import LIST, small_pool, task_json
-from worker.retell import main
+from worker.commands.paraphrase_tasks import main
 
 TEXT = f"Write 'milk' into '{LIST}' and pack '{LIST}' when you have."
 

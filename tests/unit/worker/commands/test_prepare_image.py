@@ -1,10 +1,10 @@
 import pytest
 
 from backend.domain.errors import ClusterLost, Unavailable
-from backend.domain.ports import Availability, DesktopSpec
-from backend.domain.run import Screen
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import Availability, DesktopSpec
 from tests.fakes.provider import FakeProvider
-from worker.prepare_image import FAILED, main, prepare
+from worker.commands.prepare_image import FAILED, main, prepare
 
 SPEC = DesktopSpec(screen=Screen(width=1280, height=800), image="debian")
 

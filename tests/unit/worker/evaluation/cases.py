@@ -8,8 +8,8 @@ from typing import Any
 import backend
 import worker
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.score import Blob
-from backend.domain.task import EvaluatorSpec, MetricCall, Task, TaskKey
+from backend.domain.model.score import Blob
+from backend.domain.model.task import EvaluatorSpec, MetricCall, Task, TaskKey
 from worker.evaluation.limits import Limits
 from worker.evaluation.sandbox import Place, here
 
@@ -50,7 +50,7 @@ def place_with(folder: Path, name: str, body: str) -> Place:
             shutil.copytree(source / part, target / part, ignore=shutil.ignore_patterns("__pycache__"))
     metric = (
         "from backend.domain.registry import Kind, register\n"
-        "from backend.domain.score import MetricValue\n\n"
+        "from backend.domain.model.score import MetricValue\n\n"
         f'@register(Kind.METRIC, "{name}")\n'
         f"def {name}(result, rules, **options):\n"
         + "".join(f"    {line}\n" for line in body.strip().splitlines())

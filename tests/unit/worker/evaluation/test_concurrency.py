@@ -5,7 +5,7 @@ import pytest
 
 from backend.domain.errors import Cancelled
 from tests.waiting import until
-from worker.evaluation.turns import Turns, at_once
+from worker.evaluation.concurrency import Turns, at_once
 
 GIB = 2**30
 

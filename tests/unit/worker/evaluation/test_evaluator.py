@@ -12,11 +12,11 @@ import pytest
 from backend.domain.errors import Cancelled, EvaluatorFailed, FailureClass
 from tests.unit.worker.evaluation.cases import LIMITS, place_with, said, task_with
 from tests.waiting import until
-from worker.evaluation.code import compile_ahead
-from worker.evaluation.fenced import FOLDERS
-from worker.evaluation.judge import Child, Judge, remove_left_folders
+from worker.evaluation.code_cache import compile_ahead
+from worker.evaluation.evaluator import Child, Judge, remove_left_folders
 from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Sandbox, candidates, here
+from worker.evaluation.sandboxed_process import FOLDERS
 from worker.local.watchdog import descendants
 
 
@@ -39,7 +39,7 @@ def judge_with(folder: Path, body: str, limits: Limits = LIMITS) -> Judge:
 @pytest.fixture
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No repeats, where they would only take time."""
-    monkeypatch.setattr("worker.evaluation.judge.RETRIES", {FailureClass.EVALUATOR: 0})
+    monkeypatch.setattr("worker.evaluation.evaluator.RETRIES", {FailureClass.EVALUATOR: 0})
 
 
 class TestVerdict:
@@ -156,7 +156,7 @@ class TestTurns:
         assert counted.most == most
 
     def test_a_worker_that_says_nothing_asks_its_machine(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("worker.evaluation.judge.most_memory", lambda: 11 * 2**30)
+        monkeypatch.setattr("worker.evaluation.evaluator.most_memory", lambda: 11 * 2**30)
         assert Judge().turns.number == 2
 
     def test_a_childs_time_begins_when_its_turn_has_come(self, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +272,7 @@ class TestSandbox:
     def test_every_fence_that_works_here_gives_the_same_verdict(
         self, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("worker.evaluation.judge.candidates", lambda: (sandbox,))
+        monkeypatch.setattr("worker.evaluation.evaluator.candidates", lambda: (sandbox,))
         judge = Judge(LIMITS)
         try:
             assert judge.sandbox is sandbox
@@ -281,7 +281,7 @@ class TestSandbox:
         assert judge.verdict(task_with("exact_match"), said("hello")).score == 1.0
 
     def test_a_machine_without_any_says_why(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("worker.evaluation.fenced.command", lambda *_, **__: ["no-such-program"])
+        monkeypatch.setattr("worker.evaluation.sandboxed_process.command", lambda *_, **__: ["no-such-program"])
         with pytest.raises(EvaluatorFailed, match="no evaluator can be started"):
             _ = Judge(LIMITS).sandbox
 
@@ -290,7 +290,7 @@ class TestSandbox:
         told = tmp_path / "left"
         script = f"sleep 1000 & echo $! > {told}; exit 1"
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("worker.evaluation.fenced.command", lambda *_, **__: ["sh", "-c", script])
+            patched.setattr("worker.evaluation.sandboxed_process.command", lambda *_, **__: ["sh", "-c", script])
             child = Child(found(), here(), LIMITS)
         with pytest.raises(EvaluatorFailed, match="code 1"):
             child.ask(b"probe")

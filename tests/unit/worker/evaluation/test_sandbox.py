@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.services.capabilities import runs_functions
+from backend.services.capacity.worker_capabilities import runs_functions
 from worker.evaluation.limits import OWN_UID, Limits
 from worker.evaluation.sandbox import Place, Sandbox, command, here
 

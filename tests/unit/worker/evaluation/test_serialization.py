@@ -2,9 +2,9 @@ import json
 from pathlib import Path
 
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
 from tests.unit.worker.evaluation.cases import task_with
-from worker.evaluation.wire import pack, unpack
+from worker.evaluation.serialization import pack, unpack
 
 
 class TestUnpack:

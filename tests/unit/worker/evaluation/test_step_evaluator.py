@@ -4,13 +4,13 @@ import pytest
 
 from backend.domain.errors import Cancelled, EvaluatorFailed, FailureClass
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.score import Blob
-from backend.domain.task import Part, Task
-from tests.factories.parts import part, task_of_parts
+from backend.domain.model.score import Blob
+from backend.domain.model.task import Part, Task
+from tests.factories.checkpoints import part, task_of_parts
 from tests.unit.worker.evaluation.cases import LIMITS, place_with
-from tests.unit.worker.evaluation.test_judge import found
-from worker.evaluation.judge import Judge
-from worker.evaluation.looks import Looks
+from tests.unit.worker.evaluation.test_evaluator import found
+from worker.evaluation.evaluator import Judge
+from worker.evaluation.step_evaluator import Looks
 
 
 def said(text: str) -> list[CallEvidence]:
@@ -86,16 +86,16 @@ class TestHostile:
     def test_a_child_that_dies_or_hangs_is_replaced(
         self, body: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("worker.evaluation.looks.RETRIES", {FailureClass.EVALUATOR: 0})
+        monkeypatch.setattr("worker.evaluation.step_evaluator.RETRIES", {FailureClass.EVALUATOR: 0})
         looks = Judge(LIMITS, place_with(tmp_path, "odd", body), found()).looks()
         task, node = odd_task("odd")
         fine = task_of_parts(part("a"))
         try:
             assert looks.look(fine, fine.evaluator.parts[0], said("done")).value == 1.0
-            monkeypatch.setattr("worker.evaluation.looks.LOOK_SECONDS", 2.0)
+            monkeypatch.setattr("worker.evaluation.step_evaluator.LOOK_SECONDS", 2.0)
             with pytest.raises(EvaluatorFailed, match=words):
                 looks.look(task, node, said("x"))
-            monkeypatch.setattr("worker.evaluation.looks.LOOK_SECONDS", 30.0)
+            monkeypatch.setattr("worker.evaluation.step_evaluator.LOOK_SECONDS", 30.0)
             assert looks.look(fine, fine.evaluator.parts[0], said("done")).value == 1.0
         finally:
             looks.close()

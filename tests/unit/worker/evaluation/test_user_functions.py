@@ -12,17 +12,17 @@ from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, EvidenceWanted, FailureClass
 from backend.domain.evaluators.evaluate import gather
 from backend.domain.evaluators.facts import gather_more
+from backend.domain.model.score import MetricValue
+from backend.domain.model.task import Part, Task
 from backend.domain.omnibench.expression import compile_function
-from backend.domain.score import MetricValue
-from backend.domain.task import Part, Task
-from tests.factories.parts import part, task_of_parts
+from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
-from tests.unit.worker.evaluation.test_judge import found
-from worker.evaluation.judge import Judge
+from tests.unit.worker.evaluation.test_evaluator import found
+from worker.evaluation.evaluator import Judge
 from worker.evaluation.limits import Limits
-from worker.evaluation.looks import Looks
 from worker.evaluation.sandbox import Sandbox
+from worker.evaluation.step_evaluator import Looks
 
 registry.load()
 SECRET = Path("/var/tmp/deskarena-secret-of-the-host")
@@ -40,7 +40,7 @@ def looks() -> Iterator[Looks]:
 
 @pytest.fixture
 def once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("worker.evaluation.looks.RETRIES", {FailureClass.EVALUATOR: 0})
+    monkeypatch.setattr("worker.evaluation.step_evaluator.RETRIES", {FailureClass.EVALUATOR: 0})
 
 
 def function(body: str, head: str = "") -> tuple[Task, Part]:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from worker.models._faults import Kind, fault_of, fault_within, retry_after
+from worker.models._errors import Kind, fault_of, fault_within, retry_after
 
 
 def body(**error: Any) -> bytes:

@@ -10,9 +10,9 @@ from backend.domain import registry
 from backend.domain.errors import Cancelled, ModelApiFailed
 from tests.factories.models import KEY, asked, cassette
 from tests.fakes.model_server import ModelServer, model_server
-from worker.hold import Hold, Ticket
-from worker.model_room import AttemptModels, ModelRoom
+from worker.base.lease import Hold, Ticket
 from worker.models._cassette import Recording
+from worker.models.model_pool import AttemptModels, ModelRoom
 
 
 @pytest.fixture(autouse=True, scope="module")

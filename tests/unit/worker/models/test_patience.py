@@ -1,7 +1,7 @@
 """How long a call waits before it asks again."""
 
-from worker.models._caller import FIRST_PAUSE, Patience
-from worker.models._faults import Fault, Kind
+from worker.models._errors import Fault, Kind
+from worker.models.retrying_client import FIRST_PAUSE, Patience
 
 
 def busy(after: float | None = None) -> Fault:

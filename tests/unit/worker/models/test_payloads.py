@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.domain.ports_model import Message, ModelReply, Part, Tool, ToolCall
+from backend.domain.ports.model import Message, ModelReply, Part, Tool, ToolCall
 from tests.factories.models import CLICK, PICTURE, asked, client, close_clients, endpoint
 from tests.fakes.model_server import ModelServer, Said, model_server
 

@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from worker.models._gate import Gate, Waited
+from worker.models.rate_limiter import Gate, Waited
 
 
 class Clock:

@@ -8,7 +8,7 @@ import pytest
 from backend.domain.errors import Invalid, ModelApiFailed
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.detector import FakeDetector
-from worker.eyes import Detectors
+from worker.perception.element_detectors import Detectors
 
 PICTURE = FakeDesktop().frame()
 

@@ -6,9 +6,9 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from backend.domain.errors import ClusterLost
-from backend.domain.trajectory import Frame
-from worker import ocr
-from worker.ocr import read, why_not
+from backend.domain.model.trajectory import Frame
+from worker.perception import ocr
+from worker.perception.ocr import read, why_not
 
 WORDS = {(40, 30): "Monthly report", (300, 200): "Save changes", (60, 330): "Total 1984"}
 pytestmark = pytest.mark.skipif(shutil.which("tesseract") is None, reason="needs Tesseract: make setup APPS=full")

@@ -11,7 +11,7 @@ import pytest
 
 from backend.domain.errors import GuestLost
 from worker.desktops import GuestDesktop
-from worker.providers._restored import restore, wait_answer
+from worker.providers._guest_resume import restore, wait_answer
 
 OLD, NEW = "the-template-s-secret", "this-clone-s-secret"
 

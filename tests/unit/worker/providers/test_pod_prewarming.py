@@ -7,19 +7,19 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost
-from backend.domain.ports import DesktopSpec
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec
 from tests.waiting import until
-from worker.answers import Answers
-from worker.health import health_limits
+from worker.base.circuit_breaker import Answers
+from worker.base.health import health_limits
 from worker.k8s.pods import Pods
-from worker.providers import _pod_warmth
-from worker.providers._makings import Makings
+from worker.providers import _pod_prewarming
+from worker.providers._image_probe_pod import Scout
+from worker.providers._pod_prewarming import Warmth
 from worker.providers._pod_slots import PodSlots
-from worker.providers._pod_warmth import Warmth
-from worker.providers._rests import Rests
-from worker.providers._scout import Scout
+from worker.providers._slot_backoff import Rests
+from worker.providers._vm_factory import Makings
 
 
 def no_pods() -> Pods:
@@ -28,7 +28,7 @@ def no_pods() -> Pods:
 
 class TestClose:
     def test_waits_once_however_many_are_being_made(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_pod_warmth, "_END_SECONDS", 1.0)
+        monkeypatch.setattr(_pod_prewarming, "_END_SECONDS", 1.0)
         settings, slots = Settings(), [SlotRef(n) for n in range(8)]
         found = PodSlots(settings, Scout(no_pods), no_pods)
         warmth = Warmth(

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, Lost
-from backend.domain.ports import DesktopSpec
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeOpenDesktop
-from worker.providers._spares import Spare, closed_on_failure, deliver
+from worker.providers._prewarmed import Spare, closed_on_failure, deliver
 
 
 def failing(error: BaseException) -> int:

@@ -10,9 +10,9 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
-from backend.domain.ports import DesktopSpec
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec
 from tests.factories.machine_images import write_small_image
 from tests.factories.vm_hosts import EMULATING_HOST
 from tests.fakes.supervisor import FakeSupervisor
@@ -20,8 +20,8 @@ from tests.waiting import until
 from worker.activity import Tracker
 from worker.desktops import GuestDesktop
 from worker.providers import qemu
-from worker.providers._makings import Made, Makings, address_of
-from worker.providers._stock import Bench
+from worker.providers._template_store import Bench
+from worker.providers._vm_factory import Made, Makings, address_of
 from worker.providers._vm_order import Order
 from worker.providers.qemu import QemuProvider
 

@@ -1,4 +1,4 @@
-from worker.providers._rests import LONGEST, SHORTEST, Rests
+from worker.providers._slot_backoff import LONGEST, SHORTEST, Rests
 
 
 class TestRests:

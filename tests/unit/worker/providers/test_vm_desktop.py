@@ -11,17 +11,17 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from backend.domain.errors import ClusterLost
-from backend.domain.ports import DesktopSpec
-from backend.domain.run import Screen
-from backend.domain.way_out import WayOut
+from backend.domain.machines.egress_rules import WayOut
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec
 from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import EMULATING_HOST
 from tests.fakes.supervisor import FakeSupervisor
 from tests.waiting import until
 from worker.desktops import GuestDesktop
 from worker.egress import Gateways
-from worker.providers._machine import QemuDesktop
-from worker.providers._makings import Made, address_of
+from worker.providers._vm_desktop import QemuDesktop
+from worker.providers._vm_factory import Made, address_of
 from worker.providers._vm_order import Order
 
 SPEC = DesktopSpec(screen=Screen(width=1280, height=800))

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import ClusterLost, GuestLost, Lost
-from backend.domain.health import DEFAULT_LIMITS
-from backend.domain.machine_image import MachineImage
-from backend.domain.ports import DesktopSpec
-from backend.domain.run import Screen
+from backend.domain.machines.health import DEFAULT_LIMITS
+from backend.domain.machines.machine_image import MachineImage
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec
 from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import ACCELERATED, EMULATING_HOST, KVM_HOST
 from tests.fakes.supervisor import FakeSupervisor
-from worker.providers import _makings
-from worker.providers._makings import Makings
-from worker.providers._stock import AlteredError, Bench, Kept, LocalStock
+from worker.providers import _vm_factory
+from worker.providers._template_store import AlteredError, Bench, Kept, LocalStock
+from worker.providers._vm_factory import Makings
 from worker.providers._vm_order import Order
 from worker.qemu.accelerator import Reason
 from worker.qemu.client import Held, SupervisorError
@@ -122,7 +122,7 @@ class TestMake:
     def test_a_failure_is_forgotten_after_a_while(
         self, makings: Makings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(_makings, "_FORGET_FAILURE_SECONDS", 0.0)
+        monkeypatch.setattr(_vm_factory, "_FORGET_FAILURE_SECONDS", 0.0)
         assert failures(makings, GuestLost("ill"), tmp_path)[1] == 3
 
 

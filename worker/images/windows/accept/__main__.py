@@ -8,9 +8,9 @@ from pathlib import Path
 from backend.config import Settings, get_settings
 from backend.domain import registry
 from backend.domain.errors import Unavailable
-from backend.domain.machine_image import read_image
-from backend.domain.ports import DesktopSpec, Provider
-from backend.domain.slots import SlotRef
+from backend.domain.machines.machine_image import read_image
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec, Provider
 from worker.images.checks import Line
 from worker.images.windows.__main__ import main as build
 from worker.images.windows.accept.report import Report, Section, host_facts

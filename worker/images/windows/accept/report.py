@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import DeskarenaError
-from backend.domain.task import JSON, Frozen
+from backend.domain.model.task import JSON, Frozen
 from worker.images.checks import Line
 from worker.images.windows.settings import SOURCES
 

@@ -5,10 +5,10 @@ import time
 from collections.abc import Callable, Iterable
 
 from backend.domain.errors import DeskarenaError, Lost
-from backend.domain.health import DEFAULT_LIMITS
-from backend.domain.ports import DesktopSpec, OpenDesktop, Provider
-from backend.domain.slots import SlotRef
-from worker.health import check_health
+from backend.domain.machines.health import DEFAULT_LIMITS
+from backend.domain.machines.slots import SlotRef
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
+from worker.base.health import check_health
 from worker.images.checks import Line, answers
 from worker.images.windows.accept.report import Section
 

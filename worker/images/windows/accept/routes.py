@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from backend.domain.errors import GuestRefused
-from backend.domain.ports import Desktop
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.desktop import Desktop
 from worker.images.checks import Line, answers
 
 Ask = Callable[[Desktop, "Place"], None]

@@ -16,7 +16,7 @@ import yaml
 from pydantic import Field, model_validator
 
 from backend.domain.errors import Invalid, NotFound, Unavailable
-from backend.domain.task import JSON, Frozen
+from backend.domain.model.task import JSON, Frozen
 from worker.images.checks import Line
 from worker.images.windows.accept.report import Section
 from worker.images.windows.settings import SOURCES

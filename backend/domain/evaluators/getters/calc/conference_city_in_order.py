@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.formats.text import read_text
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 COLUMN = 2
 

@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters._live import Prefixed, address, shown
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 FLAGS = ("mens_clothing", "shirts", "short_sleeve")
 DISCOUNT = "Price_discount_range"

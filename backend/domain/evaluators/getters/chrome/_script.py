@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.ports import Desktop
-from backend.domain.ports_web import Browser
+from backend.domain.ports.desktop import Desktop
+from backend.domain.ports.web import Browser
 from backend.domain.setup._steps import look_again
 
 _LOOKS = 40  # about 10 s

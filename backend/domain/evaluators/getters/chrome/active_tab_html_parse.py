@@ -8,10 +8,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters._live import address, call, content, page, shown
 from backend.domain.evaluators.getters.chrome._parts import SCRIPT, PageParts, parts, query
-from backend.domain.ports import SetupContext
-from backend.domain.ports_web import Browser, Tab
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.web import Browser, Tab
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 @register(Kind.GETTER, "active_tab_html_parse")

@@ -6,9 +6,9 @@ from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters._live import Prefixed, address, content, page, shown
-from backend.domain.ports import SetupContext
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 @register(Kind.GETTER, "active_tab_info")

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.model.score import Blob
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 @register(Kind.GETTER, "bookmarks")

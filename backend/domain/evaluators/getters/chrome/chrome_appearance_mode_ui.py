@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.browser_profiles import CHROME
+from backend.domain.browser.profiles import CHROME
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._evidence import absence, as_json, stated
 from backend.domain.evaluators.getters._live import NO_PAGES, looked_up
 from backend.domain.evaluators.getters._profile import PREFERENCES, ProfileParameters, Setting, collected
 from backend.domain.evaluators.getters.chrome._colours import named, scheme
-from backend.domain.ports import SetupContext
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 URL = "chrome://settings/appearance"
 CHOICE = """new Promise(done => {

@@ -6,13 +6,13 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
+from backend.domain.browser.google_drive import FOLDER, ROOT, SECRET, GoogleDrive
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import Checked, placed
-from backend.domain.googledrive import FOLDER, ROOT, SECRET, GoogleDrive
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 Steps = tuple[str, ...]
 FORMS = ("query", "path", "query_list", "path_list")

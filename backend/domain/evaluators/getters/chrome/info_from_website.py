@@ -10,11 +10,11 @@ from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
 from backend.domain.evaluators.getters._live import looked_up, running
 from backend.domain.evaluators.getters.chrome._script import Script
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
-from backend.domain.ports_web import Browser
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.web import Browser
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 class _Info(Parameters):

@@ -7,9 +7,9 @@ from typing import Any
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._evidence import Checked, absence, as_json, only, stated
 from backend.domain.evaluators.getters._live import NO_PAGES
-from backend.domain.ports import SetupContext
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 @register(Kind.GETTER, "open_tabs_info")

@@ -9,9 +9,9 @@ from pydantic import model_validator
 
 from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters._live import Prefixed, address, shown
-from backend.domain.ports import SetupContext
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 class _Part(Prefixed):

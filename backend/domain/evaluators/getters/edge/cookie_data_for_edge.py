@@ -1,10 +1,10 @@
 """`cookie_data_for_edge`: Edge's cookies."""
 
-from backend.domain.browser_profiles import EDGE, System
+from backend.domain.browser.profiles import EDGE, System
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._cookies import Cookies
 from backend.domain.evaluators.getters._evidence import absence
-from backend.domain.ports import SetupContext
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
 
 

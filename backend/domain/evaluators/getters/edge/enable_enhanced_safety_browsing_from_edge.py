@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.browser_profiles import EDGE
+from backend.domain.browser.profiles import EDGE
 from backend.domain.evaluators.getters._profile import Setting, at
 from backend.domain.registry import Kind, register
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.browser_profiles import EDGE
+from backend.domain.browser.profiles import EDGE
 from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.model.score import Blob
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 @register(Kind.GETTER, "favorites")

@@ -1,6 +1,6 @@
 """`history_for_edge`: Edge's history."""
 
-from backend.domain.browser_profiles import EDGE
+from backend.domain.browser.profiles import EDGE
 from backend.domain.evaluators.getters._profile import Database
 from backend.domain.registry import Kind, register
 

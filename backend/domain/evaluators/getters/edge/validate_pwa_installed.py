@@ -7,9 +7,9 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import Checked, only
-from backend.domain.ports import SetupContext
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 COMMAND = ("powershell", "-NoProfile", "-Command", "Get-AppxPackage | Select-Object Name | ConvertTo-Json")
 MAKER = "pwabuilder"

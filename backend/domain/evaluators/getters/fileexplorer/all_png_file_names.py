@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.getters._evidence import Checked, fetched, placed
 from backend.domain.evaluators.getters._folders import file_names, listed
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.formats.text import read_text
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 class _Names(Parameters):

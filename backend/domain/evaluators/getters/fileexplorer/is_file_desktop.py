@@ -7,10 +7,10 @@ from typing import Any
 from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters._folders import desktop_folder, path_of
 from backend.domain.evaluators.getters._routes import agreed, asked
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 class _File(Parameters):

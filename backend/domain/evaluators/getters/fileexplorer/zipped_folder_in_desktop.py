@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import Invalid
-from backend.domain.evaluators.formats.seven_zip import SevenZip
 from backend.domain.evaluators.getters._evidence import Checked, fetched, only
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.formats.seven_zip import SevenZip
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 MEMBER = "OldProjects/example.txt"
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from datetime import date, datetime, time
 from typing import Any
 
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.packages import check_package
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.packages import check_package
 
 NOTHING = frozenset(
     {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",

@@ -6,10 +6,10 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, TaskSetupFailed
 from backend.domain.evaluators.getters._files import Files, written
-from backend.domain.parameters import asset_name
-from backend.domain.ports import SetupContext
+from backend.domain.model.parameters import asset_name
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 @register(Kind.GETTER, "cloud_file")

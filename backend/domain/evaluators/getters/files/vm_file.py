@@ -9,9 +9,9 @@ from pydantic import model_validator
 from backend.domain.evaluators.getters._clock import local_instant, noted
 from backend.domain.evaluators.getters._evidence import Checked, fetched, first_of
 from backend.domain.evaluators.getters._files import Files, written
-from backend.domain.ports import SetupContext
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 DAY = "%Y_%m_%d"
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.formats.assertions import Fact, parse
 from backend.domain.evaluators.getters._evidence import Checked, as_json, fetched, placed, python_says, stated
 from backend.domain.evaluators.getters._live import address, shown
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.formats.assertions import Fact, parse
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 # Run inside the desktop. Folders of either system are understood, so that one task can be tried on both.
 _FILES = """

@@ -4,9 +4,9 @@ from typing import Literal
 
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._evidence import MAX_NOTE, absence
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 
 class Command(Parameters):

@@ -11,10 +11,10 @@ from pydantic import field_validator, model_validator
 from backend.domain.evaluators.getters._clock import instant, local_instant, noted
 from backend.domain.evaluators.getters._evidence import Checked, only
 from backend.domain.evaluators.getters.general._days import DAYS, day, second_day, written
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 SPLIT = {
     "next Monday split": ("puDay", "puMonth", "puYear"),

@@ -15,12 +15,12 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.packages import check_archive
 from backend.domain.evaluators.getters._evidence import fetched, placed, python_says, stated
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.packages import check_archive
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 MAX_XML = 16 * 2**20
 _RELS = "ppt/slides/_rels/slide{}.xml.rels"

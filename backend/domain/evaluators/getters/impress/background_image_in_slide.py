@@ -6,9 +6,9 @@ from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters.impress._slide import Package, SlidePart, first, gathered, opened, taken
-from backend.domain.ports import SetupContext
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 _BACKGROUND = "{http://schemas.openxmlformats.org/presentationml/2006/main}bgPr"
 _PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
-from backend.domain.ports import SetupContext
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 @register(Kind.GETTER, "vm_screen_size")

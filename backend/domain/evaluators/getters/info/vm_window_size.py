@@ -6,10 +6,10 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import Checked, as_json, only, python_says, stated
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 # Runs inside the desktop. A window without its frame: a maximised one with its title bar is as large as a full screen.
 _SIZES = """

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.formats.pictures import read_picture
 from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
 from backend.domain.evaluators.getters.microsoftpaint._circle import shows_red_circle
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.formats.pictures import read_picture
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 class _Picture(Parameters):

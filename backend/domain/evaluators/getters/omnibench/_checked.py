@@ -7,10 +7,10 @@ from pydantic import Field, field_validator
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import as_json
-from backend.domain.interactions import log_after
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.loop.interaction_log import log_after
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 LONGEST = 4000
 

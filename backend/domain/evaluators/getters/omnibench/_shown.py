@@ -3,11 +3,11 @@
 import io
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.formats.accessibility import widgets
-from backend.domain.evaluators.formats.picture_text import SPARSE, readings
-from backend.domain.evaluators.formats.pictures import decode_picture
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.formats.accessibility import widgets
+from backend.domain.formats.picture_text import SPARSE, readings
+from backend.domain.formats.pictures import decode_picture
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 
 def tree(context: SetupContext) -> Blob:

@@ -6,13 +6,13 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.evaluators.formats.any_text import read_any_text
 from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
 from backend.domain.evaluators.getters.omnibench._checked import Text
+from backend.domain.formats.any_text import read_any_text
+from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.ports import SetupContext
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 class FileText(Text):

@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import Field
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 _THERE = frozenset({"too_large", "forbidden", "bad_request"})
 """How the guest refuses to give what is there: more than a byte, not ours to read, a folder."""

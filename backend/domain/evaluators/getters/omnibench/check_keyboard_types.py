@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.formats.typed import joined
 from backend.domain.evaluators.getters._evidence import Checked, stated
 from backend.domain.evaluators.getters.omnibench._checked import Text, done, two, wanted
+from backend.domain.formats.typed import joined
+from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.ports import SetupContext
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 @register(Kind.GETTER, "check_keyboard_types", dialect=DIALECT)

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.wording import says
 from backend.domain.evaluators.getters._evidence import Checked, only, stated
 from backend.domain.evaluators.getters.omnibench._checked import Text, done, wanted
 from backend.domain.evaluators.getters.omnibench._shown import read_text
+from backend.domain.formats.wording import says
+from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.ports import SetupContext
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 @register(Kind.GETTER, "check_mouse_clicks", dialect=DIALECT)

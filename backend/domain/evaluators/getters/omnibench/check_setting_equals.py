@@ -8,13 +8,13 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.formats.setting_values import plain_value
 from backend.domain.evaluators.getters._evidence import Checked, as_json, fetched, only, stated
+from backend.domain.formats.setting_values import plain_value
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 KINDS = {"gsettings": 2, "xfconf": 2, "registry": 2, "file": 3}
 """Kinds of settings, and of how many words their place consists."""

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.formats.wording import says
 from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters.omnibench._checked import Text, two, wanted
 from backend.domain.evaluators.getters.omnibench._shown import read_from, screen, tree, words_of
+from backend.domain.formats.wording import says
+from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.ports import SetupContext
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 @register(Kind.GETTER, "check_text_exists", dialect=DIALECT)

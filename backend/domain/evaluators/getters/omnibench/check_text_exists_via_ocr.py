@@ -7,10 +7,10 @@ from typing import Any
 from backend.domain.evaluators.getters._evidence import Checked, only
 from backend.domain.evaluators.getters.omnibench._checked import Text, wanted
 from backend.domain.evaluators.getters.omnibench._shown import read_from, screen
+from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.ports import SetupContext
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 @register(Kind.GETTER, "check_text_exists_via_ocr", dialect=DIALECT)

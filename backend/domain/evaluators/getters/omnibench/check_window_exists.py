@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.parameters import Parameters
-from backend.domain.ports import SetupContext
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 class Title(Parameters):

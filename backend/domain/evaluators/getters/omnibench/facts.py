@@ -7,11 +7,11 @@ from typing import Any
 from backend.domain import registry
 from backend.domain.errors import Invalid
 from backend.domain.evaluators.facts import FactValue, packed, unpacked
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT, MOST_CHECKS
-from backend.domain.parameters import Parameters
-from backend.domain.ports import Getter, SetupContext
+from backend.domain.ports.desktop import Getter, SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 
 class Wanted(Parameters):

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import as_json, stated
-from backend.domain.ports import SetupContext
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 
 _LINE = re.compile(r"^ {4}(?P<name>\S.*?) {4}(?P<type>REG_[A-Z_]+)(?: {4}(?P<data>.*))?$")
 _ABSENT = 1

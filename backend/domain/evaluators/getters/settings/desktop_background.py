@@ -6,9 +6,9 @@ from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters.settings._registry import asked, texts
-from backend.domain.ports import SetupContext
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 KEY = r"HKCU\Control Panel\Desktop"
 

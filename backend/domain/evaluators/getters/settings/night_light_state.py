@@ -9,9 +9,9 @@ from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters.settings._night_light import schedule
 from backend.domain.evaluators.getters.settings._registry import asked, texts
 from backend.domain.evaluators.getters.settings._times import shown
-from backend.domain.ports import SetupContext
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 KEY = (
     r"HKCU\Software\Microsoft\Windows\CurrentVersion\CloudStore\Store\DefaultAccount\Current"

@@ -7,9 +7,9 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import MAX_NOTE, Checked, only
-from backend.domain.ports import SetupContext
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.score import Blob
 
 TYPES = (
     "3gp 3gpp 3gpp2 avi divx dv fli flv mp2t mp4 mp4v-es mpeg mpeg-system msvideo ogg quicktime vnd.divx vnd.mpegurl "

@@ -5,8 +5,8 @@ import re
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 MAX_TEXT = 100_000
 _TEXT = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""

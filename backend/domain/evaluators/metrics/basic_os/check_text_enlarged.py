@@ -3,8 +3,8 @@
 import math
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_text_enlarged")

@@ -1,8 +1,8 @@
 """`is_utc_0`: whether the desktop's time zone is at UTC."""
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "is_utc_0")

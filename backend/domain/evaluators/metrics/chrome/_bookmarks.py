@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._browser_pages import kind_of
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.chrome._pages import kind_of
-from backend.domain.score import MetricValue
+from backend.domain.model.score import MetricValue
 
 LIKED = "Liked Authors"
 Enough = Callable[[set[str], set[str]], bool]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.score import MetricValue
+from backend.domain.model.score import MetricValue
 
 Fits = Callable[[str, str], bool]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.archives import ArchiveRefused, unpacked
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.archives import ArchiveRefused, unpacked
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _METRICS = {
     "text": "compare_text_file",

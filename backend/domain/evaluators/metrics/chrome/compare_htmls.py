@@ -5,10 +5,10 @@ from itertools import zip_longest
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.text import read_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _LISTS = frozenset({"class", "rel", "rev", "accept-charset", "headers", "accesskey", "dropzone", "sizes", "sandbox"})
 """Attributes whose value is a list of words, however they are spaced."""

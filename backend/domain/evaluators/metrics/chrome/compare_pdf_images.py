@@ -5,11 +5,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.pdf import PdfRefused, draw_pages, read_pictures
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.chrome._pictures import alike, alike_pages
+from backend.domain.formats.pdf import PdfRefused, draw_pages, read_pictures
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from PIL.Image import Image

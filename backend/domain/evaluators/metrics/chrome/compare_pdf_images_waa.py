@@ -3,10 +3,10 @@
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.pdf import PdfRefused, draw_pages
 from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.formats.pdf import PdfRefused, draw_pages
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_pdf_images", dialect="waa")

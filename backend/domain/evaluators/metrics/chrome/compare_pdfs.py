@@ -1,11 +1,11 @@
 """`compare_pdfs`: how alike the texts of PDFs are."""
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.pdf import PdfRefused, draw_pages, read_text
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.chrome._pictures import alike_pages
+from backend.domain.formats.pdf import PdfRefused, draw_pages, read_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _WORK = 4 * 10**9
 """Letters of one text times letters of the other, up to which every letter counts whatever it costs."""

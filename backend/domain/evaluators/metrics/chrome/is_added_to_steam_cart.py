@@ -6,8 +6,8 @@ from typing import Any
 from backend.domain.evaluators.metrics._rules import rule as rule_of
 from backend.domain.evaluators.metrics._rules import texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "is_added_to_steam_cart")

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from backend.domain.evaluators.formats.addresses import same, same_waa
-from backend.domain.evaluators.metrics.chrome._pages import without_cookies
+from backend.domain.evaluators.metrics._browser_pages import without_cookies
+from backend.domain.formats.url_match import same, same_waa
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "is_cookie_deleted", dialect="waa")

@@ -3,9 +3,9 @@
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from backend.domain.evaluators.metrics.chrome._pages import active_page
+from backend.domain.evaluators.metrics._browser_pages import active_page
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "is_expected_active_tab_approximate")

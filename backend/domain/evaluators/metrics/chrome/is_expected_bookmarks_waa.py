@@ -3,8 +3,8 @@
 from typing import Any
 
 from backend.domain.evaluators.metrics.chrome._bookmarks import bookmarks as judged
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "is_expected_bookmarks", dialect="waa")

@@ -4,8 +4,8 @@ from typing import Any
 
 from backend.domain.evaluators.metrics._rules import rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _RENAMED = {"Zoom for Google Chrome": "Zoom Chrome Extension"}
 """Extensions whose name in the store has changed since the tasks were written."""

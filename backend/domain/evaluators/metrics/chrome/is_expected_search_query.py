@@ -4,12 +4,12 @@ import re
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.addresses import LONGEST
+from backend.domain.evaluators.metrics._browser_pages import address_of
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.chrome._pages import address_of
+from backend.domain.formats.url_match import LONGEST
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "is_expected_search_query")

@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from backend.domain.evaluators.metrics._browser_pages import kind_of
 from backend.domain.evaluators.metrics._rules import rule as rule_of
 from backend.domain.evaluators.metrics._rules import texts
-from backend.domain.evaluators.metrics.chrome._pages import kind_of
 from backend.domain.evaluators.metrics.chrome._shortcuts import among, entries
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "is_shortcut_on_desktop")

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.documents import read_document
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.score import MetricValue
+from backend.domain.formats.documents import read_document
+from backend.domain.model.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.documents import texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared
 from backend.domain.evaluators.metrics.docs._texts import ratio
-from backend.domain.score import MetricValue
+from backend.domain.formats.documents import texts
+from backend.domain.model.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.documents import read_document, texts, w
-from backend.domain.evaluators.formats.odt import odt_texts, odt_texts_as_published, read_odt
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared
-from backend.domain.score import MetricValue
+from backend.domain.formats.documents import read_document, texts, w
+from backend.domain.formats.odt import odt_texts, odt_texts_as_published, read_odt
+from backend.domain.model.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

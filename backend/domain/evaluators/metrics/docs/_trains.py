@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.documents import texts
+from backend.domain.formats.documents import texts
 
 if TYPE_CHECKING:
     from docx.document import Document

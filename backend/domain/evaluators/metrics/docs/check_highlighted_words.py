@@ -1,12 +1,12 @@
 """`check_highlighted_words`: no word of an OpenDocument text is highlighted in yellow any more."""
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.odt import Odt, OdtBackgrounds, odt_paragraphs, pieces, read_odt
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import same_text
+from backend.domain.formats.odt import Odt, OdtBackgrounds, odt_paragraphs, pieces, read_odt
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _YELLOW = "#ffff00"
 

@@ -6,8 +6,8 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
 from backend.domain.evaluators.metrics.docs._trains import trains
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_no_duplicates")

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.documents import Element, paragraphs, text_of, w
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared, expectation
+from backend.domain.formats.documents import Element, paragraphs, text_of, w
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

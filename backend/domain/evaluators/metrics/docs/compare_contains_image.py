@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.documents import Element, paragraphs, visible
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.formats.documents import Element, paragraphs, visible
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -1,8 +1,8 @@
 """`compare_docx_files`: two text documents say the same."""
 
 from backend.domain.evaluators.metrics.docs._texts import Comparison, compare_files
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_docx_files")

@@ -1,10 +1,10 @@
 """`compare_docx_files_and_ignore_new_lines`: two documents say the same, empty paragraphs aside."""
 
-from backend.domain.evaluators.formats.documents import texts
 from backend.domain.evaluators.metrics.docs._documents import compared
 from backend.domain.evaluators.metrics.docs._texts import Comparison, compare_texts
+from backend.domain.formats.documents import texts
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_docx_files_and_ignore_new_lines")

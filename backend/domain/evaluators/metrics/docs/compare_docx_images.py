@@ -5,12 +5,12 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from backend.domain.evaluators.formats.documents import pictures
-from backend.domain.evaluators.formats.pictures import decode_picture
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.formats.documents import pictures
+from backend.domain.formats.pictures import decode_picture
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -3,11 +3,11 @@
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.documents import texts
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.formats.documents import texts
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.document_styles import Styles
-from backend.domain.evaluators.formats.documents import paragraphs, run_text, runs, w
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.documents import paragraphs, run_text, runs, w
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

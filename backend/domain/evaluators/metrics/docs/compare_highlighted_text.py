@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.document_styles import Styles
-from backend.domain.evaluators.formats.documents import Element, run_text, runs, visible, w
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
+from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.documents import Element, run_text, runs, visible, w
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

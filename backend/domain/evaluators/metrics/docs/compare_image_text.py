@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.picture_text import SECONDS, readings
-from backend.domain.evaluators.formats.pictures import read_picture
-from backend.domain.evaluators.formats.xwd import is_xwd, read_xwd
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.picture_text import SECONDS, readings
+from backend.domain.formats.pictures import read_picture
+from backend.domain.formats.xwd import is_xwd, read_xwd
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -1,10 +1,10 @@
 """`compare_init_lines`: two documents begin alike."""
 
-from backend.domain.evaluators.formats.documents import texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared
+from backend.domain.formats.documents import texts
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_init_lines")

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.documents import Element, paragraphs, visible, w
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
+from backend.domain.formats.documents import Element, paragraphs, visible, w
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -1,8 +1,8 @@
 """`compare_references` of WindowsAgentArena: two documents list the same references."""
 
 from backend.domain.evaluators.metrics.docs._references import compare_lists
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_references", dialect="waa")

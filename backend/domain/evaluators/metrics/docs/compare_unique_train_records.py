@@ -6,8 +6,8 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.docs._documents import expectation, first_wrong, judged
 from backend.domain.evaluators.metrics.docs._trains import lines, trains_of
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _FILES = 2
 

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable
 
-from backend.domain.evaluators.formats.documents import texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.formats.documents import texts
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _WORDS = 3
 _APART = re.compile(r"\S+\s+\S+\s+\S+(\s*\t\s*|\s{2,})\S")

@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.colour_difference import difference
-from backend.domain.evaluators.formats.document_styles import Styles
-from backend.domain.evaluators.formats.documents import Element, cell_paragraphs, run_text, runs, w
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
+from backend.domain.formats.colour_difference import difference
+from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.documents import Element, cell_paragraphs, run_text, runs, w
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.documents import cell_paragraphs, paragraphs, run_text, w
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
+from backend.domain.formats.documents import cell_paragraphs, paragraphs, run_text, w
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

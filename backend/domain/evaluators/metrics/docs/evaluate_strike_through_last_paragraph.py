@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.document_styles import Styles
-from backend.domain.evaluators.formats.documents import paragraphs, run_text, runs, text_of, w
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
+from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.documents import paragraphs, run_text, runs, text_of, w
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

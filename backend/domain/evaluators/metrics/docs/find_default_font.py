@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, ParseError
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 MAX_BYTES = 16 * 2**20
 _OOR = "{http://openoffice.org/2001/registry}"

@@ -5,8 +5,8 @@ from collections import Counter
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import judged
 from backend.domain.evaluators.metrics.docs._trains import trains
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "get_unique_train_ids")

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.document_styles import Styles
-from backend.domain.evaluators.formats.documents import paragraphs, text_of
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import judged
+from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.documents import paragraphs, text_of
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -8,7 +8,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
-from backend.domain.score import MetricValue
+from backend.domain.model.score import MetricValue
 
 UNKNOWN = "__EVALUATION_FAILED__"
 """What upstream's getters say when they could not read the expectation."""

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.score import MetricValue
+from backend.domain.formats.text import read_text
+from backend.domain.model.score import MetricValue
 
 
 def compare_sources(result: str | None, expected: str | None, lines_of: Callable[[str], list[str]]) -> MetricValue:

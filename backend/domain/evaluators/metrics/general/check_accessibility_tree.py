@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.formats.accessibility import namespaces, searchable
 from backend.domain.evaluators.metrics._rules import HINT, mappings, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.accessibility import namespaces, searchable
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 SYSTEMS = ("ubuntu", "windows", "macos")
 MAX_TEXT = 100_000

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 MOST_SHOWN = 20
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.jsons import read_json, read_yaml
 from backend.domain.evaluators.metrics._rules import HINT, mappings, rule
+from backend.domain.evaluators.metrics._value_rules import fits
 from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
-from backend.domain.evaluators.metrics.general._value_rules import fits
+from backend.domain.formats.jsons import read_json, read_yaml
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_json")

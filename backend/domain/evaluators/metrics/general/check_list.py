@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.metrics._rules import HINT, texts
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.formats.text import read_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_list")

@@ -1,8 +1,8 @@
 """`compare_python_pure_text`: two files of Python source are the same but for blank lines and a head line."""
 
 from backend.domain.evaluators.metrics.general._python_text import compare_sources
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _HEADS = ("#!", "# -*- coding:", "# coding:", "# coding=")
 _MOST_HEADS = 3

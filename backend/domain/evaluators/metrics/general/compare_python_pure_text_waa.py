@@ -1,8 +1,8 @@
 """`compare_python_pure_text` of WindowsAgentArena: white space does not count at all."""
 
 from backend.domain.evaluators.metrics.general._python_text import compare_sources
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_python_pure_text", dialect="waa")

@@ -1,9 +1,9 @@
 """`compare_terminal_and_txt`: a text file holds what the terminal shows."""
 
-from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.text import read_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_terminal_and_txt")

@@ -4,10 +4,10 @@ import difflib
 from collections import Counter
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.text import read_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 MAX_LINES = 5000  # the comparison takes the square of it
 MAX_PAIRS = 50 * 10**6  # places at which the same line stands in both files

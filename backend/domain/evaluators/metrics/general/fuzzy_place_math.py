@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.packages import check_package
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.packages import check_package
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 PLACES = 3
 """Upstream asks for three, whatever the rule lists."""

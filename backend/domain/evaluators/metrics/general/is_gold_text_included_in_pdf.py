@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.jsons import read_json
 from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
+from backend.domain.formats.jsons import read_json
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 MAX_BYTES = 256 * 2**20
 MAX_PAGES = 1000

@@ -1,10 +1,10 @@
 """`is_included_all_json_objects`: one JSON object has all that another has."""
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.jsons import read_json
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.formats.jsons import read_json
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "is_included_all_json_objects")

@@ -4,8 +4,8 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "literal_match")

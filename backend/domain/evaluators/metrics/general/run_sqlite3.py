@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.formats.sqlite import first_row
 from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.sqlite import first_row
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "run_sqlite3")

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.pictures import read_picture
+from backend.domain.formats.pictures import read_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.pictures import has_alpha, is_turned, on_white, upright
+from backend.domain.formats.pictures import has_alpha, is_turned, on_white, upright
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -3,8 +3,8 @@
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import same_structure
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _LIKENESS = 0.9
 

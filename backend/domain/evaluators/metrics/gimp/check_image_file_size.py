@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.pictures import read_picture
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.pictures import read_picture
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_image_file_size")

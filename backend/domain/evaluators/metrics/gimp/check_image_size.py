@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.pictures import has_alpha, read_picture
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.pictures import has_alpha, read_picture
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from PIL.Image import Image

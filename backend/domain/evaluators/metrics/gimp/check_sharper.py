@@ -4,8 +4,8 @@ from pathlib import Path
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_sharper")

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.pictures import has_alpha
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import similar
+from backend.domain.formats.pictures import has_alpha
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from PIL.Image import Image

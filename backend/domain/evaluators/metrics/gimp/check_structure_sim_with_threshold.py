@@ -6,8 +6,8 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import same_structure, ssim
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -1,9 +1,9 @@
 """`check_textbox_on_leftside`: dark text begins at the left edge of a picture."""
 
-from backend.domain.evaluators.formats.pictures import on_white, read_picture
 from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.formats.pictures import on_white, read_picture
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _DARK = 128
 _EDGE = 0.05

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.pictures import read_picture
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._triangle import find_triangle, packed
+from backend.domain.formats.pictures import read_picture
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from PIL.Image import Image

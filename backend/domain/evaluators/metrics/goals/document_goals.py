@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.packages import check_package
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.packages import check_package
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "document_goals")

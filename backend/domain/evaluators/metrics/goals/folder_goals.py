@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 Contents = Mapping[str, Mapping[str, str]]
 

@@ -4,10 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.formats.text import read_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _ABSENT = object()
 

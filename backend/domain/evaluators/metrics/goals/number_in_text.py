@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 

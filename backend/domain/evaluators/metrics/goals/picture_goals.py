@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.formats.pictures import read_picture
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, verdict
+from backend.domain.formats.pictures import read_picture
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "picture_goals")

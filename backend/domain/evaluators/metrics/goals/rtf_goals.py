@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.formats.rtf import BrokenRtf, Paragraph, read_rtf
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.formats.rtf import BrokenRtf, Paragraph, read_rtf
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 MAX_BYTES = 8 * 2**20
 

@@ -1,10 +1,10 @@
 """`same_picture` (ours): two pictures show the same, pixel by pixel."""
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.pictures import read_picture
 from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.formats.pictures import read_picture
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "same_picture")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "settings_match")

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.formats.accessibility import Widget, widgets
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.accessibility import Widget, widgets
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "widget_value")

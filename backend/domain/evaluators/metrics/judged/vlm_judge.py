@@ -5,8 +5,8 @@ from typing import Any
 
 from backend.domain.judging.criteria import FINAL, Criterion
 from backend.domain.judging.judgement import Judgement
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "vlm_judge")

@@ -5,9 +5,9 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.facts import FactValue
+from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_expression", dialect=DIALECT)

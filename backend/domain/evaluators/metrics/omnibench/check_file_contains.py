@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.formats.wording import plain
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.wording import plain
+from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_file_contains", dialect=DIALECT)

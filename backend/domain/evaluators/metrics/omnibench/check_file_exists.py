@@ -1,8 +1,8 @@
 """`check_file_exists`: there is a file or folder of that path."""
 
+from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_file_exists", dialect=DIALECT)

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.formats.wording import says
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.wording import says
+from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_mouse_clicks", dialect=DIALECT)

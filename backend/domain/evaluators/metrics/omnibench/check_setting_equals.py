@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.formats.setting_values import same
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.setting_values import same
+from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_setting_equals", dialect=DIALECT)

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain.errors import EvidenceWanted
-from backend.domain.evaluators import foreign
+from backend.domain.evaluators import user_functions
 from backend.domain.evaluators.facts import FactValue
+from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "evaluate_agent_task_completion", dialect=DIALECT)
@@ -21,7 +21,7 @@ def evaluate_agent_task_completion(
         EvidenceWanted: it asks for a check that was not gathered.
         EvaluatorFailed: it broke, or tried what it may not.
     """
-    answer = foreign.run(source, values, {foreign.key_of(value.fact): value.holds() for value in result})
+    answer = user_functions.run(source, values, {user_functions.key_of(value.fact): value.holds() for value in result})
     if answer.wanted:
         raise EvidenceWanted(answer.wanted)
     return MetricValue(

@@ -5,9 +5,9 @@ import zipfile
 from collections import Counter
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.packages import check_archive
 from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.packages import check_archive
 
 MAX_MEMBER = 16 * 2**20
 MAX_TOTAL = 64 * 2**20

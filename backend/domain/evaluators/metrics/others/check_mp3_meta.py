@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.failures import let_through
 from backend.domain.evaluators.metrics._rules import HINT
+from backend.domain.evaluators.metrics._value_rules import fits
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.general._value_rules import fits
+from backend.domain.formats.failures import let_through
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 MAX_BYTES = 256 * 2**20
 NAMES = {

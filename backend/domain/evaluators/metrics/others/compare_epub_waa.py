@@ -4,8 +4,8 @@ from math import prod
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.others._epub import by_name, by_place, gold, read_book, reasons
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_epub", dialect="waa")

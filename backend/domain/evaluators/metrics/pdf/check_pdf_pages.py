@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.pdf import PdfRefused, count_pages
 from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.pdf import PdfRefused, count_pages
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
     name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")

@@ -1,8 +1,8 @@
 """`handed_in`: marks a task whose result people judge. Source: ProSoftArena, L4 (docs/benchmarks/prosoftarena.md)."""
 
 from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "handed_in")

@@ -1,8 +1,8 @@
 """`infeasible`: marks a task that cannot be done."""
 
 from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "infeasible")

@@ -7,13 +7,13 @@ from typing import Any
 from urllib.parse import unquote
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.any_text import read_any_text, read_cell
-from backend.domain.evaluators.formats.assertions import Fact, parse
-from backend.domain.evaluators.formats.pictures import read_picture
-from backend.domain.evaluators.formats.program_names import runs, shows
 from backend.domain.evaluators.metrics._verdicts import Goal, short
+from backend.domain.formats.any_text import read_any_text, read_cell
+from backend.domain.formats.assertions import Fact, parse
+from backend.domain.formats.pictures import read_picture
+from backend.domain.formats.program_names import runs, shows
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 Seen = Mapping[str, Any]
 

@@ -5,11 +5,11 @@ from math import sqrt
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.slides import Slide, read_deck
-from backend.domain.evaluators.formats.slides_colours import Colour, rgb
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.score import MetricValue
+from backend.domain.formats.slides import Slide, read_deck
+from backend.domain.formats.slides_colours import Colour, rgb
+from backend.domain.model.score import MetricValue
 
 _BLACK_TO_WHITE = sqrt(3 * 255**2)
 Seen = Callable[[Slide], Colour | None]

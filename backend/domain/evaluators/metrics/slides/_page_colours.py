@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.slides import look_into
-from backend.domain.evaluators.formats.slides_colours import Colour
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.slides._slide_numbers import all_numbers, in_words
-from backend.domain.score import MetricValue
+from backend.domain.formats.slides import look_into
+from backend.domain.formats.slides_colours import Colour
+from backend.domain.model.score import MetricValue
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation

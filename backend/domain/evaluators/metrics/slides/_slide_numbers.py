@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from backend.domain.evaluators.formats.slides_colours import A, Colour, P
-from backend.domain.evaluators.formats.slides_fills import Fills
-from backend.domain.evaluators.formats.slides_text import TextReader, Texts
+from backend.domain.formats.slides_colours import A, Colour, P
+from backend.domain.formats.slides_fills import Fills
+from backend.domain.formats.slides_text import TextReader, Texts
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation

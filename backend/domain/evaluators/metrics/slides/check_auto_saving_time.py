@@ -7,8 +7,8 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.slides._editor_settings import read_setting
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _PLACE = "/org.openoffice.Office.Common/Save/Document"
 

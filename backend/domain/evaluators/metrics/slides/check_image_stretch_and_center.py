@@ -1,11 +1,11 @@
 """`check_image_stretch_and_center`: the first slide's picture fills the slide."""
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.slides import Deck, Shape, read_deck
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.slides._compare.looks import same_look
+from backend.domain.formats.slides import Deck, Shape, read_deck
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _PICTURE = 13
 _HALF_INCH = 457_200  # English Metric Units

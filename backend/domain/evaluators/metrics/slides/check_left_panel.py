@@ -1,10 +1,10 @@
 """`check_left_panel`: the list of slides is open at the left of LibreOffice Impress."""
 
 from backend.domain.errors import Invalid
-from backend.domain.evaluators.formats.accessibility import widgets
 from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.formats.accessibility import widgets
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_left_panel")

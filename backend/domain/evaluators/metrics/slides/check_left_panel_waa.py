@@ -3,8 +3,8 @@
 from xml.etree.ElementTree import ParseError
 
 from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _CORNER = "parentcoord"
 

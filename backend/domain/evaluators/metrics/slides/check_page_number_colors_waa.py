@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from backend.domain.evaluators.formats.slides_colours import A, Colour
 from backend.domain.evaluators.metrics.slides._page_colours import page_numbers
+from backend.domain.formats.slides_colours import A, Colour
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation

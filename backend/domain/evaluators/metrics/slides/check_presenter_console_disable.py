@@ -2,8 +2,8 @@
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.slides._editor_settings import read_setting
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _PLACE = "/org.openoffice.Office.Impress/Misc/Start"
 

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.slides import look_into
-from backend.domain.evaluators.formats.slides_colours import A
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.slides._slide_numbers import all_numbers, in_words
+from backend.domain.formats.slides import look_into
+from backend.domain.formats.slides_colours import A
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation

@@ -1,9 +1,9 @@
 """`check_slide_orientation_Portrait`: the slides stand upright."""  # noqa: N999 - upstream's name.
 
-from backend.domain.evaluators.formats.slides import read_deck
 from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.formats.slides import read_deck
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_slide_orientation_Portrait")

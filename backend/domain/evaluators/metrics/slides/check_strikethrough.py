@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.slides import Deck, Paragraph, read_deck
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.slides import Deck, Paragraph, read_deck
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _PLACES = ("slide_index_s", "shape_index_s", "paragraph_index_s")
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.slides import look_into
-from backend.domain.evaluators.formats.slides_colours import P, local
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.slides import look_into
+from backend.domain.formats.slides_colours import P, local
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation

@@ -4,8 +4,8 @@ from typing import Any
 
 from backend.domain.evaluators.metrics.slides._compare.options import Manner
 from backend.domain.evaluators.metrics.slides._compare.verdicts import compare
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_pptx_files")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.evaluators.metrics.slides._fill_distance import colour_rule, nearness, shown, written
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "evaluate_presentation_fill_to_rgb_distance")

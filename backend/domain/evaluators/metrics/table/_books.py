@@ -8,8 +8,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, StrictInt, StrictStr
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.workbook import Sheet, Workbook
-from backend.domain.parameters import Parameters
+from backend.domain.formats.workbook import Sheet, Workbook
+from backend.domain.model.parameters import Parameters
 
 MOST_REASONS = 20
 _BY_NUMBER = re.compile(r"[RE]I(-?\d{1,4})")

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from backend.domain.evaluators.formats.cell_styles import Look
-from backend.domain.evaluators.formats.workbook import Bounds, Cell, CellError, Sheet, Workbook, inside
 from backend.domain.evaluators.metrics.table._formulas import (
     Area,
     FormulaError,
@@ -25,6 +23,8 @@ from backend.domain.evaluators.metrics.table._formulas import (
     truth,
 )
 from backend.domain.evaluators.metrics.table._matching import areas
+from backend.domain.formats.cell_styles import Look
+from backend.domain.formats.workbook import Bounds, Cell, CellError, Sheet, Workbook, inside
 
 MAX_TESTS = 5_000_000
 _BY_FORMULA = {

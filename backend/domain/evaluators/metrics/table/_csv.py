@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.csvs import read_lines
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.score import MetricValue
+from backend.domain.formats.csvs import read_lines
+from backend.domain.model.score import MetricValue
 
 
 def compared(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.domain.evaluators.formats.workbook import Bounds, column_number
+from backend.domain.formats.workbook import Bounds, column_number
 
 MAX_STEPS = 2_000_000
 MAX_DEPTH = 40

@@ -2,9 +2,9 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.formats.cell_styles import BLACK, NO_COLOUR, Colour, Fill, Font, Look
-from backend.domain.evaluators.formats.workbook import Cell, Sheet, Workbook, bounds, inside, relation
 from backend.domain.evaluators.metrics.table._books import Books
+from backend.domain.formats.cell_styles import BLACK, NO_COLOUR, Colour, Fill, Font, Look
+from backend.domain.formats.workbook import Cell, Sheet, Workbook, bounds, inside, relation
 
 CellProperty = Literal[
     "number_format", "font_name", "font_family", "font_color", "font_bold", "font_italic", "font_underline",

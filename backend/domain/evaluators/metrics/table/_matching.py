@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
-from backend.domain.evaluators.formats.workbook import Bounds, bounds
-from backend.domain.parameters import Parameters
+from backend.domain.formats.workbook import Bounds, bounds
+from backend.domain.model.parameters import Parameters
 
 _ORDER = {"eq", "ne", "le", "lt", "ge", "gt"}
 _RANGE = re.compile(r"range\.([te])([te])")

@@ -6,7 +6,6 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.formats.workbook import Damaged, Workbook, read_workbook
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.table._books import MOST_REASONS, Books, Rule
 from backend.domain.evaluators.metrics.table._rules.chart import ChartRule
@@ -23,8 +22,9 @@ from backend.domain.evaluators.metrics.table._rules.sheet_print import SheetPrin
 from backend.domain.evaluators.metrics.table._rules.sparkline import SparklineRule
 from backend.domain.evaluators.metrics.table._rules.style import StyleRule
 from backend.domain.evaluators.metrics.table._rules.zoom import ZoomRule
-from backend.domain.parameters import Parameters
-from backend.domain.score import MetricValue
+from backend.domain.formats.workbook import Damaged, Workbook, read_workbook
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.score import MetricValue
 
 T = TypeVar("T", bound=Callable[..., MetricValue])
 AnyRule = Annotated[

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from backend.domain.evaluators.formats.workbook import CellError
 from backend.domain.evaluators.metrics.table._books import Books, SheetReference
+from backend.domain.formats.workbook import CellError
 
 
 def value_of(books: Books, reference: SheetReference, row: int, column: int) -> Any:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.workbook import Damaged, Workbook, read_workbook
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.workbook import Damaged, Workbook, read_workbook
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 FIRST_ROW, LAST_ROW, COLUMN = 2, 22, 3
 

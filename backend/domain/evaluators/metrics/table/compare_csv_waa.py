@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from backend.domain.evaluators.metrics.table._csv import compared
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_csv", dialect="waa")

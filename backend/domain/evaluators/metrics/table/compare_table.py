@@ -3,8 +3,8 @@
 from typing import Any
 
 from backend.domain.evaluators.metrics.table._tables import checked, judged
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_table")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.thunderbird._mailbox import Reading, messages
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _SUBJECT = re.compile(r"^Subject:\s*(.*)$", re.MULTILINE | re.IGNORECASE)
 Paths = str | Sequence[str | None] | None

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.metrics._rules import HINT
+from backend.domain.evaluators.metrics._value_rules import fits
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.general._value_rules import fits
+from backend.domain.formats.text import read_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 _PREF = re.compile(r'user_pref\("(?P<key>(?:[^"\\]|\\.)+)", (?P<value>.+)\);')
 Rules = Mapping[str, Mapping[str, Any]]

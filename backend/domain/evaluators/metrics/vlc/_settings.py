@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.vlc_config import last_line_with, read_settings
 from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.score import MetricValue
+from backend.domain.formats.vlc_config import last_line_with, read_settings
+from backend.domain.model.score import MetricValue
 
 
 def wanted_text(rules: Mapping[str, Any], key: str) -> str:

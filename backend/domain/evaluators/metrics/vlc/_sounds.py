@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.audio import RATE, mel_cepstrum, read_samples
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.vlc._alignment import aligned_distance
-from backend.domain.score import MetricValue
+from backend.domain.formats.audio import RATE, mel_cepstrum, read_samples
+from backend.domain.model.score import MetricValue
 
 FLAT = 1e-6  # of what a coefficient of silence amounts to; less than that is rounding
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.vlc._settings import value_of, wanted_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 KEY = "global-key-play-pause"
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.evaluators.metrics.vlc._settings import compare_setting
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_qt_bgcone")

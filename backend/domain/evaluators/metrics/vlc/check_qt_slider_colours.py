@@ -7,8 +7,8 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.vlc._settings import value_of, wanted_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 KEY = "qt-slider-colours"
 DEFAULT = "153;210;153;20;210;20;255;199;15;245;39;29"

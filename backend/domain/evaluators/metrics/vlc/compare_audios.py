@@ -1,8 +1,8 @@
 """`compare_audios`: how alike two sounds are."""
 
 from backend.domain.evaluators.metrics.vlc._sounds import by_average, compare_sounds
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_audios")

@@ -1,8 +1,8 @@
 """`compare_audios` of WindowsAgentArena: how alike two sounds are, stricter with long ones."""
 
 from backend.domain.evaluators.metrics.vlc._sounds import by_sum, compare_sounds
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_audios", dialect="waa")

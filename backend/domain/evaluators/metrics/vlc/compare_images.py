@@ -1,11 +1,11 @@
 """`compare_images`: how alike two pictures are."""
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.pictures import read_picture
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.vlc._similarity import structural_similarity
+from backend.domain.formats.pictures import read_picture
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 BETTER = 0.01  # by so much a picture must be nearer than the reference
 

@@ -5,10 +5,10 @@ from itertools import zip_longest
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.video import each_frame, refusal
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.video import each_frame, refusal
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_videos")

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 Size = Mapping[str, int]
 

@@ -5,11 +5,11 @@ from typing import Any
 from urllib.parse import unquote, urlparse
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.text import read_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 FILE_INFO = ("filename", "title", "uri", "location", "name")
 URL_INFO = ("url", "URI", "location", "title", "filename")

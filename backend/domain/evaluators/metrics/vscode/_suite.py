@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.text import read_text
+from backend.domain.formats.text import read_text
 
 SECONDS = 30.0
 CPU_SECONDS = 20

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.jsonc import read_jsonc
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.jsonc import read_jsonc
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_json_settings")

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from backend.domain.evaluators.metrics.vscode._texts import compare_files
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_python_file_by_gold_file")

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.vscode._suite import run_suite
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "check_python_file_by_test_suite")

@@ -3,10 +3,10 @@
 import re
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.text import read_text
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.text import read_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 TOLERANCE = 1e-4
 _NUMBER = re.compile(

@@ -1,8 +1,8 @@
 """`compare_text_file`: two text files are the same to the last line's end."""
 
 from backend.domain.evaluators.metrics.vscode._texts import compare_files
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_text_file")

@@ -1,8 +1,8 @@
 """`compare_text_file` of our own tasks: two text files are the same, whether their last line ends or not."""
 
 from backend.domain.evaluators.metrics.vscode._texts import compare_files
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 
 @register(Kind.METRIC, "compare_text_file", dialect="starter")

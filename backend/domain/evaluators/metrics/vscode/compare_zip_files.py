@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.failures import let_through
-from backend.domain.evaluators.formats.packages import check_archive
-from backend.domain.evaluators.formats.pdf import PdfRefused, read_text
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.failures import let_through
+from backend.domain.formats.packages import check_archive
+from backend.domain.formats.pdf import PdfRefused, read_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
-from backend.domain.score import MetricValue
 
 PDF_LIKENESS = 0.95
 _MOST = 20

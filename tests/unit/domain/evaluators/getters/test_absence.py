@@ -9,7 +9,7 @@ from backend.domain import registry
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._evidence import ABSENT, NO_ROUTE, absence, fetched, python_says
 from backend.domain.evaluators.getters._live import NO_PAGES, running, shown
-from backend.domain.ports import SetupContext
+from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind
 from backend.domain.setup import run_step
 from tests.factories.desktops import linux, refuses

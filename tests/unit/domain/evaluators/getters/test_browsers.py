@@ -14,8 +14,8 @@ from backend.domain.evaluators.getters._live import address, looked_up, page, ru
 from backend.domain.evaluators.getters._profile import at, settings
 from backend.domain.evaluators.getters._shortcuts import Shortcuts
 from backend.domain.evaluators.getters.chrome._macys import product
+from backend.domain.model.score import Blob
 from backend.domain.registry import Kind
-from backend.domain.score import Blob
 from tests.factories import chrome_profile
 from tests.factories.getter_cases.browsers import CHROMIUM, EDGE, bar, folder, profile, showing
 from tests.factories.lnk import lnk
@@ -126,7 +126,7 @@ class TestDatabases:
             value(profile({"Default/History": data}), "history", tmp_path)
 
     def test_a_table_that_never_ends(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("backend.domain.evaluators.formats.browser_tables.MAX_SECONDS", 0.2)
+        monkeypatch.setattr("backend.domain.formats.browser_tables.MAX_SECONDS", 0.2)
         endless = (
             "CREATE VIEW cookies AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n"
         )

@@ -5,7 +5,7 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.getters.files.cloud_file import CloudFile
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
 

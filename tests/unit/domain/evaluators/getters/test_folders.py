@@ -5,7 +5,7 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._folders import file_names, joined, listed
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
 from tests.factories.desktops import linux, real_python
 from tests.factories.starter_tasks import FakeContext
 

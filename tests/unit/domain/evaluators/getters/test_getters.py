@@ -13,8 +13,8 @@ from backend.domain.evaluators.getters.files.vm_file import VmFile
 from backend.domain.evaluators.getters.general.accessibility_tree import AccessibilityTree
 from backend.domain.evaluators.getters.general.rule import Rule
 from backend.domain.evaluators.getters.general.vm_command_line import VmCommandLine
-from backend.domain.ports import ExecResult
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.desktops import says_no
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop

@@ -5,7 +5,7 @@ import pytest
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import NO_ROUTE
 from backend.domain.evaluators.getters._routes import agreed, answer, asked, text_at
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
 from tests.factories.desktops import linux, refuses, says_no
 from tests.fakes.desktop import FakeDesktop
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.addresses import normal, same, same_osworld, same_waa
+from backend.domain.formats.url_match import normal, same, same_osworld, same_waa
 from backend.domain.registry import Kind
 from tests.factories.chrome_profile import bookmark_roots, folder, page
 

@@ -5,9 +5,9 @@ import pytest
 from PIL import Image
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.program_names import runs, shows
 from backend.domain.evaluators.metrics.rules.written_assertion import written_assertion
-from backend.domain.setup._generated import Order, make
+from backend.domain.file_generators import Order, make
+from backend.domain.formats.program_names import runs, shows
 
 
 def value(expression: str, **seen: Any) -> float:

@@ -2,9 +2,9 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.protocols.omnibench import omnibench
-from backend.domain.score import PartResult, Verdict
-from backend.domain.task import EvaluatorSpec, PartKind
-from tests.factories.parts import part
+from backend.domain.model.score import PartResult, Verdict
+from backend.domain.model.task import EvaluatorSpec, PartKind
+from tests.factories.checkpoints import part
 
 SHAPE = {"a": ("x", ()), "b": ("x", ("a",)), "c": ("y", ("a",)), "d": ("x", ("b", "c")), "e": ("y", ("c",))}
 

@@ -2,9 +2,9 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.protocols.prosoftarena import prosoftarena
-from backend.domain.score import PartResult, Verdict
-from backend.domain.task import EvaluatorSpec, Part, PartKind
-from tests.factories.parts import part
+from backend.domain.model.score import PartResult, Verdict
+from backend.domain.model.task import EvaluatorSpec, Part, PartKind
+from tests.factories.checkpoints import part
 
 
 def phases(*weights: float) -> tuple[Part, ...]:

@@ -2,9 +2,9 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.protocols.windowsworld import windowsworld
-from backend.domain.score import PartResult, Verdict
-from backend.domain.task import EvaluatorSpec, PartKind
-from tests.factories.parts import file_says
+from backend.domain.model.score import PartResult, Verdict
+from backend.domain.model.task import EvaluatorSpec, PartKind
+from tests.factories.checkpoints import file_says
 
 SPEC = EvaluatorSpec(calls=(file_says("/end", "done"),), protocol="windowsworld")
 

@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import ClusterLost, GuestLost
-from backend.domain.ports import DesktopSpec, OpenDesktop
-from backend.domain.run import Screen
-from backend.domain.slots import SlotRef
+from backend.domain.machines.slots import SlotRef
+from backend.domain.model.run import Screen
+from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeProvider
 from worker.images.windows.accept.resets import first_start, nothing_left, resets, screens

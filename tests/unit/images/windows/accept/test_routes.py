@@ -3,7 +3,7 @@ import re
 import pytest
 
 from backend.domain.errors import GuestRefused
-from backend.domain.ports import ExecResult
+from backend.domain.ports.desktop import ExecResult
 from tests.architecture.tree import ROOT
 from tests.fakes.desktop import FakeDesktop
 from worker.images.windows.accept.routes import ELSEWHERE, ROUTES, WINDOWS, ask_all

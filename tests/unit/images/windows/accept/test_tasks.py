@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from backend.domain.agents._oracle_steps import read_solution
 from backend.domain.errors import Invalid, NotFound
+from backend.domain.solutions.steps import read_solution
 from worker.images.windows.accept.tasks import EXAMPLES, Solution, lines_of, read_solutions, with_solutions
 
 

@@ -12,10 +12,10 @@ from botocore.exceptions import ClientError
 
 from backend.config import Settings
 from backend.domain.errors import Damaged, Invalid, NotFound, Unavailable
-from backend.services.stores import bucket, open_store, s3
-from backend.services.stores.bucket import BucketStore
-from backend.services.stores.folder import FolderStore
-from backend.services.stores.s3 import Place, told
+from backend.services.artifacts.stores import bucket, open_store, s3
+from backend.services.artifacts.stores.bucket import BucketStore
+from backend.services.artifacts.stores.folder import FolderStore
+from backend.services.artifacts.stores.s3 import Place, told
 from tests.fakes.s3 import place_at, s3_server
 
 HELLO = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import Damaged, NotFound, Unavailable
-from backend.services.stores.folder import FolderStore
+from backend.services.artifacts.stores.folder import FolderStore
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ class TestPut:
         def full(_: int) -> None:
             raise OSError(number, "full")
 
-        monkeypatch.setattr("backend.services.stores.folder.os.fsync", full)
+        monkeypatch.setattr("backend.services.artifacts.stores.folder.os.fsync", full)
         with pytest.raises(Unavailable, match="disk full"):
             store.put(b"x", "a/b")
         assert files(store.root) == []

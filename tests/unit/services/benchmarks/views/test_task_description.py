@@ -1,5 +1,5 @@
-from backend.services.pages_task_words import evaluator_words
-from tests.factories.parts import part, task_of_parts
+from backend.services.benchmarks.views.task_description import evaluator_words
+from tests.factories.checkpoints import part, task_of_parts
 
 
 class TestEvaluatorWords:

@@ -4,7 +4,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from backend.domain.errors import Invalid
-from backend.services.pages_new_run import options_of, parameters, params_of, request_of
+from backend.services.runs.views.new_run import options_of, parameters, params_of, request_of
 
 
 class Params(BaseModel):

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.services.pages_looks import Look, Split, look_of, state_of
+from backend.services.runs.views.outcome_style import Look, Split, look_of, state_of
 
 
 class TestLookOf:

@@ -1,15 +1,15 @@
 import re
 from pathlib import Path
 
-from backend.domain import loop
-from backend.services.pages_runs import PHASES
+from backend.domain.loop import agent_loop
+from backend.services.runs.views.runs import PHASES
 
 CSS = Path("frontend/static/css/screens.css")
 
 
 class TestPhases:
     def test_every_phase_of_the_loop_is_shown(self) -> None:
-        assert set(loop.PHASES) | {"reset", "health", "setup", "turn", "evaluation", "lost"} == set(PHASES)
+        assert set(agent_loop.PHASES) | {"reset", "health", "setup", "turn", "evaluation", "lost"} == set(PHASES)
 
     def test_each_has_a_look_of_its_own(self) -> None:
         looks = dict(re.findall(r"\.ph-(\w+) \{\s*fill: ([^;]+);", CSS.read_text()))

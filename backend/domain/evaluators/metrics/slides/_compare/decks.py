@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from backend.domain.evaluators.formats.slides import Deck, OwnFill, Paragraph, Shape, Slide
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.slides._compare.geometry import geometry
 from backend.domain.evaluators.metrics.slides._compare.looks import fills, links, pictures, sizes, transitions
 from backend.domain.evaluators.metrics.slides._compare.options import Manner, Options
 from backend.domain.evaluators.metrics.slides._compare.tables import tables
 from backend.domain.evaluators.metrics.slides._compare.text import TextRules, bullets, texts
+from backend.domain.formats.slides import Deck, OwnFill, Paragraph, Shape, Slide
 
 _BROKEN = "upstream breaks over a theme's colour"
 

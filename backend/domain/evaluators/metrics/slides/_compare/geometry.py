@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from backend.domain.evaluators.formats.slides import Shape
 from backend.domain.evaluators.metrics.slides._compare.options import Options
+from backend.domain.formats.slides import Shape
 
 PICTURE, TABLE, FREEFORM = 13, 19, 5
 _LOWER = 3_600_000  # English Metric Units: 10 cm from the top, upstream's idea of the bottom.

@@ -4,11 +4,11 @@ import io
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.formats.pictures import decode_picture
-from backend.domain.evaluators.formats.slides import Deck, Fill, Picture, Shape, Slide
-from backend.domain.evaluators.formats.slides_text import far
 from backend.domain.evaluators.metrics.slides._compare.geometry import near
 from backend.domain.evaluators.metrics.slides._compare.options import Options
+from backend.domain.formats.pictures import decode_picture
+from backend.domain.formats.slides import Deck, Fill, Picture, Shape, Slide
+from backend.domain.formats.slides_text import far
 
 if TYPE_CHECKING:
     import numpy as np

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from backend.domain.evaluators.formats.slides import Cell, Shape
 from backend.domain.evaluators.metrics.slides._compare.looks import fills
 from backend.domain.evaluators.metrics.slides._compare.options import Options
 from backend.domain.evaluators.metrics.slides._compare.text import TextRules, texts
+from backend.domain.formats.slides import Cell, Shape
 
 Rows = tuple[tuple[Cell, ...], ...]
 

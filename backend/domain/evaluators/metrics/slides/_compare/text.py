@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from backend.domain.evaluators.formats.slides import Bullet, Paragraph, Run, Slide
-from backend.domain.evaluators.formats.slides_text import far
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.slides._compare.options import Manner, Options
+from backend.domain.formats.slides import Bullet, Paragraph, Run, Slide
+from backend.domain.formats.slides_text import far
 
 _FIRST_LEVELS = {0, 1}
 _NO_BULLET = "No Bullet"

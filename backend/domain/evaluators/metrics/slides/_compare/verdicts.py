@@ -5,11 +5,11 @@ from itertools import islice
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.slides import read_deck
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.slides._compare.decks import differences
 from backend.domain.evaluators.metrics.slides._compare.options import Manner, Options
-from backend.domain.score import MetricValue
+from backend.domain.formats.slides import read_deck
+from backend.domain.model.score import MetricValue
 
 _MOST = 20
 

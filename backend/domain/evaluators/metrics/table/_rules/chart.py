@@ -2,8 +2,8 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.formats.charts import Anchor, Chart, read_charts
 from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, capped, shown
+from backend.domain.formats.charts import Anchor, Chart, read_charts
 
 Property = Literal[
     "title", "legend", "anchor", "width", "height", "type", "direction", "xtitle", "ytitle", "ztitle"

@@ -4,11 +4,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from backend.domain.evaluators.formats.workbook import bounds
 from backend.domain.evaluators.metrics.table._books import Books, Rule, SheetReference, shown
 from backend.domain.evaluators.metrics.table._looks import CellProperty, Looks
 from backend.domain.evaluators.metrics.table._matching import ValueRule
 from backend.domain.evaluators.metrics.table._values import value_of
+from backend.domain.formats.workbook import bounds
 
 
 class CheckCellRule(Rule):

@@ -2,9 +2,9 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.formats.workbook import Sheet
 from backend.domain.evaluators.metrics.table._books import Books, Rule, SheetReference, shown
 from backend.domain.evaluators.metrics.table._matching import ValueRule
+from backend.domain.formats.workbook import Sheet
 
 Attribute = Literal[
     "ranges", "sqref", "cells", "type", "formula1", "formula2", "operator", "allowBlank", "allow_blank", "showDropDown",

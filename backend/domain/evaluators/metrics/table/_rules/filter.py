@@ -2,8 +2,8 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.formats.workbook import Sheet
 from backend.domain.evaluators.metrics.table._books import Books, PairRule, differences
+from backend.domain.formats.workbook import Sheet
 
 _CONDITION = ("descending", "sortBy", "ref", "customList", "dxfId", "iconSet", "iconId")
 _KNOWN = {"filters", "customFilters"}

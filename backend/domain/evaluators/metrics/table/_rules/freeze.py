@@ -2,8 +2,8 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.formats.workbook import Sheet
 from backend.domain.evaluators.metrics.table._books import Books, PairRule, shown
+from backend.domain.formats.workbook import Sheet
 
 
 class FreezeRule(PairRule):

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from backend.domain.evaluators.formats.pivots import Pivot, PivotItem, read_pivots
-from backend.domain.evaluators.formats.workbook import address
 from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, capped, shown
+from backend.domain.formats.pivots import Pivot, PivotItem, read_pivots
+from backend.domain.formats.workbook import address
 
 Property = Literal[
     "name", "show_total", "show_empty_row", "show_empty_col", "show_headers", "location", "selection", "ordered",

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from backend.domain.evaluators.formats.workbook import Sheet, column_letters
 from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, differences
+from backend.domain.formats.workbook import Sheet, column_letters
 
 _ROW = {"hidden": "hidden", "collapsed": "collapsed", "height": "ht", "outlineLevel": "outlineLevel", "s": "s"}
 _COLUMN = {

@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from backend.domain.evaluators.formats.workbook import address, column_letters
 from backend.domain.evaluators.metrics.table._books import Books, PairRule, capped, shown
 from backend.domain.evaluators.metrics.table._frames import Frame, Way, frame_differences
+from backend.domain.formats.workbook import address, column_letters
 
 
 class SheetDataRule(PairRule):

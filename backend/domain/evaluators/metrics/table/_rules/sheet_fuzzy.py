@@ -5,11 +5,11 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from backend.domain.evaluators.formats.workbook import Bounds, address
 from backend.domain.evaluators.metrics.table._books import Books, PairRule, capped, shown
 from backend.domain.evaluators.metrics.table._matching import areas
 from backend.domain.evaluators.metrics.table._values import text_of
-from backend.domain.parameters import Parameters
+from backend.domain.formats.workbook import Bounds, address
+from backend.domain.model.parameters import Parameters
 
 MAX_CELLS = 200_000
 _NOTHING = "None"  # how upstream writes an empty cell

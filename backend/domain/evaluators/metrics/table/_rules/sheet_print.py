@@ -3,8 +3,8 @@
 from typing import Literal
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.csvs import beside, read_lines
 from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, capped, shown
+from backend.domain.formats.csvs import beside, read_lines
 
 
 class SheetPrintRule(PairRule):

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from backend.domain.evaluators.formats.sparklines import read_sparklines
 from backend.domain.evaluators.metrics.table._books import Books, PairRule, differences
+from backend.domain.formats.sparklines import read_sparklines
 
 
 class SparklineRule(PairRule):

@@ -5,11 +5,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from backend.domain.evaluators.formats.cell_styles import Look
-from backend.domain.evaluators.formats.workbook import Cell, Sheet, address
 from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, differences
 from backend.domain.evaluators.metrics.table._conditions import Conditions
 from backend.domain.evaluators.metrics.table._looks import CellProperty, Looks
+from backend.domain.formats.cell_styles import Look
+from backend.domain.formats.workbook import Cell, Sheet, address
 
 
 class Position(tuple[int, int]):

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.evaluators.getters.calc.conference_city_in_order import ConferenceCityInOrder
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from backend.domain.evaluators.getters.fileexplorer.is_files_moved_downloads imp
 from backend.domain.evaluators.getters.fileexplorer.vm_folder_exists_in_documents import VmFolderExistsInDocuments
 from backend.domain.evaluators.getters.fileexplorer.vm_library_folders import VmLibraryFolders
 from backend.domain.evaluators.getters.fileexplorer.zipped_folder_in_desktop import ZippedFolderInDesktop
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
 from tests.factories import archives
 from tests.factories.desktops import linux, real_python, refuses, windows
 from tests.factories.starter_tasks import FakeContext

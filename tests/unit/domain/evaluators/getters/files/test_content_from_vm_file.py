@@ -9,7 +9,7 @@ import pytest
 from backend.domain.errors import Invalid
 from backend.domain.evaluators.getters.files import _last_row
 from backend.domain.evaluators.getters.files.content_from_vm_file import ContentFromVmFile
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
 from tests.factories.office import soffice
 from tests.factories.workbooks import workbook
 

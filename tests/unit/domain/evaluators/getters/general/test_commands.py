@@ -6,7 +6,7 @@ from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid
 from backend.domain.evaluators.getters.general.replay import Replay
 from backend.domain.evaluators.getters.general.vm_command_error import VmCommandError
 from backend.domain.evaluators.getters.general.vm_terminal_output import VmTerminalOutput
-from backend.domain.ports import ExecResult
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.desktops import linux, refuses
 
 NOWHERE = Path("unused")

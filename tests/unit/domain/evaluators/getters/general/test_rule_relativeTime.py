@@ -12,7 +12,7 @@ from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.getters._evidence import as_json
 from backend.domain.evaluators.getters.general._days import DAYS, day, second_day, written
 from backend.domain.evaluators.getters.general.rule_relativeTime import RuleRelativeTime
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
 from tests.factories.desktops import linux
 
 NOWHERE = Path("unused")

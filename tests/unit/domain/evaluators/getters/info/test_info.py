@@ -6,7 +6,7 @@ import pytest
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters.info.vm_wallpaper import VmWallpaper
 from backend.domain.evaluators.getters.info.vm_window_size import VmWindowSize
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
 from tests.factories.desktops import linux, refuses, windows
 from tests.fakes.desktop import FakeWindow
 

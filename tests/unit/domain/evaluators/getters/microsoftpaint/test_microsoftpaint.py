@@ -8,7 +8,7 @@ from backend.domain.evaluators.getters.microsoftpaint.image_dimension_matches_in
 from backend.domain.evaluators.getters.microsoftpaint.is_red_circle_present_on_canvas import (
     IsRedCirclePresentOnCanvas,
 )
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
 from tests.factories.paint import canvas
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from backend.domain.evaluators.getters.omnibench.check_file_contains import CheckFileContains
-from backend.domain.score import Blob
+from backend.domain.model.score import Blob
 from tests.factories.workbooks import workbook
 
 

@@ -14,7 +14,7 @@ from backend.domain.evaluators.getters.settings.night_light_state import KEY, Ni
 from backend.domain.evaluators.getters.settings.storage_sense_run_frequency import StorageSenseRunFrequency
 from backend.domain.evaluators.getters.settings.system_notifications import SystemNotifications
 from tests.factories.desktops import linux, windows
-from tests.factories.night_light import settings
+from tests.factories.windows_night_light import settings
 
 NOWHERE = Path("unused")
 

@@ -8,8 +8,8 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters.vlc.default_video_player import TYPES, DefaultVideoPlayer
 from backend.domain.evaluators.getters.vlc.vlc_config import VlcConfig
 from backend.domain.evaluators.getters.vlc.vlc_playing_info import VlcPlayingInfo
-from backend.domain.ports import ExecResult
-from backend.domain.ports_web import WebReply
+from backend.domain.ports.desktop import ExecResult
+from backend.domain.ports.web import WebReply
 from tests.factories.desktops import linux
 from tests.factories.starter_tasks import FakeContext
 

@@ -2,8 +2,8 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters.vscode.vscode_config import VscodeConfig
-from backend.domain.ports import ExecResult
-from backend.domain.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.desktops import linux
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeWindow

@@ -9,10 +9,10 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats import archives
 from backend.domain.evaluators.metrics.chrome._pictures import hash_distance
+from backend.domain.formats import archives
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind
-from backend.domain.score import MetricValue
 from tests.factories.metric_cases.chrome import taped, write_html, zipped
 from tests.factories.pdf import drawing, long_text, pdf_bytes, write_pdf
 

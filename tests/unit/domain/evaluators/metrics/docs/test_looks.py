@@ -10,9 +10,9 @@ from PIL import Image
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats import picture_text
+from backend.domain.formats import picture_text
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind
-from backend.domain.score import MetricValue
 from tests.factories.docx import Block, Picture, Xml, p, png, r, save, save_odt, table
 from tests.factories.metric_cases.docs import BREAK, OBJECT, OPTIONS, PAGE, TABS, screenshot, settings
 from tests.factories.office import soffice_all

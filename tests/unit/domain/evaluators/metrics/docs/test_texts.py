@@ -11,8 +11,8 @@ from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.docs import _texts
 from backend.domain.evaluators.metrics.docs._texts import Comparison, compare_texts
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind
-from backend.domain.score import MetricValue
 from tests.factories.docx import Block, save, save_odt, table
 from tests.factories.office import soffice
 

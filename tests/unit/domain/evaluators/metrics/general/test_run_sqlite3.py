@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats import sqlite
 from backend.domain.evaluators.metrics.general.run_sqlite3 import run_sqlite3
+from backend.domain.formats import sqlite
 from tests.factories.sqlite import database, starred
 
 THUNDERBIRD = (

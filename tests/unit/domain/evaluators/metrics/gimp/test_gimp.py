@@ -12,11 +12,11 @@ from PIL import Image
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.gimp_config import read_entries
-from backend.domain.evaluators.formats.pictures import read_picture
 from backend.domain.evaluators.metrics.gimp._structure import ssim
+from backend.domain.formats.gimp_config import read_entries
+from backend.domain.formats.pictures import read_picture
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind
-from backend.domain.score import MetricValue
 from tests.factories.images import (
     blurred,
     brighter,

@@ -9,8 +9,8 @@ from pptx.oxml import parse_xml
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind
-from backend.domain.score import MetricValue
 from tests.factories.editor_settings import SAVE, START, settings
 from tests.factories.metric_cases.slides import BLUE, STRUCK, blue, pictured, stretched, strike, tree, upright
 from tests.factories.office import soffice

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.formats.jsonc import parse_jsonc
 from backend.domain.evaluators.metrics.vscode import _suite
+from backend.domain.formats.jsonc import parse_jsonc
 from backend.domain.registry import Kind
 
 registry.load()

@@ -1,0 +1,1 @@
+"""Tables: who acts, and for which project."""

@@ -1,0 +1,1 @@
+"""Tables: attempts, their evaluations and the evidence behind them."""

@@ -1,0 +1,1 @@
+"""Tables: own tasks before they count."""

@@ -1,0 +1,1 @@
+"""Tables: what this installation can run, and what is asked of it."""

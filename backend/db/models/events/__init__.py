@@ -1,0 +1,1 @@
+"""Tables: events of runs, the live view, and the waking of workers."""

@@ -1,0 +1,1 @@
+"""Tables: judges, and the people who check them."""

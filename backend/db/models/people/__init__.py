@@ -1,0 +1,1 @@
+"""Tables: people as agents, and their hand on an agent's desktop."""

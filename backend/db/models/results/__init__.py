@@ -1,0 +1,1 @@
+"""Tables: what runs come to: roll-ups, leaderboards, analyses."""

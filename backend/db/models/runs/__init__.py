@@ -1,0 +1,1 @@
+"""Tables: runs and their episodes."""

@@ -1,0 +1,1 @@
+"""Tables: studies: grids of conditions and what they come to."""

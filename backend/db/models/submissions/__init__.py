@@ -1,0 +1,1 @@
+"""Tables: work that people compare."""

@@ -1,0 +1,1 @@
+"""Queries: who acts, and for which project."""

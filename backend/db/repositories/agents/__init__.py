@@ -1,0 +1,1 @@
+"""Queries: agents from outside: their tokens and their channel."""

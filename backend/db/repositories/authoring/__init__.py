@@ -1,0 +1,1 @@
+"""Queries: own tasks before they count."""

@@ -1,0 +1,1 @@
+"""Queries: benchmarks, their tasks and what suites publish beside them."""

@@ -1,0 +1,1 @@
+"""Queries: what this installation can run, and what is asked of it."""

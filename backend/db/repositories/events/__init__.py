@@ -1,0 +1,1 @@
+"""Queries: events of runs, the live view, and the waking of workers."""

@@ -1,0 +1,1 @@
+"""Queries: recorded trajectories as training data."""

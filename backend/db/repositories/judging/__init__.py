@@ -1,0 +1,1 @@
+"""Queries: judges, and the people who check them."""

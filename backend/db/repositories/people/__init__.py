@@ -1,0 +1,1 @@
+"""Queries: people as agents, and their hand on an agent's desktop."""

@@ -1,0 +1,1 @@
+"""Queries: what runs come to: roll-ups, leaderboards, analyses."""

@@ -1,0 +1,1 @@
+"""Queries: runs and their episodes."""

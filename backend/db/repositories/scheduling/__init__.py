@@ -1,0 +1,1 @@
+"""Queries: who gets the next free slot, and why the others wait."""

@@ -1,0 +1,1 @@
+"""Queries: studies: grids of conditions and what they come to."""

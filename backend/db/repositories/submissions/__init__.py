@@ -1,0 +1,1 @@
+"""Queries: work that people compare."""

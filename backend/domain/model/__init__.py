@@ -1,0 +1,1 @@
+"""The values that everything speaks of: tasks, runs, episodes, trajectories, scores."""

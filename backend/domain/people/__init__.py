@@ -1,0 +1,1 @@
+"""What people do: mouse and keyboard of theirs, and work that they compare."""

@@ -1,0 +1,1 @@
+"""The screen as agents read it: pictures and accessibility trees."""

@@ -1,0 +1,1 @@
+"""Oracle solutions: their steps as task files write them, and what they are on a screen."""

@@ -1,0 +1,1 @@
+"""Studies: grids of conditions, read as paired differences."""

@@ -1,0 +1,1 @@
+"""Who acts, and for which project."""

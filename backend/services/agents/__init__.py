@@ -1,0 +1,1 @@
+"""Agents from outside: their tokens and their channel."""

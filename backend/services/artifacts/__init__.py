@@ -1,0 +1,1 @@
+"""Stored bytes, and the guarded way to the web that fetches them."""

@@ -1,0 +1,1 @@
+"""Attempts, their evaluations and the evidence behind them."""

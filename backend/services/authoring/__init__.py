@@ -1,0 +1,1 @@
+"""Own tasks before they count."""

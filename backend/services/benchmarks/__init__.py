@@ -1,0 +1,1 @@
+"""Benchmarks, their tasks and what suites publish beside them."""

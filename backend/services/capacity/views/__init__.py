@@ -1,0 +1,1 @@
+"""What pages show of what this installation can run."""

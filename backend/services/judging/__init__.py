@@ -1,0 +1,1 @@
+"""Judges, and the people who check them."""

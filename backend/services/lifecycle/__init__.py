@@ -1,0 +1,1 @@
+"""States, their legal transitions, and what becomes of what was lost."""

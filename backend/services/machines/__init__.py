@@ -1,0 +1,1 @@
+"""Machine images and hardware virtualisation of this machine."""

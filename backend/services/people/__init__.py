@@ -1,0 +1,1 @@
+"""People as agents, and their hand on an agent's desktop."""

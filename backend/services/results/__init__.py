@@ -1,0 +1,1 @@
+"""What runs come to: roll-ups, leaderboards, analyses."""

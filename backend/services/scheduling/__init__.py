@@ -1,0 +1,1 @@
+"""Who gets the next free slot, and why the others wait."""

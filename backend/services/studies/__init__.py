@@ -1,0 +1,1 @@
+"""Studies: grids of conditions and what they come to."""

@@ -1,0 +1,1 @@
+"""API and pages: who acts, and for which project."""

@@ -1,0 +1,1 @@
+"""API and pages: agents from outside: their tokens and their channel."""

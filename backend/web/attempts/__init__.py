@@ -1,0 +1,1 @@
+"""API and pages: attempts, their evaluations and the evidence behind them."""

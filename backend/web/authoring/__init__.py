@@ -1,0 +1,1 @@
+"""API and pages: own tasks before they count."""

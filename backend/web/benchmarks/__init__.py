@@ -1,0 +1,1 @@
+"""API and pages: benchmarks, their tasks and what suites publish beside them."""

@@ -1,0 +1,1 @@
+"""API and pages: what this installation can run, and what is asked of it."""

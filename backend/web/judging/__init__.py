@@ -1,0 +1,1 @@
+"""API and pages: judges, and the people who check them."""

@@ -1,0 +1,1 @@
+"""API and pages: people as agents, and their hand on an agent's desktop."""

@@ -1,0 +1,1 @@
+"""API and pages: what runs come to: roll-ups, leaderboards, analyses."""

@@ -1,0 +1,1 @@
+"""API and pages: work that people compare."""

@@ -1,0 +1,1 @@
+"""What the guest API takes and gives, and what its routes need of a platform."""

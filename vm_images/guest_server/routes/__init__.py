@@ -1,0 +1,1 @@
+"""The routes of the guest API, one file per capability."""

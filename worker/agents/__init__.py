@@ -1,0 +1,1 @@
+"""Agents outside of this process, and the channels to them."""

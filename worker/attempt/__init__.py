@@ -1,0 +1,1 @@
+"""One attempt, from the opened desktop to the stored score."""

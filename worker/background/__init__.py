@@ -1,0 +1,1 @@
+"""What people asked for, done beside the attempts."""

@@ -1,0 +1,1 @@
+"""What all parts of a worker stand on: leases, threads, the database."""

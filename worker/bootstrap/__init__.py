@@ -1,0 +1,1 @@
+"""Puts a worker together, once per process."""

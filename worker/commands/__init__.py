@@ -1,0 +1,1 @@
+"""Commands of their own process: `python -m worker.commands.<name>`."""

@@ -1,0 +1,1 @@
+"""What observation spaces may use beside the desktop."""

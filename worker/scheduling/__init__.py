@@ -1,0 +1,1 @@
+"""Which work this worker takes, and what keeps its leases alive."""
