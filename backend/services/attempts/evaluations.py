@@ -159,7 +159,8 @@ def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
     goal, now = goal_of(evaluation), workers.now(session)
     row = add_evaluation(session, attempt, evaluation, found.evidence, found.seconds, judged=found.judged)
     if evaluation.handed_in:
-        submissions.hand_in(session, attempt, episode, found.evidence)
+        results = [(one.blob_name, one.blob) for one in found.evidence if one.role is EvidenceRole.RESULT and one.blob]
+        submissions.hand_in(session, attempt, episode, results)
     told = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
     events.append(session, run, Kind.EVALUATION, told, episode_id=episode.id, attempt_id=attempt.id)
     sound = {"failure_class": None, "failure_message": ""}

@@ -2,32 +2,33 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Work
-from backend.db.models.enums import EvidenceRole
 from backend.db.repositories.submissions import submissions as repository
 from backend.domain.errors import NotFound
 from backend.domain.model.task import Task
 from backend.domain.people.submissions import Form, form_of, text_of
 from backend.domain.ports.storage import ArtifactStore
-
-if TYPE_CHECKING:
-    from backend.services.attempts.attempts import EvidenceRow
+from backend.services.artifacts.artifacts import ArtifactRef
 
 EXPERT_WORK = "expert_work"
 """The label that names the asset."""
 
 
-def hand_in(session: Session, attempt: Attempt, episode: Episode, evidence: Sequence["EvidenceRow"]) -> None:
-    """Keeps what an attempt left as a work; nothing where it left no file. Safe to call twice."""
+def hand_in(session: Session, attempt: Attempt, episode: Episode, results: Sequence[tuple[str, ArtifactRef]]) -> None:
+    """Keeps what an attempt left as a work; nothing where it left no file. Safe to call twice.
+
+    Args:
+        session: the transaction.
+        attempt: whose work it is.
+        episode: the attempt's.
+        results: the files that it left, each with its name there.
+    """
     files = [
-        {"name": row.blob_name.replace("\\", "/").rpartition("/")[2] or row.blob_name, "sha256": row.blob.sha256}
-        for row in evidence
-        if row.role is EvidenceRole.RESULT and row.blob is not None
+        {"name": name.replace("\\", "/").rpartition("/")[2] or name, "sha256": blob.sha256} for name, blob in results
     ]
     if files:
         repository.add_all(session, [_row(episode.task_id, attempt.id, files)])
