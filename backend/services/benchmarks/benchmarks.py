@@ -23,7 +23,7 @@ from backend.services.accounts.projects import default_project
 from backend.services.artifacts import artifacts
 from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.benchmarks import published_results
-from backend.services.submissions import submissions
+from backend.services.benchmarks.expert_work import keep_expert_work
 
 
 def import_benchmark(
@@ -92,7 +92,7 @@ def _store(session: Session, task_set: TaskSet, loaded: LoadedBenchmark, store: 
     rows = {task.key: _row(task_set.id, task) for task in loaded.tasks}
     task_repository.add_all(session, list(rows.values()), assets)
     hashes = {str(asset["name"]): str(asset["sha256"]) for asset in assets}
-    submissions.experts(session, {rows[task.key]["id"]: task for task in loaded.tasks}, hashes)
+    keep_expert_work(session, {rows[task.key]["id"]: task for task in loaded.tasks}, hashes)
     parts.add_variants(
         session,
         [

@@ -1,21 +1,17 @@
-"""Works that people judge: handed in by attempts, or made by human experts and brought along by the task set."""
+"""Works that people judge: handed in by attempts, or made by human experts (`benchmarks.expert_work`)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Work
 from backend.db.repositories.submissions import submissions as repository
 from backend.domain.errors import NotFound
-from backend.domain.model.task import Task
 from backend.domain.people.submissions import Form, form_of, text_of
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.artifacts.artifacts import ArtifactRef
-
-EXPERT_WORK = "expert_work"
-"""The label that names the asset."""
 
 
 def hand_in(session: Session, attempt: Attempt, episode: Episode, results: Sequence[tuple[str, ArtifactRef]]) -> None:
@@ -31,28 +27,7 @@ def hand_in(session: Session, attempt: Attempt, episode: Episode, results: Seque
         {"name": name.replace("\\", "/").rpartition("/")[2] or name, "sha256": blob.sha256} for name, blob in results
     ]
     if files:
-        repository.add_all(session, [_row(episode.task_id, attempt.id, files)])
-
-
-def experts(session: Session, tasks: Mapping[UUID, Task], assets: Mapping[str, str]) -> None:
-    """Keeps what human experts made of a task set's tasks.
-
-    Args:
-        session: the transaction; it has stored the tasks.
-        tasks: by their row's id.
-        assets: hash of each of the task set's files, by name.
-    """
-    rows = []
-    for task_id, task in tasks.items():
-        name = str(task.labels.extra.get(EXPERT_WORK, ""))
-        if task.evaluator.handed_in and name in assets:
-            rows.append(_row(task_id, None, [{"name": name.rpartition("/")[2], "sha256": assets[name]}]))
-    repository.add_all(session, rows)
-
-
-def _row(task_id: UUID, attempt_id: UUID | None, files: Sequence[Mapping[str, str]]) -> dict[str, object]:
-    """A random id: the order of making would tell an expert's work from the others."""
-    return {"id": uuid4(), "task_id": task_id, "attempt_id": attempt_id, "files": list(files)}
+        repository.add_all(session, [repository.row_of(episode.task_id, attempt.id, files)])
 
 
 def get_work(session: Session, work_id: UUID) -> Work:

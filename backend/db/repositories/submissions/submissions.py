@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert as upsert
@@ -20,6 +20,11 @@ def add_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
     """Inserts many; one that is there already stays."""
     if rows:
         session.execute(upsert(Work).values([dict(row) for row in rows]).on_conflict_do_nothing())
+
+
+def row_of(task_id: UUID, attempt_id: UUID | None, files: Sequence[Mapping[str, str]]) -> dict[str, object]:
+    """A submission to add. Its id is random: the order of making would tell an expert's work from the others."""
+    return {"id": uuid4(), "task_id": task_id, "attempt_id": attempt_id, "files": list(files)}
 
 
 def get(session: Session, work_id: UUID) -> Work | None:
