@@ -12,7 +12,7 @@ from backend.domain.errors import Invalid
 from backend.domain.model.presets import filled
 from backend.domain.model.run import RunConfig
 from backend.domain.model.task import digest
-from backend.services.runs.scheduling_settings import Tuning
+from backend.services.capacity.scheduling_fields import Tuning
 
 _NOT_CONDITION = {"tasks", "repeats", "seed"}
 _LATER: Mapping[str, object] = {

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Project, Run
@@ -15,27 +15,12 @@ from backend.db.repositories.runs import runs as repository
 from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model.episode import RunState
-from backend.domain.scheduling.priorities import HIGHEST, LOWEST
 from backend.domain.scheduling.projects import ALL, PROVIDERS, ProjectRules
 from backend.services import events
+from backend.services.capacity.scheduling_fields import Tuning
 from backend.services.events import Kind, worker_wakeup
 
-MOST_AT_ONCE = 100_000
 _ENDED = {RunState.COMPLETED, RunState.CANCELLED}
-
-
-class Tuning(BaseModel):
-    """What may change of a run while it goes on: nothing of what it measures. What is not given stays.
-
-    Attributes:
-        priority: -10 to 10.
-        concurrency: its simultaneous episodes at most; None = no limit of its own.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    priority: int = Field(default=0, ge=LOWEST, le=HIGHEST)
-    concurrency: int | None = Field(default=None, ge=1, le=MOST_AT_ONCE)
 
 
 @dataclass(frozen=True)

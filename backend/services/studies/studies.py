@@ -21,8 +21,8 @@ from backend.domain.studies.study import Cell, StudyConfig, cell_words, cells, s
 from backend.domain.studies.study_results import Fact, StudyResult, study_result
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.capacity.run_request import RunRequest, selected
+from backend.services.capacity.scheduling_fields import Tuning
 from backend.services.runs.runs import submit_run
-from backend.services.runs.scheduling_settings import Tuning
 from backend.services.runs.summary import Summary
 from backend.services.runs.views.run_rows import summaries
 

@@ -15,13 +15,14 @@ from backend.db.session import unit_of_work
 from backend.domain.model.episode import EpisodeState, RunState
 from backend.domain.model.task import Difficulty
 from backend.services.capacity.run_request import RunRequest
+from backend.services.capacity.scheduling_fields import Tuning
 from backend.services.events import list_after, patience, subscribe_run
 from backend.services.results.rollups import summary_now
 from backend.services.runs import episodes as episode_service
 from backend.services.runs import runs as service
 from backend.services.runs.episodes import EpisodeRow
 from backend.services.runs.forecast import forecast
-from backend.services.runs.scheduling_settings import Tuning, retune_run
+from backend.services.runs.scheduling_settings import retune_run
 from backend.services.runs.views.run_rows import summaries
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
 from backend.web.api_common import Cursor, Id, Limit, Word, api_router, following

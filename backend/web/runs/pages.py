@@ -12,8 +12,9 @@ from sqlalchemy.orm import Session
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.model.episode import RunState
 from backend.domain.model.measures import in_order, info
+from backend.services.capacity.scheduling_fields import Tuning
 from backend.services.runs import runs as service
-from backend.services.runs.scheduling_settings import Tuning, retune_run
+from backend.services.runs.scheduling_settings import retune_run
 from backend.services.runs.views import progress
 from backend.services.runs.views import runs as runs_view
 from backend.web.dependencies import SessionDep

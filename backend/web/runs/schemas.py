@@ -15,7 +15,7 @@ from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.run import Budget, ImageView, RunConfig, Screen, Settle
 from backend.domain.model.task import Difficulty
 from backend.domain.scheduling.priorities import HIGHEST, LOWEST
-from backend.services.runs.scheduling_settings import MOST_AT_ONCE
+from backend.services.capacity.scheduling_fields import MOST_AT_ONCE
 
 T = TypeVar("T")
 Interval = tuple[float, float]

@@ -8,7 +8,7 @@ from backend.domain.statistics import paired
 from backend.domain.statistics.distributions import Spread
 from backend.domain.studies.study import Factor, StudyConfig
 from backend.domain.studies.study_results import CellResult, LevelResult
-from backend.services.runs.scheduling_settings import Tuning
+from backend.services.capacity.scheduling_fields import Tuning
 from backend.services.studies.studies import Results, StudyCell, StudyView, sentence
 from backend.services.studies.views import methods
 from backend.web.runs import views as runs_views

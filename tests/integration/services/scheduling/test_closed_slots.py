@@ -10,9 +10,9 @@ from backend.db.models import Episode, Slot
 from backend.domain.machines.nodes import NodeSeen, NodeState
 from backend.domain.ports.cluster import Trouble
 from backend.services.capacity import nodes
+from backend.services.capacity.scheduling_fields import Tuning
 from backend.services.capacity.slot_health import note_troubles
 from backend.services.runs import runs, scheduling_settings
-from backend.services.runs.scheduling_settings import Tuning
 from backend.services.runs.views import home
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
 from tests.factories.records import World

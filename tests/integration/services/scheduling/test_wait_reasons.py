@@ -9,9 +9,9 @@ from sqlalchemy import event, select, text
 from backend.db.models import Episode, Run
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.services import events
+from backend.services.capacity.scheduling_fields import Tuning
 from backend.services.lifecycle import lease_reaper
 from backend.services.runs import runs, scheduling_settings
-from backend.services.runs.scheduling_settings import Tuning
 from backend.services.runs.views import home
 from backend.services.scheduling import claims
 from backend.services.scheduling.wait_reasons import Why, concurrency_of, explain
