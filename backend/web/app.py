@@ -15,6 +15,7 @@ from backend.db.session import SessionFactory
 from backend.domain.errors import Invalid
 from backend.domain.ports.storage import ArtifactStore
 from backend.services import events
+from backend.services.agents import agent_channel_store
 from backend.web import api_routes, errors, page_routes, socket_routes
 from backend.web.allowed_hosts import KnownHosts, is_loopback
 from backend.web.dependencies import Edge
@@ -49,8 +50,8 @@ async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
 
 async def _tell() -> None:
     while True:
-        await events.mark_api()
-        await asyncio.sleep(events.API_SECONDS / 4)
+        await agent_channel_store.mark_api()
+        await asyncio.sleep(agent_channel_store.API_SECONDS / 4)
 
 
 def create_app(

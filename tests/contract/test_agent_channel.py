@@ -13,6 +13,7 @@ from backend.domain.errors import ClusterLost
 from backend.domain.model.trajectory import Frame, Observation
 from backend.domain.ports.agent import Line
 from backend.services import events
+from backend.services.agents import agent_channel_store
 from tests.fakes.agent_channel import FakeLine
 from worker.agents.redis_channel import RedisLine
 
@@ -47,9 +48,9 @@ def _redis() -> Ends:
     attempt = uuid7()
 
     def say(once: str, message: Mapping[str, Any]) -> None:
-        assert _run(events.say(attempt, once, message)) is events.Said.NEW
+        assert _run(agent_channel_store.say(attempt, once, message)) is agent_channel_store.Said.NEW
 
-    return Ends(RedisLine(attempt), say, lambda: _run(events.mark_heard(attempt)))
+    return Ends(RedisLine(attempt), say, lambda: _run(agent_channel_store.mark_heard(attempt)))
 
 
 @pytest.fixture(params=["fake", "redis"])

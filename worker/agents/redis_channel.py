@@ -19,7 +19,7 @@ from uuid import UUID
 
 from backend.domain.errors import ClusterLost
 from backend.domain.model.trajectory import Observation
-from backend.services import events
+from backend.services.agents import agent_channel_store
 from worker.agents.channel_outages import API, BROKER, Outages
 
 logger = logging.getLogger(__name__)
@@ -78,7 +78,7 @@ class RedisLine:
 
     def present(self) -> bool:
         """See the port."""
-        return events.heard(self._attempt_id)
+        return agent_channel_store.heard(self._attempt_id)
 
     def held_seconds(self) -> float:
         """See the port."""
@@ -95,11 +95,11 @@ class RedisLine:
         with self._lock:
             if self._shown is not None:
                 self._shown = None
-                events.forget_seen(self._attempt_id)
+                agent_channel_store.forget_seen(self._attempt_id)
 
     def _put(self, *, again: bool) -> None:
         if self._shown is not None:
-            put = events.put_seen(self._attempt_id, *self._shown, again=again)
+            put = agent_channel_store.put_seen(self._attempt_id, *self._shown, again=again)
             self._renew_at = time.monotonic() + (RENEW_SECONDS if put else 0.0)
             self._forgotten = self._forgotten and not put
 
@@ -108,14 +108,14 @@ class RedisLine:
         if time.monotonic() < self._renew_at or self._shown is None:
             return
         # After an outage it may be there, and an answer that was given to it may not.
-        if not self._forgotten and events.keep_seen(self._attempt_id, self._shown[0]):
+        if not self._forgotten and agent_channel_store.keep_seen(self._attempt_id, self._shown[0]):
             self._renew_at = time.monotonic() + RENEW_SECONDS
         else:
             self._put(again=True)
 
     def _fetch(self, seconds: float) -> bool:
         """Takes over what has come. False while the broker is away."""
-        rows = events.next_said(self._attempt_id, self._last, seconds)
+        rows = agent_channel_store.next_said(self._attempt_id, self._last, seconds)
         if rows is None:  # A broker that comes back may have forgotten all.
             self._renew_at, self._forgotten = 0.0, True
         elif rows:
@@ -131,14 +131,14 @@ class RedisLine:
         """Notes what keeps who acts from acting. Raises ClusterLost: it lasts too long."""
         if there and time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + API_LOOK_SECONDS
-            self._api_there = events.api_there()
+            self._api_there = agent_channel_store.api_there()
             # One of an older release says nothing of itself.
             self._api_known = self._api_known or self._api_there
             if self._outages.unheard and self._api_there and self.present():
                 self._outages.heard()
         away = API if self._api_known and not self._api_there else ""
         if self._outages.note(away if there else BROKER) and there:
-            events.forget_heard(self._attempt_id)
+            agent_channel_store.forget_heard(self._attempt_id)
 
 
 def _read(body: bytes) -> Mapping[str, Any] | None:

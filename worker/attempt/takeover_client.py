@@ -13,7 +13,7 @@ from backend.domain.model.run import Screen
 from backend.domain.model.trajectory import Decision, Observation
 from backend.domain.people.remote_input import in_words, read_hand
 from backend.domain.ports.agent import Line
-from backend.services import events
+from backend.services.people import takeover_store
 from worker.agents.redis_channel import RedisLine
 
 logger = logging.getLogger(__name__)
@@ -26,18 +26,18 @@ class HandControl:
         """Args: attempt_id: whose; screen: where a hand may point; line: to the person, for tests."""
         self._attempt_id = attempt_id
         self._screen = screen
-        self._line = line if line is not None else RedisLine(events.hand_line(attempt_id))
+        self._line = line if line is not None else RedisLine(takeover_store.hand_line(attempt_id))
 
     def taken(self) -> bool:
         """See the port."""
-        return bool(events.hand_of(self._attempt_id))
+        return bool(takeover_store.hand_of(self._attempt_id))
 
     def decide(self, observation: Observation, seconds: float) -> Decision | None:  # noqa: ARG002 - they see it live.
         """See the port. What was sent under an earlier take-over is dropped."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             message = self._line.take(left)
-            if message is None or message.get("hand") != events.hand_of(self._attempt_id):
+            if message is None or message.get("hand") != takeover_store.hand_of(self._attempt_id):
                 continue
             try:
                 actions = read_hand(message.get("actions"), self._screen, may_end=False)

@@ -10,8 +10,9 @@ from typing import Any
 
 from backend.domain.errors import Conflict, Unavailable
 from backend.services import events
+from backend.services.agents import agent_channel_store
+from backend.services.agents.agent_channel_store import Said, Seen
 from backend.services.agents.agent_tokens import Pass
-from backend.services.events import Said, Seen
 
 LOOK_SECONDS = 0.25
 """Postgres is asked how the episode stands at most so often while somebody waits."""
@@ -35,13 +36,13 @@ async def newer(
     """
     if found.attempt_id is None or not found.running:
         return None  # What a dead worker has shown may still lie in the broker.
-    index = await events.latest_index(found.attempt_id)
+    index = await agent_channel_store.latest_index(found.attempt_id)
     if index is None:
         return None
     known = index <= after and attempt in {None, found.attempt}
-    if known and not (index == after and await events.is_forgotten(found.attempt_id, index)):
+    if known and not (index == after and await agent_channel_store.is_forgotten(found.attempt_id, index)):
         return None
-    return await events.latest_seen(found.attempt_id, tree=tree, picture=picture)
+    return await agent_channel_store.latest_seen(found.attempt_id, tree=tree, picture=picture)
 
 
 async def next_observation(
@@ -64,10 +65,10 @@ async def next_observation(
     """
     found = await (ask or look)()
     held = found.held and ask is not None  # As its run is paused: it is waited for like any other.
-    if not events.has_broker():
+    if not agent_channel_store.has_broker():
         raise Unavailable("there is no broker, so nobody outside can act", hint="Set REDIS_URL, or use `deskarena up`.")
     if found.attempt_id is not None:
-        await events.mark_heard(found.attempt_id)
+        await agent_channel_store.mark_heard(found.attempt_id)
     seen = await newer(found, after, attempt, **parts)
     if seen is not None or seconds <= 0:
         return found, seen
@@ -85,11 +86,11 @@ async def _until_change(
 ) -> tuple[Pass, Seen | None]:
     """Returns with an observation, or when another attempt has begun, or it is held, or the agent's part is over."""
     known, looked_at = found.attempt_id, time.monotonic()
-    async with aclosing(events.subscribe_line(known or found.run_id, found.run_id)) as signs:
+    async with aclosing(agent_channel_store.subscribe_line(known or found.run_id, found.run_id)) as signs:
         async for run_too in signs:
             if known is not None:
-                await events.mark_heard(known)
-                if not found.running and await events.latest_index(known) is not None:
+                await agent_channel_store.mark_heard(known)
+                if not found.running and await agent_channel_store.latest_index(known) is not None:
                     found, looked_at = await look(), time.monotonic()
             seen = await newer(found, after, attempt, **parts)
             if seen is not None:
@@ -119,11 +120,11 @@ async def give(found: Pass, index: int, attempt: int | None, message: Mapping[st
     """
     if found.attempt_id is None or attempt not in {None, found.attempt}:
         raise Conflict(f"nothing waits for an answer: the episode is {found.state}", hint="Ask for an observation.")
-    waiting = await events.latest_index(found.attempt_id)
-    await events.mark_heard(found.attempt_id)
+    waiting = await agent_channel_store.latest_index(found.attempt_id)
+    await agent_channel_store.mark_heard(found.attempt_id)
     # An answer to another step than the one that waits can only be one that was given before.
     fresh = found.running and index == waiting
-    said = await events.say(found.attempt_id, str(index), message, fresh=fresh)
+    said = await agent_channel_store.say(found.attempt_id, str(index), message, fresh=fresh)
     if said is Said.AWAY:
         raise Unavailable("the broker is away", hint="Post the same answer again: it is carried out once.")
     if said is Said.OTHER:
@@ -147,14 +148,14 @@ async def picture(found: Pass, index: int | None) -> Seen:
         Unavailable: the broker is away, or has none of an attempt under way: its worker offers it again.
     """
     attempt = found.attempt_id
-    got = await events.latest_seen(attempt, picture=True) if attempt is not None else None
+    got = await agent_channel_store.latest_seen(attempt, picture=True) if attempt is not None else None
     if got is None and found.running:
         raise Unavailable("the worker has shown no step yet, or not again", hint="Ask again in a moment.")
     if attempt is None or got is None or not got.picture:
         raise Conflict("there is no picture now", hint="Ask for an observation first.")
     if index is not None and index != got.index:
         raise Conflict(f"the newest picture is of step {got.index}, not {index}", hint="Ask for an observation.")
-    await events.mark_heard(attempt)
+    await agent_channel_store.mark_heard(attempt)
     return got
 
 

@@ -12,6 +12,9 @@ from backend.services.events import broker
 WATCH_SECONDS = 6.0
 """How long one mark of interest counts; a viewer renews it every 2 s."""
 
+HURRY_SECONDS = 6.0
+"""How long the wish for more pictures a second holds."""
+
 
 @dataclass(frozen=True)
 class LiveFrame:
@@ -79,3 +82,13 @@ def watchers(attempt_id: UUID) -> int:
         return int(client.zcount(watch_key(attempt_id), time.time(), "+inf"))
 
     return broker.current().call(work, 0)
+
+
+def hurry_key(attempt_id: UUID) -> str:
+    """Where the wish for more pictures a second lies."""
+    return f"deskarena:hurry:{attempt_id}"
+
+
+def hurried(attempt_id: UUID) -> bool:
+    """Whether a person acts on the picture, so that it should be quick."""
+    return broker.current().call(lambda client: bool(client.exists(hurry_key(attempt_id))), default=False)

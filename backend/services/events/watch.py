@@ -121,3 +121,11 @@ async def mark_watching(attempt_id: UUID, viewer: str = "viewer") -> bool:
     except (redis.RedisError, OSError):
         return False
     return True
+
+
+async def mark_hurry(attempt_id: UUID) -> None:
+    """Asks for more pictures a second, for a while."""
+    client = broker_client()
+    if client is not None:
+        with contextlib.suppress(*broker.FAILURES):
+            await client.set(live.hurry_key(attempt_id), b"1", px=int(live.HURRY_SECONDS * 1000))

@@ -10,7 +10,6 @@ from uuid import UUID, uuid5
 from backend.services.events import broker, watch
 
 HAND_SECONDS = 15.0
-HURRY_SECONDS = 6.0
 
 _TAKE = """
 local has = redis.call('GET', KEYS[1])
@@ -30,19 +29,10 @@ def _key(attempt_id: UUID) -> str:
     return f"deskarena:hand:{attempt_id}"
 
 
-def _hurry_key(attempt_id: UUID) -> str:
-    return f"deskarena:hurry:{attempt_id}"
-
-
 def hand_of(attempt_id: UUID) -> str:
     """The token of who has taken over; empty if nobody has, or the broker is away."""
     found = broker.current().call(lambda client: client.get(_key(attempt_id)), None)
     return found.decode() if found else ""
-
-
-def hurried(attempt_id: UUID) -> bool:
-    """Whether a person acts on the picture, so that it should be quick."""
-    return broker.current().call(lambda client: bool(client.exists(_hurry_key(attempt_id))), default=False)
 
 
 async def take_hand(attempt_id: UUID, token: str) -> bool:
@@ -60,11 +50,6 @@ async def holder(attempt_id: UUID) -> str:
     """Like `hand_of`, without holding up anybody."""
     found = await _call(lambda client: client.get(_key(attempt_id)))
     return found.decode() if found else ""
-
-
-async def mark_hurry(attempt_id: UUID) -> None:
-    """Asks for more pictures a second, for a while."""
-    await _call(lambda client: client.set(_hurry_key(attempt_id), b"1", px=int(HURRY_SECONDS * 1000)))
 
 
 async def _call(work: Any) -> Any:

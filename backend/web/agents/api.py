@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from backend.db.session import unit_of_work
 from backend.domain.errors import Invalid
 from backend.services.agents import agent_channel, agent_tokens
+from backend.services.agents.agent_channel_store import Seen
 from backend.services.agents.agent_tokens import Pass
-from backend.services.events import Seen
 from backend.web.agents import schemas
 from backend.web.api_common import BASE, Id, api_router
 from backend.web.artifacts.api import SHOWN

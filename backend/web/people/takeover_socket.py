@@ -23,8 +23,9 @@ from backend.domain.model.episode import AttemptState
 from backend.domain.model.run import Screen
 from backend.domain.people.remote_input import read_hand
 from backend.services import events
-from backend.services.events import Said
-from backend.services.people import takeover
+from backend.services.agents import agent_channel_store
+from backend.services.agents.agent_channel_store import Said
+from backend.services.people import takeover, takeover_store
 from backend.services.people.takeover import Controlled
 from backend.web.dependencies import Edge
 from backend.web.socket_lifetime import ENDED, GONE
@@ -94,7 +95,7 @@ class _Talk:
         self._sending = asyncio.Lock()
 
     async def run(self) -> None:
-        if self._found.human or await events.holder(self._found.attempt_id) == self._hand:
+        if self._found.human or await takeover_store.holder(self._found.attempt_id) == self._hand:
             await self._take()
         tasks = [asyncio.create_task(part()) for part in (self._listen, self._tell, self._keep)]
         _, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -131,7 +132,7 @@ class _Talk:
             await self._take()
             await self._state()
         elif said.get("kind") == "give" and not self._found.human:
-            await events.give_hand(self._found.attempt_id, self._hand)
+            await takeover_store.give_hand(self._found.attempt_id, self._hand)
             self._mine, self._holder = False, ""
             await self._state()
         else:
@@ -161,8 +162,8 @@ class _Talk:
         except Invalid as error:
             return f"{error.path}: {error.message}"[:500]
         body = {"hand": self._hand, "by": "person", "actions": [one.model_dump(mode="json") for one in checked]}
-        line = self._found.attempt_id if self._found.human else events.hand_line(self._found.attempt_id)
-        told = await events.say(line, f"{self._hand}:{number}", body)
+        line = self._found.attempt_id if self._found.human else takeover_store.hand_line(self._found.attempt_id)
+        told = await agent_channel_store.say(line, f"{self._hand}:{number}", body)
         return {
             Said.AWAY: "the broker is away; try again",
             Said.FULL: "the desktop is still busy with what came before",
@@ -170,8 +171,8 @@ class _Talk:
         }.get(told, "")
 
     async def _take(self) -> None:
-        self._mine = await events.take_hand(self._found.attempt_id, self._hand)
-        self._holder = self._hand if self._mine else await events.holder(self._found.attempt_id)
+        self._mine = await takeover_store.take_hand(self._found.attempt_id, self._hand)
+        self._holder = self._hand if self._mine else await takeover_store.holder(self._found.attempt_id)
 
     async def _tell(self) -> None:
         """The state whenever the run has something new, and every 2 s; ends with the attempt."""
@@ -194,10 +195,10 @@ class _Talk:
             if self._mine or self._found.human or self._holder == self._hand:
                 await self._take()
             else:
-                self._holder = await events.holder(self._found.attempt_id)
+                self._holder = await takeover_store.holder(self._found.attempt_id)
             if self._mine:
                 await events.mark_hurry(self._found.attempt_id)
-                await events.mark_heard(self._found.attempt_id)
+                await agent_channel_store.mark_heard(self._found.attempt_id)
             await asyncio.sleep(KEEP_SECONDS)
 
     async def _state(self) -> None:

@@ -19,10 +19,9 @@ from backend.domain.errors import ClusterLost, Conflict, Unavailable
 from backend.domain.model.episode import AttemptState, EpisodeState
 from backend.domain.model.trajectory import Frame, Observation
 from backend.services import events
-from backend.services.agents import agent_channel
-from backend.services.agents.agent_channel_store import MOST_WAITING
+from backend.services.agents import agent_channel, agent_channel_store
+from backend.services.agents.agent_channel_store import MOST_WAITING, Said
 from backend.services.agents.agent_tokens import Pass
-from backend.services.events import Said
 from tests.waiting import until
 from worker.agents.redis_channel import RedisLine
 
@@ -82,17 +81,17 @@ def attempt(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[UUID]:
 class TestShow:
     def test_puts_head_tree_and_picture(self, attempt: UUID) -> None:
         RedisLine(attempt).show(SEEN, {"instruction": "do it"})
-        seen = asked(events.latest_seen(attempt, tree=True))
+        seen = asked(agent_channel_store.latest_seen(attempt, tree=True))
         assert (seen.index, seen.tree) == (2, "<a/>")
         assert seen.head["instruction"] == "do it"
         assert (seen.head["note"], seen.head["media_type"], seen.head["width"]) == ("n", "image/jpeg", 4)
-        assert asked(events.latest_seen(attempt, picture=True)).picture == b"\xff\xd8"
+        assert asked(agent_channel_store.latest_seen(attempt, picture=True)).picture == b"\xff\xd8"
 
     def test_tells_who_waits(self, attempt: UUID) -> None:
         async def wait() -> int | None:
             async with asyncio.timeout(20):
-                async for _ in events.subscribe_line(attempt, uuid7()):
-                    index = await events.latest_index(attempt)
+                async for _ in agent_channel_store.subscribe_line(attempt, uuid7()):
+                    index = await agent_channel_store.latest_index(attempt)
                     if index is not None:
                         return index
                     await asyncio.to_thread(RedisLine(attempt).show, SEEN, {})
@@ -104,21 +103,21 @@ class TestShow:
         line = RedisLine(attempt)
         line.show(SEEN, {})
         line.close()
-        assert asked(events.latest_seen(attempt)) is None
+        assert asked(agent_channel_store.latest_seen(attempt)) is None
 
 
 class TestSay:
     def test_the_same_message_counts_once(self, attempt: UUID) -> None:
         line, message = RedisLine(attempt), {"index": 2, "reply": "DONE"}
-        assert asked(events.say(attempt, "2", message)) is Said.NEW
+        assert asked(agent_channel_store.say(attempt, "2", message)) is Said.NEW
         assert line.take(5.0) == message
-        assert asked(events.say(attempt, "2", message)) is Said.REPEATED
-        assert asked(events.say(attempt, "2", {"index": 2, "reply": "FAIL"})) is Said.OTHER
+        assert asked(agent_channel_store.say(attempt, "2", message)) is Said.REPEATED
+        assert asked(agent_channel_store.say(attempt, "2", {"index": 2, "reply": "FAIL"})) is Said.OTHER
         assert line.take(0.0) is None
 
     def test_a_full_queue_takes_no_more(self, attempt: UUID) -> None:
         async def fill() -> list[Said]:
-            return [await events.say(attempt, str(number), {}) for number in range(MOST_WAITING + 1)]
+            return [await agent_channel_store.say(attempt, str(number), {}) for number in range(MOST_WAITING + 1)]
 
         said = asked(fill())
         assert said == [Said.NEW] * MOST_WAITING + [Said.FULL]
@@ -128,7 +127,7 @@ class TestSay:
         for _ in range(MOST_WAITING - 2):
             line.take(0.0)
         assert line.take(0.0) is None  # Asking for more forgets what was taken.
-        assert asked(events.say(attempt, "more", {})) is Said.NEW
+        assert asked(agent_channel_store.say(attempt, "more", {})) is Said.NEW
 
 
 class TestBrokerAway:
@@ -174,10 +173,10 @@ class TestBrokerAway:
             server.stop()
             assert line.take(0.0) is None
             server = start_broker(tmp_path / "broker", port=urlsplit(server.url).port)
-            told: Callable[[], Any] = lambda: asked(events.latest_index(attempt))  # noqa: E731
+            told: Callable[[], Any] = lambda: asked(agent_channel_store.latest_index(attempt))  # noqa: E731
             assert told() is None
             until(lambda: line.take(0.3) is not None or told() == 2, what="the observation is offered again")
-            assert asked(events.say(attempt, "2", {"index": 2})) is Said.NEW
+            assert asked(agent_channel_store.say(attempt, "2", {"index": 2})) is Said.NEW
             assert line.take(10.0) == {"index": 2}
         finally:
             events.configure("")
@@ -239,7 +238,7 @@ class TestBrokerAway:
         line.show(SEEN, {})
         RedisLine(attempt).show(SEEN.model_copy(update={"index": 1}), {})
         assert line.take(0.0) is None
-        assert asked(events.latest_index(attempt)) == 2
+        assert asked(agent_channel_store.latest_index(attempt)) == 2
 
 
 class TestGive:
@@ -275,8 +274,8 @@ class TestApiAway:
 
     def test_an_outage_is_nobodys_time_until_its_program_is_heard_of(self, attempt: UUID, broker: redis.Redis) -> None:
         line = RedisLine(attempt)
-        asked(events.mark_api())
-        asked(events.mark_heard(attempt))
+        asked(agent_channel_store.mark_api())
+        asked(agent_channel_store.mark_heard(attempt))
         assert line.take(0.0) is None
         assert (line.held_seconds(), line.unheard()) == (0.0, "")
         broker.delete("deskarena:api")
@@ -284,7 +283,7 @@ class TestApiAway:
         until(lambda: line.held_seconds() > 0.2)
         assert "the API is away" in line.unheard()
         assert not line.present(), "what was heard before does not count"
-        asked(events.mark_api())
+        asked(agent_channel_store.mark_api())
         assert line.take(0.3) is None
         assert line.unheard()
         broker.set(f"deskarena:line:{attempt}:heard", b"1")
