@@ -20,7 +20,7 @@ from backend.domain.ports.model import ModelReply, ModelRequest
 from backend.domain.registry import Kind
 from backend.services.authoring import drafts
 from backend.services.authoring.drafts import OWN, Origin
-from backend.services.capacity.views.capabilities import abilities
+from backend.services.capacity.worker_offers import models_of, offers_of_workers, programs_of
 from backend.services.events.worker_wakeup import wake_workers
 
 DIALECT = "starter"
@@ -87,13 +87,12 @@ def take(session: Session, taken: Callable[[UUID], object] | None = None) -> Job
         taken(row.id)
     reevaluations.hold_long(session)
     registry.load()
-    provider = abilities(session).provider("local")
     wanted = Wanted(
         persona=row.persona,
         count=row.wanted,
         model=str(row.asked["model"]),
         temperature=row.asked.get("temperature"),
-        programs=tuple(sorted(provider.programs)) if provider is not None else (),
+        programs=tuple(sorted(programs_of(offers_of_workers(session), "local"))),
         setup=tuple(registry.names(Kind.SETUP, DIALECT)),
         getters=tuple(registry.names(Kind.GETTER, DIALECT)),
         metrics=tuple(registry.names(Kind.METRIC, DIALECT)),
@@ -145,7 +144,7 @@ def list_requests(session: Session, project: Project, *, limit: int = 20) -> lis
 
 def _check_endpoint(session: Session, name: str) -> None:
     """Raises Invalid where no worker could ask there."""
-    offers = {view.name: view for view in abilities(session).models}
+    offers = {view.name: view for view in models_of(offers_of_workers(session))}
     found = offers.get(name)
     if found is None or not found.ok:
         known = ", ".join(view.name for view in offers.values() if view.ok) or "none"

@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
-from backend.db.repositories.capacity import workers_view as repository
 from backend.domain.errors import Unavailable
 from backend.domain.machines.image_offers import ImageOffer
 from backend.services.capacity.worker_capabilities import Capabilities, capabilities
+from backend.services.capacity.worker_offers import ModelView, models_of, offers_of_workers
 from backend.services.results.leaderboards import FLOORS
 
 
@@ -58,21 +58,6 @@ class AgentView:
 
 
 @dataclass(frozen=True)
-class ModelView:
-    """Where models are asked. `ok` when at least one online worker has its key; `reason` says why not, or the place.
-
-    `answers` says whether it answered a worker just now; None where none has asked it.
-    """
-
-    name: str
-    api: str
-    ok: bool
-    reason: str
-    workers: tuple[str, ...]
-    answers: bool | None = None
-
-
-@dataclass(frozen=True)
 class Abilities:
     """Everything that can be chosen for a run."""
 
@@ -100,15 +85,14 @@ class Abilities:
 
 def abilities(session: Session) -> Abilities:
     """Asks the online workers' records."""
-    rows = repository.capabilities(session)
-    said = [(row.name, row.capabilities) for row in rows]
+    said = offers_of_workers(session)
     return Abilities(
         providers=_providers(said),
         agents=_agents(said),
         observations=_names(said, "observations"),
         action_spaces=_names(said, "action_spaces"),
-        models=_models(said),
-        workers=len(rows),
+        models=models_of(said),
+        workers=len(said),
         can=_capabilities(session),
     )
 
@@ -166,29 +150,6 @@ def _images(offers: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[ImageView,
 
 def _unusable(image: ImageOffer) -> bool:
     return bool(image.reason)
-
-
-def _models(said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[ModelView]:
-    offers: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
-    for worker, able in said:
-        for name, offer in (able.get("models") or {}).items():
-            offers.setdefault(name, []).append((worker, offer))
-    return sorted((_model(name, found) for name, found in offers.items()), key=lambda view: (not view.ok, view.name))
-
-
-def _model(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> ModelView:
-    good = [(worker, offer) for worker, offer in offers if offer.get("ok")]
-    asked = [offer["answers"] for _, offer in good if offer.get("answers") is not None]
-    # Of several workers, one that can ask it says where it is.
-    first = min((offer for _, offer in good or offers), key=lambda offer: offer.get("answers") is False)
-    return ModelView(
-        name=name,
-        api=str(first.get("api") or ""),
-        ok=bool(good),
-        reason=str(first.get("reason") or ""),
-        workers=tuple(worker for worker, _ in good),
-        answers=any(asked) if asked else None,
-    )
 
 
 def _agents(said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[AgentView]:
