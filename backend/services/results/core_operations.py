@@ -9,8 +9,7 @@ from backend.db.models import Benchmark, TaskSet
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
-from backend.services.results.leaderboards import Row, leaderboard
-from backend.services.results.views.leaderboard import label
+from backend.services.results.leaderboards import Row, label, leaderboard
 from backend.services.runs.summary import Summary, summarise
 
 ALONE = "L1"

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -19,6 +20,7 @@ from backend.services.benchmarks.benchmarks import get_benchmark, list_task_sets
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import DomainRow, Means
 from backend.services.results import measure_rollups, rollups
+from backend.services.runs.action_description import short
 from backend.services.runs.summary import Counts, Summary, Totals, describe
 
 FLOORS = frozenset({"noop", "always_fail", "random"})
@@ -157,3 +159,13 @@ def _ranked(rows: Sequence[Row]) -> list[Row]:
 def _order(row: Row) -> tuple[bool, bool, float, str]:
     score = row.summary.mean_score
     return score is None, row.standing is None, -(score or 0.0), row.run.id.hex
+
+
+def label(row: Row) -> str:
+    """An agent with its parameters on one line."""
+    params = ", ".join(f"{name}={_said(value)}" for name, value in row.agent.params.items() if value not in (None, ""))
+    return short(f"{row.agent.name} ({params})" if params else row.agent.name, 60)
+
+
+def _said(value: Any) -> str:
+    return short(str(value), 24)

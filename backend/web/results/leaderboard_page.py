@@ -11,6 +11,7 @@ from backend.domain.errors import NotFound
 from backend.domain.model.measures import info
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
 from backend.services.benchmarks.views.suites import amount, reported
+from backend.services.results.leaderboards import label
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.views import leaderboard as service
 from backend.services.results.views.leaderboard import Cut
@@ -52,7 +53,7 @@ def board(  # noqa: PLR0913 - one parameter per part of the address
         "sort": sort if sort in {"mean", "success", *found.measures} else "rank",
         "reported": reported(list(found.reported)),
         "amount": amount,
-        "label": service.label,
+        "label": label,
         "cuts": [service.cut(found, dimension, measure) for dimension in service.CUTS],
         "names": service.names(session),
         "info": info,
@@ -85,7 +86,7 @@ def measures(session: SessionDep, benchmark: str, version: Version = None) -> Re
     found = service.board_of(session, benchmark, version)
     head = ("agent", "run", "mark", "measure", "mean", "low", "high", "n", "tasks", "undefined_tasks")
     rows = [
-        [service.label(row), str(row.run.id), row.mark, name, *_numbers(row.means[name])]
+        [label(row), str(row.run.id), row.mark, name, *_numbers(row.means[name])]
         for row in found.rows
         for name in found.measures
         if name in row.means

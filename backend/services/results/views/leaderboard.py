@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -13,9 +12,8 @@ from backend.domain.model.measures import info
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
 from backend.domain.model.task import Difficulty
 from backend.domain.statistics.intervals import Interval
-from backend.services.results.leaderboards import Board, Row, leaderboard
+from backend.services.results.leaderboards import Board, Row, label, leaderboard
 from backend.services.results.measure_rollups import Means
-from backend.services.runs.action_description import short
 from backend.services.runs.summary import Summary
 from backend.services.runs.views.runs import UNLABELLED
 
@@ -110,16 +108,6 @@ def first_with_runs(session: Session) -> str | None:
 def names(session: Session) -> list[str]:
     """All benchmarks, for the switch."""
     return [row.Benchmark.name for row in benchmarks_view.benchmarks(session)]
-
-
-def label(row: Row) -> str:
-    """An agent with its parameters on one line."""
-    params = ", ".join(f"{name}={_said(value)}" for name, value in row.agent.params.items() if value not in (None, ""))
-    return short(f"{row.agent.name} ({params})" if params else row.agent.name, 60)
-
-
-def _said(value: Any) -> str:
-    return short(str(value), 24)
 
 
 def cut(board: Board, dimension: str, measure: str | None = None) -> Cut:
