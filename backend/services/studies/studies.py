@@ -22,9 +22,9 @@ from backend.domain.studies.study_results import Fact, StudyResult, study_result
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.capacity.run_request import RunRequest, selected
 from backend.services.capacity.scheduling_fields import Tuning
+from backend.services.results.run_summaries import summaries
 from backend.services.runs.runs import submit_run
 from backend.services.runs.summary import Summary
-from backend.services.runs.views.run_rows import summaries
 
 MOST_EPISODES = 200_000
 EVEN = Tuning()

@@ -18,12 +18,12 @@ from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.scheduling_fields import Tuning
 from backend.services.events import list_after, patience, subscribe_run
 from backend.services.results.rollups import summary_now
+from backend.services.results.run_summaries import summaries
 from backend.services.runs import episodes as episode_service
 from backend.services.runs import runs as service
 from backend.services.runs.episodes import EpisodeRow
 from backend.services.runs.forecast import forecast
 from backend.services.runs.scheduling_settings import retune_run
-from backend.services.runs.views.run_rows import summaries
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
 from backend.web.api_common import Cursor, Id, Limit, Word, api_router, following
 from backend.web.attempts import schemas as own

@@ -8,21 +8,18 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Row
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Run
+from backend.db.models import Attempt
 from backend.db.repositories import common_queries as repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import AttemptState
 from backend.domain.model.run import Budget
 from backend.services.attempts.attempts import OPENING
-from backend.services.results import rollups
-from backend.services.results.rollups import summary_of
-from backend.services.runs.summary import Summary, run_summary
+from backend.services.results.run_summaries import summaries
+from backend.services.runs.summary import Summary
 from backend.services.runs.views.outcome_style import Look, Split
 
-DEADLOCK = "40P01"
 DEFAULT_STEPS = 30
 """Step budget where neither run nor task names one (backend.domain.model.run)."""
 
@@ -66,30 +63,6 @@ class RunRow:
         if self.started_at is None:
             return None
         return ((self.ended_at or datetime.now(UTC)) - self.started_at).total_seconds()
-
-
-def summaries(session: Session, runs: Sequence[Run]) -> dict[UUID, Summary]:
-    """Each run's summary from its cube, which is recomputed first where an episode changed since.
-
-    That of a large run is of some seconds ago while it goes on: workers recompute it.
-    """
-    stale = [run.id for run in runs if run.rollup_stale or run.rollup_began_at is not None]
-    for run_id in sorted(stale, key=str):
-        _renew(session, run_id)
-    session.flush()  # The cubes are read below.
-    found = {cell.run_id: summary_of(cell) for cell in repository.cells(session, [run.id for run in runs])}
-    # A run so new that somebody else is making its first cube just now.
-    return {run.id: found.get(run.id) or run_summary(session, run.id) for run in runs}
-
-
-def _renew(session: Session, run_id: UUID) -> None:
-    """Recomputes one cube. Several readers and workers hold several: who meets another in a circle gives way to it."""
-    try:
-        with session.begin_nested():
-            rollups.refresh(session, run_id)
-    except OperationalError as error:
-        if getattr(error.orig, "sqlstate", "") != DEADLOCK:
-            raise
 
 
 def run_rows(session: Session, rows: Sequence[AnyRow]) -> list[RunRow]:
