@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import GuestLost, GuestRefused
+from backend.domain.loop.polling import look_again
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.web import Browser
-from backend.domain.setup._steps import look_again
 from tests.contract.conftest import SPEC, local_provider
 from tests.fakes.browser import NEVER, FakeBrowser
 from tests.fakes.desktop import FakeDesktop

@@ -11,9 +11,9 @@ from typing import Any
 
 from backend.domain.browser.availability import why_silent
 from backend.domain.errors import GuestRefused
+from backend.domain.loop.polling import look_again
 from backend.domain.model.task import Task
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.setup._steps import look_again
 
 GETTERS = frozenset({"cookie_data", "cookie_data_for_edge"})
 FILES = ("Default/Network/Cookies", "Default/Cookies")

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator
 
 from backend.domain.errors import TaskSetupFailed
+from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import ExecResult, SetupContext
-from backend.domain.setup._steps import look_again
 
 TRIES = 5
 _PASSWORD = "{CLIENT_PASSWORD}"  # noqa: S105 - a template's name, not a password.

@@ -7,11 +7,11 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from backend.domain.errors import TaskSetupFailed
+from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import Desktop, SetupContext
 from backend.domain.setup._execute import Command
 from backend.domain.setup._kill_program import end, ends
-from backend.domain.setup._steps import look_again
 
 _LOOKS = 120  # 30 s: an image editor on a busy machine takes half of that
 _QUIET, _SETTLE = 0.5, 10.0

@@ -1,15 +1,12 @@
 """Runs set-up steps by name, and what several step types share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from backend.domain import registry
 from backend.domain.errors import GuestRefused, Invalid, TaskSetupFailed
 from backend.domain.model.task import JSON, SetupStep
 from backend.domain.ports.desktop import Desktop, SetupContext, Step
 from backend.domain.registry import Kind
-
-LOOKS = 60  # how often a step looks again for what it waits for
-PAUSE = 0.25  # seconds that it gives the screen in between, at most
 
 
 def find_step(name: str, dialect: str) -> Step:
@@ -46,21 +43,6 @@ def run_steps(context: SetupContext, steps: Sequence[SetupStep]) -> None:
             run_step(context, step.type, step.parameters)
         except (TaskSetupFailed, GuestRefused) as error:
             raise TaskSetupFailed(f"{step.type}: {error.message}", step=number, hint=error.hint) from error
-
-
-def look_again(desktop: Desktop, look: Callable[[], bool], *, looks: int = LOOKS) -> bool:
-    """Looks until it sees it, giving the screen time in between. False when it never came.
-
-    Args:
-        desktop: whose screen it is. Where its programs take longer, it looks more often.
-        look: tells whether it is there.
-        looks: how often; the default is about 15 s.
-    """
-    for _ in range(round(looks * desktop.patience)):
-        if look():
-            return True
-        desktop.wait_stable(quiet=PAUSE, timeout=PAUSE)
-    return look()
 
 
 def find_window(desktop: Desktop, name: str, *, strict: bool, by_class: bool) -> bool:

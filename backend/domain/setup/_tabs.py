@@ -6,10 +6,10 @@ from typing import Any
 from backend.domain.browser.availability import why_silent
 from backend.domain.errors import GuestRefused, TaskSetupFailed
 from backend.domain.formats import url_match
+from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.ports.web import Browser, Tab
-from backend.domain.setup._steps import look_again
 
 LOAD_SECONDS = 60.0
 _LOOKS = 300  # 75 s, as long as upstream asks

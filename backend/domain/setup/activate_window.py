@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import GuestRefused, TaskSetupFailed
+from backend.domain.loop.polling import look_again
 from backend.domain.ports.desktop import Desktop, SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.setup._steps import look_again
 from backend.domain.setup._windows import WindowName
 
 

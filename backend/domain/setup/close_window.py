@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import TaskSetupFailed
+from backend.domain.loop.polling import look_again
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.setup._steps import find_window, look_again
+from backend.domain.setup._steps import find_window
 from backend.domain.setup._windows import WindowName
 
 

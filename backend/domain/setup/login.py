@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from backend.domain.errors import TaskSetupFailed
+from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.ports.web import Browser
 from backend.domain.registry import Kind, register
-from backend.domain.setup._steps import look_again
 
 SECRET = "google_settings"  # noqa: S105 - the name under which the secret is kept
 _PAGE = "https://drive.google.com/drive/my-drive"

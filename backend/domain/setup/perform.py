@@ -6,10 +6,10 @@ from typing import Any
 from pydantic import Field
 
 from backend.domain.errors import GuestLost, Invalid, TaskSetupFailed
+from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import Desktop, SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.setup._steps import look_again
 from backend.domain.solutions.screen import Screen, attempt, describe
 from backend.domain.solutions.steps import OracleStep, read_solution
 

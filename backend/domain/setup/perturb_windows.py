@@ -11,11 +11,11 @@ from typing import Any, Literal
 from pydantic import Field
 
 from backend.domain.errors import TaskSetupFailed
+from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Window
 from backend.domain.ports.desktop import Desktop, SetupContext
 from backend.domain.registry import Kind, register
-from backend.domain.setup._steps import look_again
 
 _SMALLEST = (136, 100)
 """Width and height (pixels) asked for to have a window's minimum; one that names no minimum stays usable."""

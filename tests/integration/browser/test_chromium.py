@@ -10,12 +10,12 @@ import pytest
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, GuestRefused
+from backend.domain.loop.polling import look_again
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from backend.domain.registry import Kind
 from backend.domain.setup import run_step
-from backend.domain.setup._steps import look_again
 from tests.factories.starter_tasks import make_task
 from tests.fakes.web import FakeWeb
 from worker.attempt.task_context import Servers, TaskContext

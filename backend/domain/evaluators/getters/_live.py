@@ -12,12 +12,12 @@ from backend.domain.browser.profiles import CHROME
 from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, TaskSetupFailed
 from backend.domain.evaluators.getters._evidence import absence, as_json, stated
 from backend.domain.formats.accessibility import searchable
+from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.ports.web import Browser, Tab
 from backend.domain.setup import run_step
-from backend.domain.setup._steps import look_again
 
 BAR = "Address and search bar"
 APPLICATIONS = frozenset({"Google Chrome", "Chromium", "Chromium Web Browser", "Microsoft Edge"})

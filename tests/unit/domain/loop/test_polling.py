@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.setup._steps import look_again
+from backend.domain.loop.polling import look_again
 from tests.fakes.desktop import FakeDesktop
 
 

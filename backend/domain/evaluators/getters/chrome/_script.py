@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 from backend.domain.errors import GuestRefused
+from backend.domain.loop.polling import look_again
 from backend.domain.ports.desktop import Desktop
 from backend.domain.ports.web import Browser
-from backend.domain.setup._steps import look_again
 
 _LOOKS = 40  # about 10 s
 

@@ -11,12 +11,12 @@ from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
 from backend.domain.evaluators.getters._live import call, looked_up, running
 from backend.domain.evaluators.getters.chrome._script import Script
+from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.ports.web import Browser
 from backend.domain.registry import Kind, register
-from backend.domain.setup._steps import look_again
 
 URL = "https://www.recreation.gov/"
 FIELD, SEARCH, RESULT, NEXT = (
