@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Cancelled, Invalid, ModelApiFailed
-from backend.domain.ports.model import Message, ModelClient, Part, Price
+from backend.domain.model.prices import Price
+from backend.domain.ports.model import Message, ModelClient, Part
 from tests.factories.models import CLICK, KEY, LIVE, PICTURE, asked, client, close_clients, endpoint
 from tests.fakes.model_server import ModelServer, model_server
 from worker.models.rate_limiter import Gate, Waited

@@ -10,11 +10,32 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from backend.domain.ports.model import Price
+from pydantic import Field
+
+from backend.domain.model.task import Frozen
 
 MILLION = 1_000_000
 _DATED = re.compile(r"([-@]\d{4}-?\d{2}-?\d{2}|-latest)$")
 _PREVIEW = re.compile(r"-preview(-\d{2}-\d{4}|-\d{2}-\d{2})?$")
+
+
+class Price(Frozen):
+    """What a model costs since a date.
+
+    Attributes:
+        model: name, or its beginning followed by `*`.
+        input, cached, written, output: USD per million tokens: sent, of them found in the API's cache, of them written
+            to it, answered. None = as `input`.
+        most: tokens of a request up to which it holds; None = any number.
+    """
+
+    model: str = Field(min_length=1, max_length=200)
+    since: date
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+    written: float | None = Field(default=None, ge=0)
+    most: int | None = Field(default=None, ge=1)
 
 
 class Tokens(NamedTuple):

@@ -1,7 +1,6 @@
 """The port to language models: what is asked, what comes back, who answers. See `desktop.py` for what holds for all."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
 from typing import Any, Literal, Protocol
 
 from pydantic import Field
@@ -154,25 +153,6 @@ class Models(Protocol):
     def close(self) -> None:
         """Ends all waiting and closes all connections. Called by the worker once the agent is done."""
         ...
-
-
-class Price(Frozen):
-    """What a model costs since a date.
-
-    Attributes:
-        model: name, or its beginning followed by `*`.
-        input, cached, written, output: USD per million tokens: sent, of them found in the API's cache, of them written
-            to it, answered. None = as `input`.
-        most: tokens of a request up to which it holds; None = any number.
-    """
-
-    model: str = Field(min_length=1, max_length=200)
-    since: date
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cached: float | None = Field(default=None, ge=0)
-    written: float | None = Field(default=None, ge=0)
-    most: int | None = Field(default=None, ge=1)
 
 
 NO_CALLS: Sequence[ToolCall] = ()

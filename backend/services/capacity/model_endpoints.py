@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from backend.domain.errors import Invalid, TaskSetupFailed
-from backend.domain.ports.model import Price
+from backend.domain.model.prices import Price
 from backend.services.capacity.task_secrets import TaskSecrets
 
 _NAME = r"^[a-z][a-z0-9_.-]{0,99}$"

@@ -14,10 +14,9 @@ from typing import Any
 
 from backend.domain import registry
 from backend.domain.judging.prompt import PROMPT_SHA256
-from backend.domain.model.prices import price_of
+from backend.domain.model.prices import Price, price_of
 from backend.domain.model.run import ImageView, RunConfig
 from backend.domain.ports.agent import Sight
-from backend.domain.ports.model import Price
 from backend.domain.registry import Kind
 from backend.services.capacity.model_endpoints import BUILT_IN
 

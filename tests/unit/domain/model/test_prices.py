@@ -2,8 +2,7 @@ from datetime import date
 
 import pytest
 
-from backend.domain.model.prices import PRICES, Tokens, price_of, usd
-from backend.domain.ports.model import Price
+from backend.domain.model.prices import PRICES, Price, Tokens, price_of, usd
 
 TODAY = date(2026, 11, 22)
 
