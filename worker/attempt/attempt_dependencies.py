@@ -19,8 +19,9 @@ from backend.domain.ports.model import Models
 from backend.domain.ports.storage import Recorder
 from backend.domain.ports.web import Browser, Web
 from backend.services.scheduling.claims import Claim
-from worker.attempt.task_context import Servers, devtools, no_judge, no_secret, nowhere
+from worker.attempt.task_context import no_judge, no_secret, nowhere
 from worker.base.lease import Hold
+from worker.devtools.servers import Servers, devtools
 from worker.evaluation.evaluator import Judge
 
 

@@ -38,10 +38,11 @@ from worker.attempt.agent_thread import AgentThread
 from worker.attempt.attempt_dependencies import Book, Pump, Tools
 from worker.attempt.checkpoint_watcher import PartsWatch
 from worker.attempt.late_agent import LateAgent
-from worker.attempt.task_context import Servers, TaskContext, missing_asset
+from worker.attempt.task_context import TaskContext, missing_asset
 from worker.base.health import check_health, check_room
 from worker.base.lease import Hold
 from worker.base.phases import Phases
+from worker.devtools.servers import Servers
 from worker.evaluation.evaluator import Child
 from worker.evaluation.step_evaluator import Looks
 

@@ -12,7 +12,7 @@ from backend.domain.model.trajectory import Frame
 from backend.domain.ports.web import Browser, WebReply
 from backend.services.artifacts.egress_policy import Reach, checked_url
 from backend.services.artifacts.ssrf_safe_http import GuardedWeb
-from worker.attempt.task_context import PUBLISHED, Servers
+from worker.devtools.servers import PUBLISHED, Servers
 from worker.perception.ocr import read, trial_picture
 
 DETECTOR_SECONDS = 60.0

@@ -18,7 +18,8 @@ from backend.domain.registry import Kind
 from backend.domain.setup import run_step
 from tests.factories.starter_tasks import make_task
 from tests.fakes.web import FakeWeb
-from worker.attempt.task_context import Servers, TaskContext
+from worker.attempt.task_context import TaskContext
+from worker.devtools.servers import Servers
 from worker.providers.local import LocalProvider
 
 pytestmark = [pytest.mark.desktop, pytest.mark.browser]

@@ -19,8 +19,9 @@ from tests.fakes.web import FakeWeb
 from tests.integration.desktop_supervisor.helpers import keeper_options
 from tests.sampling import sample
 from tests.waiting import until
-from worker.attempt.task_context import Servers, TaskContext
+from worker.attempt.task_context import TaskContext
 from worker.desktop_supervisor.client import CHECKOUT
+from worker.devtools.servers import Servers
 from worker.providers.local import LocalProvider
 
 pytestmark = pytest.mark.desktop

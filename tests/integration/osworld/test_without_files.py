@@ -22,7 +22,7 @@ from tests.integration.osworld.stand_in import PUBLISHED, tasks
 from tests.integration.osworld.stand_in_web import stand_in_web, trusting
 from tests.integration.osworld.without_files import needs_no_file, obstacle, opens_pages, without_installation
 from tests.sampling import sample
-from worker.attempt.task_context import Servers
+from worker.devtools.servers import Servers
 from worker.providers.local import LocalProvider
 
 ALL_PROGRAMS = {"soffice", "chromium", "vlc", "gimp", "jq", "sar"}

@@ -11,7 +11,8 @@ from tests.factories.starter_tasks import make_task
 from tests.fakes.browser import FakeBrowser
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.web import FakeWeb
-from worker.attempt.task_context import Servers, TaskContext, devtools
+from worker.attempt.task_context import TaskContext
+from worker.devtools.servers import Servers, devtools
 
 
 class Opened:
