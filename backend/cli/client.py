@@ -78,8 +78,8 @@ class Api:
 
     def items(self, path: str, limit: int | None = None, **params: Any) -> Iterator[Any]:
         """The items of a list, page after page, at most `limit`."""
-        given = {"limit": min(limit or PAGE_SIZE, PAGE_SIZE), **{k: v for k, v in params.items() if v is not None}}
-        page = self._json("GET", BASE + path, params=given)
+        query = {"limit": min(limit or PAGE_SIZE, PAGE_SIZE), **{k: v for k, v in params.items() if v is not None}}
+        page = self._json("GET", BASE + path, params=query)
         left = limit
         while True:
             for item in page["items"]:
@@ -105,9 +105,9 @@ class Api:
     @contextmanager
     def stream(self, path: str, **params: Any) -> Iterator[io.BufferedReader]:
         """GET below /api/v1 as a file that is read while it comes."""
-        given = {name: value for name, value in params.items() if value is not None}
+        query = {name: value for name, value in params.items() if value is not None}
         try:
-            with self._http.stream("GET", BASE + path, params=given, timeout=STREAM_TIMEOUT) as response:
+            with self._http.stream("GET", BASE + path, params=query, timeout=STREAM_TIMEOUT) as response:
                 if not response.is_success:
                     response.read()
                     raise problem(response)
@@ -177,9 +177,9 @@ def problem(response: httpx.Response) -> CliError:
         body = {}
     if not isinstance(body, dict):
         body = {}
-    said = str(body.get("detail") or f"{response.request.url} answered {response.status_code}")
+    detail = str(body.get("detail") or f"{response.request.url} answered {response.status_code}")
     others = [f"{field['path']}: {field['message']}" for field in body.get("errors", [])[1:]]
-    parts = [said, *others, body.get("hint") or _hint(response.status_code)]
+    parts = [detail, *others, body.get("hint") or _hint(response.status_code)]
     text = " ".join(_sentence(part) for part in parts if part)
     return UsageError(text) if response.is_client_error else CliError(text)
 

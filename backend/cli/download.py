@@ -79,10 +79,10 @@ class Download:
     def _parts_there(self) -> Iterator[Path]:
         """Files of rows from the first on, without a gap."""
         for number in range(10**6):
-            found = self._part(number)
-            if not found.exists():
+            part = self._part(number)
+            if not part.exists():
                 return
-            yield found
+            yield part
 
     def _part(self, number: int) -> Path:
         return self._out / "data" / f"part-{number:05}.{self._question['format']}"
@@ -130,7 +130,7 @@ class Download:
 
     def _fetch_pictures(self) -> None:
         """Every picture of the list that is not there with the right hash."""
-        told = time.monotonic()
+        last_report = time.monotonic()
         done = fetched = 0
         with (self._out / "images.jsonl").open("rb") as lines, ThreadPoolExecutor(self._jobs) as jobs:
             rows = map(json.loads, lines)
@@ -140,22 +140,22 @@ class Download:
                 self.missing, self._missing_bytes = self.missing + len(gone), self._missing_bytes + sum(gone)
                 fetched += came.count(True)  # noqa: FBT003 - counted
                 done += len(some)
-                if time.monotonic() - told > _TOLD_EVERY:
-                    told = time.monotonic()
+                if time.monotonic() - last_report > _TOLD_EVERY:
+                    last_report = time.monotonic()
                     progress(f"{done} pictures looked at, {fetched} fetched")
         progress(f"{done} pictures, {fetched} of them fetched now")
 
     def _fetch_picture(self, row: Mapping[str, Any]) -> bool | None:
         """True if it had to be fetched; None if the service has it no more."""
-        name, found = str(row["name"]), _PICTURE.fullmatch(str(row["name"]))
-        if found is None:
+        name, match = str(row["name"]), _PICTURE.fullmatch(str(row["name"]))
+        if match is None:
             raise CliError(f"The service listed {name[:80]!r}, which is no picture.")
-        if sha256_of(self._out / name) == found[1]:
+        if sha256_of(self._out / name) == match[1]:
             return False
-        data = self._api.download_if_there(f"/api/v1/artifacts/{found[1]}")
+        data = self._api.download_if_there(f"/api/v1/artifacts/{match[1]}")
         if data is None:
             return None
-        if hashlib.sha256(data).hexdigest() != found[1]:
+        if hashlib.sha256(data).hexdigest() != match[1]:
             raise CliError(f"The service sent other bytes than {name} has.")
         self._write(name, data)
         return True

@@ -51,8 +51,8 @@ def ask(argv: Sequence[str], env: Mapping[str, str]) -> tuple[int, str]:
     process = subprocess.Popen(list(argv), env=dict(env), stdout=subprocess.PIPE, text=True)
     stdout = process.stdout
     with process:
-        said = stdout.read() if stdout is not None else ""
-        return _end(process), said
+        reply = stdout.read() if stdout is not None else ""
+        return _end(process), reply
 
 
 def _end(process: "subprocess.Popen[bytes] | subprocess.Popen[str]") -> int:

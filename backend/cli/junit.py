@@ -28,8 +28,8 @@ def _suite(root: Element, domain: str, episodes: list[Episode]) -> None:
     _count(suite, episodes)
     for episode in episodes:
         case = SubElement(suite, "testcase", classname=domain, name=_name(episode), time=f"{_seconds(episode):.3f}")
-        if (found := _verdict(episode)) is not None:
-            kind, message = found
+        if (verdict := _verdict(episode)) is not None:
+            kind, message = verdict
             SubElement(case, kind, message=message)
 
 
@@ -57,7 +57,7 @@ def _seconds(episode: Episode) -> float:
 
 
 def _count(element: Element, episodes: list[Episode]) -> None:
-    kinds = [found[0] for episode in episodes if (found := _verdict(episode)) is not None]
+    kinds = [verdict[0] for episode in episodes if (verdict := _verdict(episode)) is not None]
     element.set("tests", str(len(episodes)))
     element.set("failures", str(kinds.count("failure")))
     element.set("errors", str(kinds.count("error")))

@@ -39,11 +39,11 @@ def print_rows(rows: Iterable[Row], output: Output, columns: Columns, empty: str
         for row in rows:
             print(json.dumps(row), flush=True)
         return
-    found = list(rows)
+    items = list(rows)
     if output is Output.JSON:
-        print(json.dumps(found, indent=2))
-    elif found:
-        print_table(found, columns)
+        print(json.dumps(items, indent=2))
+    elif items:
+        print_table(items, columns)
     else:
         progress(empty)
 

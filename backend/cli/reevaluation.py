@@ -41,29 +41,29 @@ REFUSED: Columns = {
 
 
 def wait_for_rescores(
-    api: Api, path: str, asked: Sequence[Mapping[str, Any]], timeout: float | None
+    api: Api, path: str, requests: Sequence[Mapping[str, Any]], timeout: float | None
 ) -> list[Mapping[str, Any]]:
     """The requests once all have ended, in the order of asking.
 
     Args:
         api: the service.
         path: the list that they are in.
-        asked: as the service gave them.
+        requests: as the service gave them.
         timeout: seconds; None waits for ever.
 
     Raises:
         CliError: with exit code 4 when the time is over, 130 when interrupted; the work goes on in both cases.
     """
-    wanted = {row["id"] for row in asked}
+    ids = {row["id"] for row in requests}
     deadline = None if timeout is None else time.monotonic() + timeout
-    told = -1
+    last_waiting = -1
     try:
         while True:
-            rows = [row for row in api.items(path) if row["id"] in wanted]
+            rows = [row for row in api.items(path) if row["id"] in ids]
             waiting = sum(row["state"] == "waiting" for row in rows)
-            if waiting != told:
+            if waiting != last_waiting:
                 progress(f"{len(rows) - waiting}/{len(rows)} scored again")
-                told = waiting
+                last_waiting = waiting
             if not waiting:
                 return rows
             if deadline is not None and time.monotonic() > deadline:
@@ -74,19 +74,19 @@ def wait_for_rescores(
         raise CliError(f"Interrupted; workers go on. Ask again: GET {path}", ExitCode.INTERRUPTED) from None
 
 
-def show_rescores(found: Mapping[str, Any], output: Output) -> None:
+def show_rescores(reply: Mapping[str, Any], output: Output) -> None:
     """Print old and new scores, and exit with 3 if there is an episode without a new verdict."""
-    print_object(found, output, _tables)
-    failed = sum(row["state"] == "failed" for row in found["rescores"])
-    changed = sum(row["new_score"] not in {None, row["old_score"]} for row in found["rescores"])
-    refused = len(found["refused"])
+    print_object(reply, output, _tables)
+    failed = sum(row["state"] == "failed" for row in reply["rescores"])
+    changed = sum(row["new_score"] not in {None, row["old_score"]} for row in reply["rescores"])
+    refused = len(reply["refused"])
     progress(f"{changed} scores changed, {failed} without a verdict, {refused} that could not be scored again")
     if failed or refused:
         raise typer.Exit(ExitCode.INFRASTRUCTURE)
 
 
-def _tables(found: Mapping[str, Any]) -> None:
-    print_rows(found["rescores"], Output.TABLE, RESCORES, empty="nothing was scored again")
-    if found["refused"]:
+def _tables(reply: Mapping[str, Any]) -> None:
+    print_rows(reply["rescores"], Output.TABLE, RESCORES, empty="nothing was scored again")
+    if reply["refused"]:
         print()
-        print_rows(found["refused"], Output.TABLE, REFUSED)
+        print_rows(reply["refused"], Output.TABLE, REFUSED)

@@ -23,12 +23,12 @@ def wait_for_run(api: Api, run_id: str, timeout: float | None, say: Callable[[st
         CliError: With exit code 4 after `timeout` seconds, 3 if the service stays away.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
-    told: object = None
+    last_counts: object = None
     while True:
         run = _patiently(lambda: api.get(f"/runs/{run_id}"))
-        if (ended := ended_counts(run)) != told:
+        if (ended := ended_counts(run)) != last_counts:
             say(progress_line(run))
-            told = ended
+            last_counts = ended
         if run["status"] in ENDED:
             return run
         left = LOOK_AGAIN_SECONDS if deadline is None else deadline - time.monotonic()

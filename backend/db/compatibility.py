@@ -35,10 +35,10 @@ class History:
     @property
     def needed(self) -> str:
         """The oldest schema that this release works on: its newest, before the takings away at its end."""
-        kept = [*self.revisions]
-        while len(kept) > 1 and kept[-1] in self.contracts:
-            kept.pop()
-        return kept[-1]
+        revisions = [*self.revisions]
+        while len(revisions) > 1 and revisions[-1] in self.contracts:
+            revisions.pop()
+        return revisions[-1]
 
     def expandable_to(self, current: str) -> str:
         """How far a schema may go while the release that made `current` still runs: up to the next taking away."""
@@ -52,8 +52,8 @@ class History:
     def floor(self, current: str) -> str:
         """The migration that a release must know to run on a schema at `current`; empty: none in particular."""
         past = self.revisions[: self._next(current)]
-        wanted = [self.contracts[revision] for revision in past if revision in self.contracts]
-        return max(wanted, key=self.revisions.index) if wanted else ""
+        contracts = [self.contracts[revision] for revision in past if revision in self.contracts]
+        return max(contracts, key=self.revisions.index) if contracts else ""
 
     def _next(self, current: str) -> int:
         return self.revisions.index(current) + 1 if current in self.revisions else 0
@@ -65,8 +65,8 @@ def history(folder: Path = ROOT / "migrations") -> History:
     settings = Config()
     settings.set_main_option("script_location", str(folder))
     scripts = list(ScriptDirectory.from_config(settings).walk_revisions())[::-1]
-    found = {script.revision: contract_of(script) for script in scripts}
-    return History(list(found), {name: wanted for name, wanted in found.items() if wanted})
+    contracts = {script.revision: contract_of(script) for script in scripts}
+    return History(list(contracts), {name: contract for name, contract in contracts.items() if contract})
 
 
 def contract_of(script: Script) -> str:

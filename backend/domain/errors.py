@@ -22,8 +22,8 @@ class FailureClass(StrEnum):
 
 def sentences(*parts: str) -> str:
     """What says anything of `parts`, in a row: with a full stop after each but the last, where it ends without one."""
-    said = [part.strip() for part in parts if part.strip()]
-    return " ".join([*(part if part.endswith((".", "!", "?")) else f"{part}." for part in said[:-1]), *said[-1:]])
+    texts = [part.strip() for part in parts if part.strip()]
+    return " ".join([*(part if part.endswith((".", "!", "?")) else f"{part}." for part in texts[:-1]), *texts[-1:]])
 
 
 class DeskarenaError(Exception):

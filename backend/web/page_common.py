@@ -18,17 +18,17 @@ Cursor = Annotated[UUID | None, Query()]
 Text = Annotated[str, Query(max_length=200)]
 
 
-def altered(given: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, str]:
+def altered(fields: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, str]:
     """What a form changes: those of its fields that differ from what it had shown.
 
     A form stays as it is while its page is open, and posts all its fields: those that nobody touched would take back
     what another person has changed meanwhile.
 
     Args:
-        given: the fields as they are posted.
+        fields: those of the form as they are posted.
         shown: the same names with what stood in them.
     """
-    return {name: value.strip() for name, value in given.items() if value.strip() != shown[name].strip()}
+    return {name: value.strip() for name, value in fields.items() if value.strip() != shown[name].strip()}
 
 
 def see(address: str) -> RedirectResponse:

@@ -91,9 +91,9 @@ class Guard:
 
     def _has_token(self, headers: Headers, path: str) -> bool:
         token = self._token or ""
-        scheme, _, given = headers.get("authorization", "").partition(" ")
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            shown, looks = given.strip().encode(), path in SIGNAL_PATHS and self._metrics_token
+            shown, looks = credentials.strip().encode(), path in SIGNAL_PATHS and self._metrics_token
             if looks and hmac.compare_digest(shown, self._metrics_token.encode()):
                 return True
             return hmac.compare_digest(shown, token.encode())
@@ -155,13 +155,13 @@ def _bounded(scope: Scope, headers: Headers, receive: Receive) -> Receive:
     message = f"the request is larger than {limit // 2**20} MiB"
     if stated.isdigit() and int(stated) > limit:
         raise TooLarge(message)
-    seen = 0
+    size = 0
 
     async def read() -> dict[str, Any]:
-        nonlocal seen
+        nonlocal size
         part = await receive()
-        seen += len(part.get("body", b""))
-        if seen > limit:
+        size += len(part.get("body", b""))
+        if size > limit:
             # FastAPI lets this one through while it reads a body; any other it would call a broken body (400).
             raise HTTPException(TooLarge.status, message)
         return dict(part)

@@ -97,12 +97,12 @@ def main(arguments: list[str] | None = None) -> None:
     """Serves until SIGTERM."""
     parser = argparse.ArgumentParser(prog="backend.web.serve", description="Serve the API and the pages.")
     parser.add_argument("--fd", type=int, help="number of a listening socket that was handed over")
-    given = parser.parse_args(arguments).fd
-    if given is None:
+    descriptor = parser.parse_args(arguments).fd
+    if descriptor is None:
         make_server(get_settings()).run()
     else:
         server = make_server(get_settings(), finish_seconds=FINISH_SECONDS_ALONE)
-        server.run(sockets=[socket.socket(fileno=given)])
+        server.run(sockets=[socket.socket(fileno=descriptor)])
 
 
 if __name__ == "__main__":

@@ -42,9 +42,9 @@ class VersionedFiles(StaticFiles):
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """One file, with cache headers by whether its address is of this version."""
-        asked, _, inside = path.partition("/")
+        prefix, _, inside = path.partition("/")
         response = await super().get_response(inside, scope)
-        response.headers["Cache-Control"] = FOREVER if asked == version() else "no-cache"
+        response.headers["Cache-Control"] = FOREVER if prefix == version() else "no-cache"
         return response
 
 

@@ -106,16 +106,16 @@ FILTERS = {
 @lru_cache(maxsize=1)
 def environment() -> Environment:
     """The one template environment. Everything is escaped; an unknown name is an error, not an empty text."""
-    found = Environment(
+    environment = Environment(
         loader=FileSystemLoader(FRONTEND / "templates"),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters.update(FILTERS)
-    found.globals.update(static=static_url, with_query=with_query, look_words=WORDS, Look=Look)
-    return found
+    environment.filters.update(FILTERS)
+    environment.globals.update(static=static_url, with_query=with_query, look_words=WORDS, Look=Look)
+    return environment
 
 
 def render(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:

@@ -176,15 +176,15 @@ def validate(name: Name, timeout: Timeout = None, output: OutputForm = Output.TA
 def wait_for_validation(api: Api, name: str, report: Any, timeout: float | None) -> Any:
     """Look at the validation until its three runs have ended."""
     deadline = None if timeout is None else time.monotonic() + timeout
-    told = ""
+    last_line = ""
     while not report["done"]:
         if deadline is not None and time.monotonic() > deadline:
             message = f"Not done after {timeout:g} s; it goes on. Look again: deskarena benchmark show {name}"
             raise CliError(message, ExitCode.WAIT_TIMED_OUT)
         line = f"{report['sound']} sound, {report['unsound']} unsound, {report['not_runnable']} not runnable here ..."
-        if line != told:
+        if line != last_line:
             progress(line)
-            told = line
+            last_line = line
         time.sleep(LOOK_AGAIN_SECONDS)
         report = api.get(f"/benchmarks/{name}/validation")
     return report
@@ -247,16 +247,16 @@ def show_benchmark(row: Any) -> None:
         progress(f"warning: {warning}")
 
 
-def show_difference(found: Any) -> None:
+def show_difference(difference: Any) -> None:
     """What two task sets differ in: one line a task, then the places."""
-    touched = [task for task in found["tasks"] if task["episodes"] or task["evaluations"]]
+    touched = [task for task in difference["tasks"] if task["episodes"] or task["evaluations"]]
     print(
-        f"{found['old']} -> {found['new']}: {found['added']} added, {found['removed']} removed, "
-        f"{found['changed']} changed, {found['same']} the same"
+        f"{difference['old']} -> {difference['new']}: {difference['added']} added, {difference['removed']} removed, "
+        f"{difference['changed']} changed, {difference['same']} the same"
     )
     episodes, evaluations = sum(task["episodes"] for task in touched), sum(task["evaluations"] for task in touched)
     print(f"stored scores touched: {episodes} episodes, {evaluations} evaluations of {len(touched)} tasks")
-    for task in found["tasks"]:
+    for task in difference["tasks"]:
         only = "" if task["scores"] else " (labels only)"
         scores = f"; {task['episodes']} episodes, {task['evaluations']} evaluations" if task in touched else ""
         print(f"{task['kind']:<8} {task['task']}{only}{scores}")

@@ -41,11 +41,11 @@ def fetch(  # noqa: PLR0913, PLR0917 - one parameter per option
     """
     with Api(server) as api:
         known = list(api.items(f"/benchmarks/{name}/assets", tasks=tasks or None))
-        wanted = [row["url"] for row in known if again or row["state"] != "there"]
+        urls = [row["url"] for row in known if again or row["state"] != "there"]
         rows = {row["url"]: row for row in known}
-        for count, row in enumerate(_fetched(api, name, wanted, jobs, again=again), start=1):
+        for count, row in enumerate(_fetched(api, name, urls, jobs, again=again), start=1):
             rows[row["url"]] = row
-            progress(f"[{count}/{len(wanted)}] {in_words(row)}")
+            progress(f"[{count}/{len(urls)}] {in_words(row)}")
     bad = [row for row in rows.values() if row["state"] != "there" or row["problem"]]
     if output is Output.TABLE:
         print_rows(bad, output, ASSETS, empty=f"all {len(rows)} files are there")
@@ -135,4 +135,4 @@ def add(
         raise UsageError(f"{file} is no file")
     with Api(server) as api:
         row = api.upload(f"/benchmarks/{name}/assets", {"url": url}, file.name, file)
-    print_object(row, output, lambda made: print(f"{made['url']}: {made['size']} bytes, sha256 {made['sha256']}"))
+    print_object(row, output, lambda asset: print(f"{asset['url']}: {asset['size']} bytes, sha256 {asset['sha256']}"))

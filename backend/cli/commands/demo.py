@@ -61,9 +61,9 @@ def demonstrate(
             wait_for_worker(api)
             run_id = api.post("/runs", submission)["id"]
             wait_for_run(api, run_id, timeout, progress)
-            found: Mapping[str, Any] = api.get(f"/runs/{run_id}", include="episodes")
+            run: Mapping[str, Any] = api.get(f"/runs/{run_id}", include="episodes")
             progress("Stopping ...")
-            return found
+            return run
 
 
 def as_result(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,9 +80,9 @@ def as_result(run: Mapping[str, Any]) -> dict[str, Any]:
 def temporary_folder() -> Iterator[Path]:
     """A data folder that is removed at the end; folders of demonstrations that were killed with -9 are removed, too."""
     for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        found = left.stat()
+        status = left.stat()
         # A young folder may be about to be locked by its owner: leave it alone.
-        if found.st_uid == os.geteuid() and time.time() - found.st_mtime > YOUNG_SECONDS and not is_in_use(left):
+        if status.st_uid == os.geteuid() and time.time() - status.st_mtime > YOUNG_SECONDS and not is_in_use(left):
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:

@@ -36,9 +36,9 @@ def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
     place = (data or default_data()).expanduser().absolute()
     settings = get_settings()
     checks = all_checks(place, settings.accelerator)
-    found = verdicts(checks, machine.room(place), {"qemu": image_need(place)}, settings.slots)
-    show(checks, found, output)
-    works = {each.name for each in found if each.works}
+    results = verdicts(checks, machine.room(place), {"qemu": image_need(place)}, settings.slots)
+    show(checks, results, output)
+    works = {each.name for each in results if each.works}
     if "stack" not in works or works.isdisjoint(DESKTOPS):
         raise typer.Exit(ExitCode.INFRASTRUCTURE)
 
@@ -50,12 +50,12 @@ def image_need(data: Path) -> Need:
     return largest(need_of(each.image) for each in all_images(data) if each.image is not None)
 
 
-def show(checks: Sequence[Check], found: Sequence[Verdict], output: Output) -> None:
+def show(checks: Sequence[Check], results: Sequence[Verdict], output: Output) -> None:
     """Print the report."""
     rows: list[dict[str, Any]] = [asdict(check) for check in checks]
-    summary: list[Mapping[str, Any]] = [asdict(each) for each in found]
+    summary: list[Mapping[str, Any]] = [asdict(each) for each in results]
     if output is Output.JSON:
-        can = {each.name: each.works for each in found}
+        can = {each.name: each.works for each in results}
         print(json.dumps({"can": can, "summary": summary, "checks": rows}, indent=2))
     elif output is Output.JSONL:
         for row in rows:

@@ -45,11 +45,11 @@ def export(
     if to.exists() and any(to.iterdir()):
         raise UsageError(f"--to {to} exists and is not empty")
     with Api(server) as api:
-        found = whole_episode(api, episode)
-        for attempt in found["attempts_made"]:
+        record = whole_episode(api, episode)
+        for attempt in record["attempts_made"]:
             attempt["steps"] = list(api.items(f"/attempts/{attempt['id']}/steps"))
-        files = download_artifacts(api, found, to)
-    (to / "episode.json").write_text(json.dumps(found, indent=2))
+        files = download_artifacts(api, record, to)
+    (to / "episode.json").write_text(json.dumps(record, indent=2))
     progress(f"wrote {to / 'episode.json'} and {files} artifacts")
 
 
@@ -67,15 +67,15 @@ def rescore(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     with Api(server) as api:
         other = parameters(judge, "--judge") if judge else None
         body = {"task_set": task_set, "make_current": make_current, "judge": other}
-        asked = api.post(f"/episodes/{episode}/rescore", body)
-        rows = wait_for_rescores(api, f"/episodes/{episode}/rescores", [asked], timeout)
+        row = api.post(f"/episodes/{episode}/rescore", body)
+        rows = wait_for_rescores(api, f"/episodes/{episode}/rescores", [row], timeout)
         show_rescores({"rescores": rows, "refused": []}, output)
 
 
 def whole_episode(api: Api, episode: str) -> dict[str, Any]:
     """An episode; its attempts are added as `attempts_made` (`attempts` is their number)."""
-    found: dict[str, Any] = api.get(f"/episodes/{episode}")
-    return {**found, "attempts_made": list(api.items(f"/episodes/{episode}/attempts"))}
+    record: dict[str, Any] = api.get(f"/episodes/{episode}")
+    return {**record, "attempts_made": list(api.items(f"/episodes/{episode}/attempts"))}
 
 
 def show_episode(episode: Any) -> None:
@@ -97,11 +97,11 @@ def show_episode(episode: Any) -> None:
     print_rows(episode["attempts_made"], Output.TABLE, ATTEMPTS, empty="no attempt yet")
 
 
-def download_artifacts(api: Api, found: Any, to: Path) -> int:
-    """Fetch every artifact that `found` mentions once, into `to`/artifacts; gives their number."""
+def download_artifacts(api: Api, record: Any, to: Path) -> int:
+    """Fetch every artifact that `record` mentions once, into `to`/artifacts; gives their number."""
     folder = to / "artifacts"
     folder.mkdir(parents=True, exist_ok=True)
-    mentioned = dict(artifacts(found))
+    mentioned = dict(artifacts(record))
     for sha256, url in mentioned.items():
         (folder / sha256).write_bytes(api.download(url))
     return len(mentioned)
@@ -114,5 +114,5 @@ def artifacts(value: Any) -> list[tuple[str, str]]:
     if not isinstance(value, dict):
         return []
     own = [(value["sha256"], value["url"])] if value.get("sha256") and value.get("url") else []
-    found = own + [pair for item in value.values() for pair in artifacts(item)]
-    return [(sha256, url) for sha256, url in found if re.fullmatch(r"[0-9a-f]{64}", sha256)]
+    pairs = own + [pair for item in value.values() for pair in artifacts(item)]
+    return [(sha256, url) for sha256, url in pairs if re.fullmatch(r"[0-9a-f]{64}", sha256)]

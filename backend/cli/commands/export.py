@@ -107,15 +107,15 @@ def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it
     if out is None and not count:
         raise UsageError("--out names the folder for the files; --count only says how much there is")
     with Api(server) as api:
-        found = api.get("/trajectories/count", **filters)
+        counts = api.get("/trajectories/count", **filters)
         if count or out is None:
-            print_object(found, output, show_counts)
+            print_object(counts, output, show_counts)
             return
-        tell(found)
+        tell(counts)
         question = {name: value for name, value in filters.items() if value is not None}
         download = Download(api, out, {**question, "form": form, "format": file_format.value}, jobs)
         manifest = download.run()
-        print_object(manifest, output, lambda made: show_manifest(made, out))
+        print_object(manifest, output, lambda manifest: show_manifest(manifest, out))
     if download.missing:
         raise CliError(
             f"{download.missing} pictures are not in the store any more; {out / 'manifest.json'} counts them."
@@ -137,28 +137,28 @@ def words(counts: dict[str, int]) -> str:
     return ", ".join(f"{name} {number}" for name, number in counts.items()) or "none"
 
 
-def tell(found: Any) -> None:
+def tell(counts: Any) -> None:
     """What is about to be written, and what to know of it."""
-    progress(f"{found['trajectories']} trajectories, {found['steps']} steps; left out: {words(found['left_out'])}")
-    for licence in found["licences"]:
+    progress(f"{counts['trajectories']} trajectories, {counts['steps']} steps; left out: {words(counts['left_out'])}")
+    for licence in counts["licences"]:
         if licence["note"]:
             progress(f"note: {licence['note']}")
 
 
-def show_counts(found: Any) -> None:
+def show_counts(counts: Any) -> None:
     """Counts as facts."""
     print_facts(
         {
-            "trajectories": found["trajectories"],
-            "steps": found["steps"],
-            "by result": words(found["results"]),
-            "by who acted": words(found["kinds"]),
-            "by benchmark": words(found["benchmarks"]),
-            "left out": words(found["left_out"]),
-            "not asked for": found["not_asked_for"],
+            "trajectories": counts["trajectories"],
+            "steps": counts["steps"],
+            "by result": words(counts["results"]),
+            "by who acted": words(counts["kinds"]),
+            "by benchmark": words(counts["benchmarks"]),
+            "left out": words(counts["left_out"]),
+            "not asked for": counts["not_asked_for"],
         }
     )
-    for licence in found["licences"]:
+    for licence in counts["licences"]:
         if licence["note"]:
             progress(f"note: {licence['note']}")
 

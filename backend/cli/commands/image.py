@@ -58,16 +58,16 @@ def list_images(output: OutputForm = Output.TABLE, data: Data = None) -> None:
     """List the images of this machine's data folder."""
     from backend.services.machines.machine_images import all_images
 
-    rows = [row_of(found) for found in all_images(folder(data), default_image())]
+    rows = [row_of(entry) for entry in all_images(folder(data), default_image())]
     print_rows(rows, output, COLUMNS, empty="no images: `deskarena image build linux` makes one")
 
 
 @app.command()
 def show(name: Name, output: OutputForm = Output.TABLE, data: Data = None) -> None:
     """Show what an image says of itself: machine, screens, files, packages, programs."""
-    found = one(folder(data), name)
-    said = found.image.model_dump(mode="json") if found.image is not None else {}
-    print_object({**row_of(found), **said}, output, show_image)
+    entry = one(folder(data), name)
+    facts = entry.image.model_dump(mode="json") if entry.image is not None else {}
+    print_object({**row_of(entry), **facts}, output, show_image)
 
 
 @app.command(context_settings=BUILDER)
@@ -96,15 +96,15 @@ def prepare(
 ) -> None:
     """Boot an image once and freeze the template that its desktops are cloned from, before a run has to wait for it."""
     place = folder(data)
-    found = one(place, name)
-    if found.image is None or found.problem:
-        raise CliError(f"The image {name} cannot be used: {found.problem}")
-    shown = [(each.width, each.height) for each in found.image.screens]
-    wanted = size(screen) if screen else FIRST_SCREEN if FIRST_SCREEN in shown else shown[0]
-    progress(f"Preparing {name} for {wanted[0]}x{wanted[1]} ...")
-    code, said = images.ask(images.preparer(name, wanted), environment(place, accelerator))
+    entry = one(place, name)
+    if entry.image is None or entry.problem:
+        raise CliError(f"The image {name} cannot be used: {entry.problem}")
+    shown = [(each.width, each.height) for each in entry.image.screens]
+    resolution = size(screen) if screen else FIRST_SCREEN if FIRST_SCREEN in shown else shown[0]
+    progress(f"Preparing {name} for {resolution[0]}x{resolution[1]} ...")
+    code, reply = images.ask(images.preparer(name, resolution), environment(place, accelerator))
     end(code)
-    print_object(json.loads(said), output, print_facts)
+    print_object(json.loads(reply), output, print_facts)
 
 
 @app.command()
@@ -117,8 +117,8 @@ def remove(
     from backend.services.machines.machine_images import remove_image
 
     place = folder(data)
-    found = one(place, name)
-    total = found.size + sum(template.size for template in found.templates)
+    entry = one(place, name)
+    total = entry.size + sum(template.size for template in entry.templates)
     if not yes:
         typer.confirm(f"Remove {name} ({total / GIB:.1f} GiB) for good?", abort=True, err=True)
     try:
@@ -156,20 +156,20 @@ def one(data: Path, name: str) -> "FoundImage":
         raise CliError(error.told, ExitCode.USAGE) from error
 
 
-def row_of(found: "FoundImage") -> dict[str, Any]:
+def row_of(entry: "FoundImage") -> dict[str, Any]:
     """An image as a row of the list."""
     from backend.services.machines.machine_images import about
 
-    image = found.image
+    image = entry.image
     return {
-        "name": found.name,
+        "name": entry.name,
         "os": image.os if image is not None else None,
         "about": about(image) if image is not None else None,
-        "default": found.default,
-        "bytes": found.size + sum(template.size for template in found.templates),
-        "prepared": ["x".join(map(str, template.screen)) for template in found.templates],
-        "problem": found.problem,
-        "folder": str(found.place),
+        "default": entry.default,
+        "bytes": entry.size + sum(template.size for template in entry.templates),
+        "prepared": ["x".join(map(str, template.screen)) for template in entry.templates],
+        "problem": entry.problem,
+        "folder": str(entry.place),
     }
 
 
@@ -191,8 +191,8 @@ def size(text: str) -> tuple[int, int]:
     """`1280x800` as numbers. Raises UsageError."""
     from backend.cli.commands.run import screen_size
 
-    found = screen_size(text)
-    return found["width"], found["height"]
+    screen = screen_size(text)
+    return screen["width"], screen["height"]
 
 
 def end(code: int) -> None:

@@ -14,13 +14,13 @@ DEFAULT_LIMIT = 50
 JudgeId = Annotated[str, typer.Argument(metavar="JUDGE", help="The judge's id.")]
 
 
-def words(found: Mapping[str, Any]) -> str:
+def words(coefficient: Mapping[str, Any]) -> str:
     """A coefficient: `0.61 (0.48 to 0.72), n = 120`."""
-    if found["value"] is None:
-        return f"-, n = {found['n']}"
-    interval = found["interval"]
+    if coefficient["value"] is None:
+        return f"-, n = {coefficient['n']}"
+    interval = coefficient["interval"]
     ends = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
-    return f"{found['value']:.2f}{ends}, n = {found['n']}"
+    return f"{coefficient['value']:.2f}{ends}, n = {coefficient['n']}"
 
 
 def agreement(judge: Mapping[str, Any]) -> str:
@@ -90,8 +90,8 @@ def review(
     """Draw attempts for people, and say where they judge them."""
     with Api(server) as api:
         drawn = api.post(f"/judges/{judge}/draw", {"size": draw, "seed": seed})["drawn"] if draw else 0
-        found = api.get(f"/judges/{judge}")
-        progress(f"{drawn} drawn now; {found['done']} of {found['drawn']} judged by two people")
+        row = api.get(f"/judges/{judge}")
+        progress(f"{drawn} drawn now; {row['done']} of {row['drawn']} judged by two people")
         page = f"{(server or DEFAULT_SERVER).rstrip('/')}/judges/{judge}/review"
-        where = {"drawn": drawn, "queue": found["drawn"], "done": found["done"], "page": page}
+        where = {"drawn": drawn, "queue": row["drawn"], "done": row["done"], "page": page}
         print_object(where, output, lambda where: print(where["page"]))

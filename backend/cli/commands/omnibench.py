@@ -64,18 +64,18 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
     try:
         root = pool.resolve()
         subtasks = read_pool(root, [])
-        found: list[tuple[GraphTask, Composed]] = []
-        for made in compose(subtasks, _wanted(capability or [], level or []), seed=seed):
-            task = told(made, f"{len(found) + 1:05d}", subtasks, orders=orders)
+        pairs: list[tuple[GraphTask, Composed]] = []
+        for composition in compose(subtasks, _wanted(capability or [], level or []), seed=seed):
+            task = told(composition, f"{len(pairs) + 1:05d}", subtasks, orders=orders)
             if not problems(task, subtasks):  # Two subtasks with the same words cannot be told apart.
-                found.append((task, made))
-            if len(found) == tasks:
+                pairs.append((task, composition))
+            if len(pairs) == tasks:
                 break
     except Invalid as error:
         raise CliError(error.told) from error
-    _write(root, out, [task for task, _ in found])
-    served = Counter(letters for _, made in found for letters in made.complexity.capabilities())
-    facts: dict[str, Any] = {"folder": str(out), "tasks": len(found), "capabilities": dict(sorted(served.items()))}
+    _write(root, out, [task for task, _ in pairs])
+    served = Counter(letters for _, composition in pairs for letters in composition.complexity.capabilities())
+    facts: dict[str, Any] = {"folder": str(out), "tasks": len(pairs), "capabilities": dict(sorted(served.items()))}
     print_object(facts, output, print_facts)
 
 
@@ -94,11 +94,11 @@ def cross(
     _check_free(out)
     try:
         subtasks = read_pool(pool.resolve(), [])
-        found = list(trials(subtasks, seed=seed))
+        tasks = list(trials(subtasks, seed=seed))
     except Invalid as error:
         raise CliError(error.told) from error
-    _write(pool.resolve(), out, found)
-    print_object({"folder": str(out), "trials": len(found)}, output, print_facts)
+    _write(pool.resolve(), out, tasks)
+    print_object({"folder": str(out), "trials": len(tasks)}, output, print_facts)
 
 
 @app.command("verdict")
@@ -112,10 +112,10 @@ def verdict(
 
     with Api(server) as api:
         episodes = api.get(f"/runs/{run}", include="episodes")["episodes"]
-    found = verdicts({episode["task"].rpartition("/")[2]: episode["score"] for episode in episodes})
-    rows = [{**one.model_dump(mode="json"), "passed": one.passed, "feedback": one.feedback()} for one in found]
+    results = verdicts({episode["task"].rpartition("/")[2]: episode["score"] for episode in episodes})
+    rows = [{**one.model_dump(mode="json"), "passed": one.passed, "feedback": one.feedback()} for one in results]
     print_rows(rows, output, _VERDICTS)
-    if not all(one.passed for one in found):
+    if not all(one.passed for one in results):
         raise typer.Exit(ExitCode.THRESHOLD_MISSED)
 
 

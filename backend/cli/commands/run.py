@@ -217,13 +217,13 @@ def retune(
     server: Server = None,
 ) -> None:
     """Change how a run shares in the slots while it goes on; nothing of what it measures."""
-    wanted: dict[str, Any] = {} if priority is None else {"priority": priority}
+    changes: dict[str, Any] = {} if priority is None else {"priority": priority}
     if concurrency is not None:
-        wanted["concurrency"] = concurrency or None
-    if not wanted:
+        changes["concurrency"] = concurrency or None
+    if not changes:
         raise UsageError("say what to change: --priority, --concurrency")
     with Api(server) as api:
-        print_object(api.patch(f"/runs/{run}", wanted), output, show_run)
+        print_object(api.patch(f"/runs/{run}", changes), output, show_run)
 
 
 @app.command()
@@ -259,9 +259,9 @@ def rescore(  # noqa: PLR0913, PLR0917  same
     with Api(server) as api:
         other = parameters(judge, "--judge") if judge else None
         body = {"task_set": task_set, "make_current": make_current, "judge": other}
-        asked = api.post(f"/runs/{run}/rescore", body, seconds=RESCORE_SECONDS)
-        rows = wait_for_rescores(api, f"/runs/{run}/rescores", asked["rescores"], timeout)
-        show_rescores({**asked, "rescores": rows}, output)
+        reply = api.post(f"/runs/{run}/rescore", body, seconds=RESCORE_SECONDS)
+        rows = wait_for_rescores(api, f"/runs/{run}/rescores", reply["rescores"], timeout)
+        show_rescores({**reply, "rescores": rows}, output)
 
 
 @app.command()
@@ -311,13 +311,13 @@ def given(**options: Any) -> dict[str, Any]:
 
 def parameters(words: list[str], option: str = "--param") -> dict[str, Any]:
     """`k=v` words as an object; a value that is JSON is taken as such, anything else as text."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise UsageError(f"{option} wants K=V, not {word!r}")
         try:
-            found[name] = json.loads(value)
+            values[name] = json.loads(value)
         except ValueError:
-            found[name] = value
-    return found
+            values[name] = value
+    return values

@@ -109,7 +109,7 @@ def list_studies(limit: Limit = DEFAULT_LIMIT, output: OutputForm = Output.TABLE
 def show(study: StudyId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
     """Show a study and how it is doing."""
     with Api(server) as api:
-        print_object(api.get(f"/studies/{study}"), output, lambda found: print_facts(study_facts(found)))
+        print_object(api.get(f"/studies/{study}"), output, lambda row: print_facts(study_facts(row)))
 
 
 @app.command()
@@ -120,17 +120,17 @@ def results(
 ) -> None:
     """Show what a study comes to: paired differences, and each cell's rates, steps and ways of ending."""
     with Api(server) as api:
-        found = api.get(f"/studies/{study}/results")
+        results = api.get(f"/studies/{study}/results")
     if output is Form.CSV:
-        rows = [flat(row) for row in found["comparisons"]]
+        rows = [flat(row) for row in results["comparisons"]]
         writer = csv.DictWriter(sys.stdout, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
     elif output is Form.JSONL:
-        print_rows(found["comparisons"], Output.JSONL, COMPARISONS)
+        print_rows(results["comparisons"], Output.JSONL, COMPARISONS)
     else:
-        print_object(found, Output(output.value), show_results)
-    left = found["study"]["episodes"] - found["study"]["ended"]
+        print_object(results, Output(output.value), show_results)
+    left = results["study"]["episodes"] - results["study"]["ended"]
     if left:
         progress(f"{left} episodes have not ended yet")
 
@@ -155,15 +155,15 @@ def read(file: Path) -> dict[str, Any]:
 
 def factors(words: list[str]) -> dict[str, list[Any]]:
     """`FIELD=A,B` words as levels by field; after the `=` there may also be a JSON list."""
-    found: dict[str, list[Any]] = {}
+    levels: dict[str, list[Any]] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name or not text:
             raise UsageError(f"--factor wants FIELD=A,B, not {word!r}")
-        if name in found:
+        if name in levels:
             raise UsageError(f"--factor {name} is there twice: give all its levels at once")
-        found[name] = _levels(text)
-    return found
+        levels[name] = _levels(text)
+    return levels
 
 
 def _levels(text: str) -> list[Any]:

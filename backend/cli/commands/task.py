@@ -95,8 +95,8 @@ def list_drafts(
 ) -> None:
     """List drafts, newest first."""
     with Api(server) as api:
-        found = api.items("/drafts", limit, state=[one.value for one in state or ()] or None, benchmark=benchmark)
-        print_rows(found, output, DRAFTS, empty="no drafts: `deskarena task new FILE` writes one")
+        rows = api.items("/drafts", limit, state=[one.value for one in state or ()] or None, benchmark=benchmark)
+        print_rows(rows, output, DRAFTS, empty="no drafts: `deskarena task new FILE` writes one")
 
 
 @app.command()
@@ -127,11 +127,11 @@ def try_draft(  # noqa: PLR0913, PLR0917  a command has as many options as it ha
 ) -> None:
     """Run oracle, noop and always_fail on a draft; exits with 1 if it is not sound."""
     with Api(server) as api:
-        found = api.post(f"/drafts/{draft}/try", {"provider": provider})
-        found = _wait(api, found, timeout) if wait else found
-    print_object(found["tried"], output, lambda row: print(tried_words(row)))
-    if wait and not found["tried"]["sound"]:
-        unknown = bool(found["tried"]["unknown"])
+        row = api.post(f"/drafts/{draft}/try", {"provider": provider})
+        row = _wait(api, row, timeout) if wait else row
+    print_object(row["tried"], output, lambda row: print(tried_words(row)))
+    if wait and not row["tried"]["sound"]:
+        unknown = bool(row["tried"]["unknown"])
         raise typer.Exit(ExitCode.INFRASTRUCTURE if unknown else ExitCode.THRESHOLD_MISSED)
 
 
@@ -190,8 +190,8 @@ def reject(  # noqa: PLR0913, PLR0917  a command has as many options as it has
 ) -> None:
     """Reject a draft with a reason; its author may change it and begin again."""
     with Api(server) as api:
-        seen = version or api.get(f"/drafts/{draft}")["version"]
-        body = {"version": seen, "by": by, "words": words, "reason": reason.value}
+        number = version or api.get(f"/drafts/{draft}")["version"]
+        body = {"version": number, "by": by, "words": words, "reason": reason.value}
         print_object(api.post(f"/drafts/{draft}/reject", body), output, show_draft)
 
 
@@ -204,9 +204,9 @@ def publish(
 ) -> None:
     """Make a benchmark's next version of its newest one and the approved drafts; old versions stay."""
     with Api(server) as api:
-        found = api.post("/drafts/publish", {"benchmark": benchmark, "drafts": drafts or []})
-    words = f"{found['benchmark']}: version {found['version']}, {found['tasks']} tasks, {len(found['drafts'])} new"
-    print_object(found, output, lambda _: print(words))
+        reply = api.post("/drafts/publish", {"benchmark": benchmark, "drafts": drafts or []})
+    words = f"{reply['benchmark']}: version {reply['version']}, {reply['tasks']} tasks, {len(reply['drafts'])} new"
+    print_object(reply, output, lambda _: print(words))
 
 
 @app.command()
@@ -235,8 +235,8 @@ def record(
 ) -> None:
     """Make a desktop for doing the set-up or the solution by hand; prints the page on which to act."""
     with Api(server) as api:
-        found = api.post(f"/drafts/{draft}/recordings", {"kind": kind.value, "by": by})["recordings"][0]
-        print_object(found, output, lambda row: print(f"{api.server}/episodes/{row['episode']}"))
+        recording = api.post(f"/drafts/{draft}/recordings", {"kind": kind.value, "by": by})["recordings"][0]
+        print_object(recording, output, lambda row: print(f"{api.server}/episodes/{row['episode']}"))
 
 
 @app.command()
@@ -290,8 +290,8 @@ def forms(
 ) -> None:
     """List set-up steps, getters or metrics with their parameters."""
     with Api(server) as api:
-        found = api.get(f"/task-forms/{kind.value}", name=name, dialect=dialect)["items"]
-    print_rows(found, output, FORMS)
+        rows = api.get(f"/task-forms/{kind.value}", name=name, dialect=dialect)["items"]
+    print_rows(rows, output, FORMS)
 
 
 def read(path: Path) -> Any:
@@ -304,14 +304,14 @@ def read(path: Path) -> Any:
         raise UsageError(f"{path} is no JSON: {error}") from None
 
 
-def _wait(api: Api, found: Any, timeout: float | None) -> Any:
+def _wait(api: Api, row: Any, timeout: float | None) -> Any:
     """Looks at a try until its three runs have ended."""
     deadline = None if timeout is None else time.monotonic() + timeout
-    while not found["tried"]["done"]:
+    while not row["tried"]["done"]:
         if deadline is not None and time.monotonic() > deadline:
-            message = f"Not done after {timeout:g} s; it goes on. Look again: deskarena task show {found['id']}"
+            message = f"Not done after {timeout:g} s; it goes on. Look again: deskarena task show {row['id']}"
             raise CliError(message, ExitCode.WAIT_TIMED_OUT)
         time.sleep(LOOK_AGAIN_SECONDS)
-        found = api.get(f"/drafts/{found['id']}")
+        row = api.get(f"/drafts/{row['id']}")
     progress("all three runs have ended")
-    return found
+    return row

@@ -61,20 +61,20 @@ def served(capabilities: Mapping[str, Any]) -> str:
     return "; ".join(f"{name}: those of {offer['cluster']}" for name, offer in offers.items() if offer.get("cluster"))
 
 
-def why(said: str, found: Sequence[Mapping[str, Any]]) -> str:
+def why(own_reason: str, slots: Sequence[Mapping[str, Any]]) -> str:
     """What is said of the whole, then why slots of it are out of use, the commonest reasons first."""
     counts = Counter(
-        (slot["state"], slot["reason"]) for slot in found if slot["state"] != "leased" and slot.get("reason")
+        (slot["state"], slot["reason"]) for slot in slots if slot["state"] != "leased" and slot.get("reason")
     )
-    told = [f"{number} {state}: {shorten(reason, REASON)}" for (state, reason), number in counts.most_common(REASONS)]
+    parts = [f"{number} {state}: {shorten(reason, REASON)}" for (state, reason), number in counts.most_common(REASONS)]
     more = [f"and {len(counts) - REASONS} more reasons"] if len(counts) > REASONS else []
-    return "; ".join([part for part in (said, *told) if part] + more)
+    return "; ".join([part for part in (own_reason, *parts) if part] + more)
 
 
-def slots(found: list[dict[str, str]]) -> str:
+def slots(rows: list[dict[str, str]]) -> str:
     """Slots by provider and state, such as `local: 1 free, 1 used`."""
     counts: dict[str, dict[str, int]] = {}
-    for slot in found:
+    for slot in rows:
         states = counts.setdefault(slot["provider"], {})
         states[slot["state"]] = states.get(slot["state"], 0) + 1
     return "; ".join(

@@ -89,9 +89,9 @@ def _give(place: Path, reader: int) -> None:
 
 def main() -> None:
     """Lays out the volume, and gives the store its own."""
-    made = lay_out(Path("/run/deskarena"))
+    is_new = lay_out(Path("/run/deskarena"))
     os.chown("/store", STORE, STORE)
-    print("made passwords" if made else "passwords are there", file=sys.stderr)
+    print("made passwords" if is_new else "passwords are there", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ def is_heard(url: str, host: str) -> bool:
         psycopg.Error: the database does not answer.
     """
     with psycopg.connect(url.replace("postgresql+psycopg:", "postgresql:", 1), connect_timeout=5) as database:
-        found = database.execute(QUERY, (host, SECONDS)).fetchone()
-    return bool(found and found[0])
+        row = database.execute(QUERY, (host, SECONDS)).fetchone()
+    return bool(row and row[0])
 
 
 def main() -> None:

@@ -29,9 +29,9 @@ def k8s() -> Check:
     return read(done.stdout)
 
 
-def read(said: str) -> Check:
+def read(text: str) -> Check:
     """What `worker.k8s.preflight` prints, as a check."""
-    found = json.loads(said)
-    state = State(found["state"])
+    fields = json.loads(text)
+    state = State(fields["state"])
     means = K8S.works if state is State.OK else K8S.lacks
-    return Check(name=K8S.name, state=state, detail=found["detail"], means=means, install=found["install"])
+    return Check(name=K8S.name, state=state, detail=fields["detail"], means=means, install=fields["install"])

@@ -119,10 +119,10 @@ def sandbox(trials: Trials) -> Check:
 def guest_server(trials: Trials) -> Check:
     """A desktop that was made ran it. Else the system's Python is asked for the packages that it imports."""
     code = "import sys, aiohttp, Xlib, PIL; print('Python', sys.version.split()[0])"
-    found = GUEST.program(["/usr/bin/python3", "-c", code])
-    if found.state is not State.OK or trials.ok(LOCAL.name):
-        return found
-    return GUEST.found(State.UNTRIED, f"{found.detail} has its packages; no local desktop could be made to run it in")
+    check = GUEST.program(["/usr/bin/python3", "-c", code])
+    if check.state is not State.OK or trials.ok(LOCAL.name):
+        return check
+    return GUEST.found(State.UNTRIED, f"{check.detail} has its packages; no local desktop could be made to run it in")
 
 
 def commands() -> Mapping[str, Sequence[str]]:
@@ -145,5 +145,5 @@ def _application(kind: str, program: str, package: str, trials: Trials) -> Check
     path = shutil.which(program)
     if path is None:
         return probe.missing(f"no program {program}")
-    found = trials.check(probe)
-    return probe.found(found.state, f"{path}: {found.detail}")
+    check = trials.check(probe)
+    return probe.found(check.state, f"{path}: {check.detail}")

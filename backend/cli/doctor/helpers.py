@@ -37,5 +37,5 @@ DETECTORS = Probe(
 
 def helpers(trials: Trials) -> list[Check]:
     """All of them; detectors only where some are set up."""
-    found = [trials.check(probe) for probe in (EVALUATORS, OCR, CONTAINERS, MODELS, DETECTORS)]
-    return [check for check in found if check.name != DETECTORS.name or check.state is not State.MISSING]
+    checks = [trials.check(probe) for probe in (EVALUATORS, OCR, CONTAINERS, MODELS, DETECTORS)]
+    return [check for check in checks if check.name != DETECTORS.name or check.state is not State.MISSING]

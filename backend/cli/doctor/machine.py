@@ -105,9 +105,9 @@ def images(data: Path) -> Check:
     """Read what each image says of itself."""
     from backend.services.machines.machine_images import all_images
 
-    found = all_images(data)
-    good = [f"{each.name} ({each.image.os})" for each in found if each.image is not None]
-    bad = [f"{each.name}: {each.problem}" for each in found if each.problem]
+    entries = all_images(data)
+    good = [f"{each.name} ({each.image.os})" for each in entries if each.image is not None]
+    bad = [f"{each.name}: {each.problem}" for each in entries if each.problem]
     if good:
         return IMAGES.ok("; ".join([", ".join(good), *bad]))
     return IMAGES.broken("; ".join(bad)) if bad else IMAGES.missing(f"no image in {data / 'images'}")

@@ -58,14 +58,14 @@ def _ping(url: str) -> None:
     external.check_broker(url)
     from backend.services.events.broker import Broker
 
-    asked = Broker(url)
+    broker = Broker(url)
     try:
-        if not asked.call(lambda client: client.ping(), default=False):
+        if not broker.call(lambda client: client.ping(), default=False):
             raise StackError(
                 "What REDIS_URL names takes connections, and no command: is it a broker, with this password?"
             )
     finally:
-        asked.close()
+        broker.close()
 
 
 def _answers(probe: Probe, ask: Callable[[], None]) -> Check:

@@ -57,7 +57,7 @@ def tried(environment: Mapping[str, str], programs: Mapping[str, Sequence[str]],
         # The last line of a traceback says what it was.
         return Trials({}, f"it could not be tried: {first_line(chr(10).join(reversed(done.stderr.splitlines())))}")
     try:
-        found = json.loads(done.stdout.splitlines()[-1])
-        return Trials({name: (State(each["state"]), str(each["detail"])) for name, each in found.items()})
+        results = json.loads(done.stdout.splitlines()[-1])
+        return Trials({name: (State(each["state"]), str(each["detail"])) for name, each in results.items()})
     except (ValueError, LookupError, TypeError, AttributeError):
         return Trials({}, f"it could not be tried: what {module} printed cannot be read")

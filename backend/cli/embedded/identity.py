@@ -41,9 +41,9 @@ def server_identity(folder: Path, purpose: Purpose) -> Identity | None:
         return None
     if folder.exists() and (owner := folder.stat()).st_uid != 0:
         return Identity(uid=owner.st_uid, gid=owner.st_gid)
-    taken = {uid for process in psutil.process_iter(["uids"]) if (uids := process.info["uids"]) for uid in uids}
+    used_ids = {uid for process in psutil.process_iter(["uids"]) if (uids := process.info["uids"]) for uid in uids}
     for number in _candidates(folder, purpose):
-        if number not in taken and not _has_name(number):
+        if number not in used_ids and not _has_name(number):
             return Identity(uid=number, gid=number)
     raise StackError("No free user id to run the embedded servers as; run as an ordinary user instead.")
 

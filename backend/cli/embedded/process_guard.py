@@ -160,8 +160,8 @@ class Guard:
         The child alone is killed in the end, not yet what it started: that may be about to tidy up after it.
         """
         if self.steps is None:
-            asked = [(int(number), min(longest, float(seconds))) for number, seconds in self.spec["stop"]]
-            self.steps, self.deadline = [*asked, (signal.SIGKILL, KILLED_SECONDS)], 0.0
+            steps = [(int(number), min(longest, float(seconds))) for number, seconds in self.spec["stop"]]
+            self.steps, self.deadline = [*steps, (signal.SIGKILL, KILLED_SECONDS)], 0.0
 
     def _seconds_left(self) -> float | None:
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
@@ -204,8 +204,8 @@ class Guard:
         os.dup2(self.output_end, 1)
         os.dup2(self.output_end, 2)
         os.dup2(self._stdin_of_child(), 0)
-        kept = {0, 1, 2, *self.spec["keep_fds"]}
-        for fd in {int(name) for name in os.listdir("/proc/self/fd")} - kept:  # noqa: PTH208
+        open_fds = {0, 1, 2, *self.spec["keep_fds"]}
+        for fd in {int(name) for name in os.listdir("/proc/self/fd")} - open_fds:  # noqa: PTH208
             with contextlib.suppress(OSError):
                 os.close(fd)
         signal.set_wakeup_fd(-1)
@@ -242,8 +242,8 @@ def kill_descendants(ancestor: int) -> None:
     """Send SIGKILL to every process that descends from `ancestor`, itself excepted."""
     parents = _parents()
     doomed = {ancestor}
-    while found := {pid for pid, parent in parents.items() if parent in doomed and pid not in doomed}:
-        doomed |= found
+    while children := {pid for pid, parent in parents.items() if parent in doomed and pid not in doomed}:
+        doomed |= children
     for pid in doomed - {ancestor}:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, signal.SIGKILL)

@@ -30,8 +30,8 @@ def runtime_folder(data_dir: Path, base: Path) -> Path | None:
     mode = 0o711 if os.geteuid() == 0 else 0o700
     try:
         folder.mkdir(exist_ok=True)
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
             return None
         folder.chmod(mode)
     except OSError:

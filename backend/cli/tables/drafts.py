@@ -40,18 +40,18 @@ def parameters(schema: Row | None) -> str:
     return ", ".join(name if name in needed else f"{name}?" for name in schema.get("properties") or {}) or "none"
 
 
-def tried_words(found: Row | None) -> str:
+def tried_words(trial: Row | None) -> str:
     """What a try found, on one line."""
-    if found is None:
+    if trial is None:
         return "not tried"
-    scores = ", ".join(f"{agent} {plain(score)}" for agent, score in found["scores"].items())
-    verdict = "sound" if found["sound"] else "; ".join(found["wrong"]) or found["unknown"] or "still running"
-    return f"{scores}: {verdict}{'' if found['current'] else ' (of an older version)'}"
+    scores = ", ".join(f"{agent} {plain(score)}" for agent, score in trial["scores"].items())
+    verdict = "sound" if trial["sound"] else "; ".join(trial["wrong"]) or trial["unknown"] or "still running"
+    return f"{scores}: {verdict}{'' if trial['current'] else ' (of an older version)'}"
 
 
 def show_draft(row: Row) -> None:
     """A draft's facts."""
-    said = [(row["reason"] or "").replace("_", " "), row["reason_words"]]
+    reasons = [(row["reason"] or "").replace("_", " "), row["reason_words"]]
     print_facts(
         {
             "draft": row["id"],
@@ -65,7 +65,7 @@ def show_draft(row: Row) -> None:
             "missing": " ".join(row["missing"]) or "nothing",
             "tried": tried_words(row["tried"]),
             "approvals": row["approvals"],
-            "rejected": ": ".join(filter(None, said)) or None,
+            "rejected": ": ".join(filter(None, reasons)) or None,
             "published": row["published"],
         }
     )

@@ -15,11 +15,11 @@ def said(row: Row) -> str:
     return ", ".join(row["labels"]) or "none applies"
 
 
-def share(found: Row | None) -> str:
+def share(row: Row | None) -> str:
     """`40.0 % (12.0 to 70.0), 4 of 10`."""
-    if found is None or found["share"] is None:
+    if row is None or row["share"] is None:
         return "-"
-    return f"{rate(found['share'], found['interval'])}, {found['count']} of {found['n']}"
+    return f"{rate(row['share'], row['interval'])}, {row['count']} of {row['n']}"
 
 
 EPISODES: Columns = {
@@ -38,18 +38,20 @@ SHARES: Columns = {
 }
 
 
-def show_failures(found: Row) -> None:
+def show_failures(sample: Row) -> None:
     """How many were drawn, the shares of labels, the episodes."""
-    drawn = f"{len(found['episodes'])} of {found['failed']} failures, seed {found['seed']}; {found['judged']} judged"
-    print_facts({"run": found["run"], "drawn": drawn})
+    drawn = (
+        f"{len(sample['episodes'])} of {sample['failed']} failures, seed {sample['seed']}; {sample['judged']} judged"
+    )
+    print_facts({"run": sample["run"], "drawn": drawn})
     print()
-    rules = {one["label"]: one for one in found["by_rules"]}
-    alphas = {one["label"]: one["alpha"] for one in found["agreement"]}
-    people = found["by_people"]
+    rules = {one["label"]: one for one in sample["by_rules"]}
+    alphas = {one["label"]: one["alpha"] for one in sample["agreement"]}
+    people = sample["by_people"]
     rows = [
         {"label": one["label"], "people": one, "rules": rules.get(one["label"]), "alpha": alphas.get(one["label"])}
         for one in people
     ]
     print_table(rows, SHARES)
     print()
-    print_table(found["episodes"], EPISODES)
+    print_table(sample["episodes"], EPISODES)

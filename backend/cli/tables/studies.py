@@ -22,22 +22,22 @@ def levels(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={level(value)}" for name, value in values.items())
 
 
-def counts(found: Mapping[str, int]) -> str:
+def counts(numbers: Mapping[str, int]) -> str:
     """`done 4, steps 1`."""
-    return ", ".join(f"{name} {number}" for name, number in found.items())
+    return ", ".join(f"{name} {number}" for name, number in numbers.items())
 
 
-def difference(found: Row | None) -> str:
+def difference(row: Row | None) -> str:
     """A difference in points with its interval, such as `-40.0 (-80.0 to 0.0)`."""
-    if found is None:
+    if row is None:
         return "-"
-    low, high = found["interval"]
-    return f"{found['difference'] * 100:+.1f} ({low * 100:+.1f} to {high * 100:+.1f})"
+    low, high = row["interval"]
+    return f"{row['difference'] * 100:+.1f} ({low * 100:+.1f} to {high * 100:+.1f})"
 
 
-def drop(found: Row | None) -> str:
+def drop(row: Row | None) -> str:
     """The relative drop in percent."""
-    return "-" if found is None or found["relative_drop"] is None else f"{found['relative_drop'] * 100:.1f} %"
+    return "-" if row is None or row["relative_drop"] is None else f"{row['relative_drop'] * 100:.1f} %"
 
 
 STUDIES: Columns = {
@@ -130,17 +130,17 @@ def show_results(results: Row) -> None:
 
 def measured(comparisons: Sequence[Row]) -> list[Row]:
     """A row for each measure of each comparison."""
-    return [{**row, **found, "of": name} for row in comparisons for name, found in row["measures"].items()]
+    return [{**row, **measure, "of": name} for row in comparisons for name, measure in row["measures"].items()]
 
 
 def flat(row: Row) -> dict[str, Any]:
     """A comparison as one row of a CSV."""
-    found: dict[str, Any] = {name: level(row[name]) for name in ("base", "level")}
-    found = {"factor": row["factor"], **found, "pairs": row["pairs"], "tasks": row["tasks"]}
+    fields: dict[str, Any] = {name: level(row[name]) for name in ("base", "level")}
+    fields = {"factor": row["factor"], **fields, "pairs": row["pairs"], "tasks": row["tasks"]}
     for name in ("success_rate", "mean_score"):
         rates = row[name] or {}
         low, high = rates.get("interval", (None, None))
-        found |= {f"{name}_{key}": rates.get(key) for key in ("base", "level", "difference", "relative_drop")}
-        found |= {f"{name}_low": low, f"{name}_high": high}
+        fields |= {f"{name}_{key}": rates.get(key) for key in ("base", "level", "difference", "relative_drop")}
+        fields |= {f"{name}_low": low, f"{name}_high": high}
     more = ("only_base", "only_level", "test", "p_value", "p_adjusted")
-    return found | {key: row[key] for key in more} | {"left_out": counts(row["left_out"])}
+    return fields | {key: row[key] for key in more} | {"left_out": counts(row["left_out"])}

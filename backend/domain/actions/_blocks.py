@@ -72,13 +72,13 @@ def _block(text: str, *, closed: bool) -> Block:
     return Block("", text, closed)
 
 
-def whole(found: Iterable[Block]) -> tuple[Block, ...]:
+def whole(source: Iterable[Block]) -> tuple[Block, ...]:
     """The same blocks. A block that was cut off is not carried out in part.
 
     Raises:
         InvalidAction: one is not closed.
     """
-    blocks = tuple(found)
+    blocks = tuple(source)
     if not all(block.closed for block in blocks):
         raise InvalidAction("the last code block is not closed", hint="End it with ``` on a line of its own.")
     return blocks

@@ -20,13 +20,13 @@ def checked(actions: Iterable[Action]) -> tuple[Action, ...]:
     Raises:
         InvalidAction: there are too many, or one that the guest is known to refuse.
     """
-    found: list[Action] = []
+    result: list[Action] = []
     for action in actions:
-        if len(found) == MOST_ACTIONS:
+        if len(result) == MOST_ACTIONS:
             raise InvalidAction(f"more than {MOST_ACTIONS} actions in one reply")
         _check(action)
-        found.append(action)
-    return tuple(found)
+        result.append(action)
+    return tuple(result)
 
 
 def _check(action: Action) -> None:

@@ -134,8 +134,8 @@ def decision(blocks: Sequence[Block]) -> str | None:
     lines = [line.partition("#")[0] for line in block.body[:_LONGEST_DECISION].splitlines()]
     words = {word.strip(".,;:!\"'*") for line in lines for word in line.split()} & _DECISIONS
     if len(words) != 1 or not block.closed:
-        said = " and ".join(sorted(words)) or "none of them"
-        raise InvalidAction(f"expected one of COMMAND, DONE, FAIL, WAIT, found {said}", path="decision")
+        names = " and ".join(sorted(words)) or "none of them"
+        raise InvalidAction(f"expected one of COMMAND, DONE, FAIL, WAIT, found {names}", path="decision")
     return words.pop()
 
 

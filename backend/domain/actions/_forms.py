@@ -13,16 +13,16 @@ Button = Annotated[str, Field(pattern="^(left|right|middle)$")]
 _LONGEST_NAME = 60
 
 
-def read(form: type[Form], given: Any, path: str = "") -> Form:
+def read(form: type[Form], arguments: Any, path: str = "") -> Form:
     """The arguments, checked; those that are null count as left out.
 
     Raises:
         InvalidAction: the first wrong one, with its path below `path`.
     """
-    if not isinstance(given, Mapping):
-        raise InvalidAction(f"expected an object, got {short(given)}", path=path)
+    if not isinstance(arguments, Mapping):
+        raise InvalidAction(f"expected an object, got {short(arguments)}", path=path)
     try:
-        return form.model_validate({key: value for key, value in given.items() if value is not None})
+        return form.model_validate({key: value for key, value in arguments.items() if value is not None})
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(str(part)[:_LONGEST_NAME] for part in ((path, *first["loc"]) if path else first["loc"]))

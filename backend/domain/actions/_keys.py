@@ -79,12 +79,12 @@ def key_of(name: str, path: str = "") -> str:
     if plain in KEYS:
         return plain
     bare = plain.replace("_", "").replace("-", "").replace(" ", "")
-    found = _ALIASES.get(bare, bare)
-    if found not in KEYS:
+    key = _ALIASES.get(bare, bare)
+    if key not in KEYS:
         raise InvalidAction(
             f"there is no key {name[:40]!r}", path=path, hint="For example enter, ctrl, a, f5, pagedown."
         )
-    return found
+    return key
 
 
 def combination(text: str, path: str = "", separator: str = "+") -> tuple[str, ...]:
@@ -110,7 +110,7 @@ def pressed(keys: Sequence[str]) -> Action:
     return Action(type=ActionType.PRESS if len(keys) == 1 else ActionType.HOTKEY, keys=tuple(keys))
 
 
-def held(keys: Sequence[str], actions: Sequence[Action]) -> tuple[Action, ...]:
+def with_keys_down(keys: Sequence[str], actions: Sequence[Action]) -> tuple[Action, ...]:
     """The actions with keys held down meanwhile."""
     down = [Action(type=ActionType.KEY_DOWN, keys=(key,)) for key in keys]
     up = [Action(type=ActionType.KEY_UP, keys=(key,)) for key in reversed(keys)]

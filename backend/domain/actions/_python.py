@@ -103,15 +103,15 @@ def plain_calls(tree: ast.Module, imports: Collection[str], values: Mapping[str,
         imports: modules whose import does nothing of its own.
         values: what names stand for.
     """
-    found = []
+    calls = []
     for statement in tree.body:
         if _does_nothing(statement, imports):
             continue
         call = _plain(statement, values)
         if call is None:
             return None
-        found.append(call)
-    return found
+        calls.append(call)
+    return calls
 
 
 def _does_nothing(statement: ast.stmt, imports: Collection[str]) -> bool:

@@ -47,9 +47,9 @@ class _Reader:
         stop = self.text.find(end, self.at + 1)
         if stop < 0:
             raise InvalidAction(f"{what} is not closed", path="Args.keys", hint="Write {{} or {(} for the sign itself.")
-        found = self.text[self.at : stop]
+        text = self.text[self.at : stop]
         self.at = stop + 1
-        return found
+        return text
 
 
 def key_actions(text: str) -> list[Action]:
@@ -60,18 +60,18 @@ def key_actions(text: str) -> list[Action]:
     """
     if len(text) > _LONGEST:
         raise InvalidAction(f"more than {_LONGEST} characters of keys", path="Args.keys")
-    found: list[Action] = []
+    actions: list[Action] = []
     typed = ""
     for part in _parts(_Reader(text)):
         if isinstance(part, str):
             typed += part
             continue
-        found.extend([Action(type=ActionType.TYPING, text=typed)] if typed else [])
+        actions.extend([Action(type=ActionType.TYPING, text=typed)] if typed else [])
         typed = ""
-        found.append(part)
-        if len(found) > MOST_ACTIONS:
+        actions.append(part)
+        if len(actions) > MOST_ACTIONS:
             raise InvalidAction(f"more than {MOST_ACTIONS} keys in one reply", path="Args.keys")
-    return [*found, *([Action(type=ActionType.TYPING, text=typed)] if typed else [])]
+    return [*actions, *([Action(type=ActionType.TYPING, text=typed)] if typed else [])]
 
 
 def _parts(reader: _Reader) -> Iterator[str | Action]:
@@ -133,5 +133,5 @@ def _named(inside: str, modifiers: tuple[str, ...]) -> Iterator[str | Action]:
 
 def _key(name: str) -> str:
     plain = name.lower().removeprefix("vk_")
-    found = _CODES.get(plain, plain) if name.lower().startswith("vk_") or not known(plain) else plain
-    return key_of(found, "Args.keys")
+    key = _CODES.get(plain, plain) if name.lower().startswith("vk_") or not known(plain) else plain
+    return key_of(key, "Args.keys")

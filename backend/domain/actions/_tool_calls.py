@@ -34,11 +34,11 @@ def actions_of(
     calls = () if isinstance(reply, str) else reply.calls
     if calls:
         return checked(action for number, call in enumerate(calls, 1) for action in read_call(call, f"call {number}"))
-    found = token(text) or token(text.rstrip()[-100:].rpartition("\n")[2])
-    if not found:
+    ending = token(text) or token(text.rstrip()[-100:].rpartition("\n")[2])
+    if not ending:
         words = ", ".join(sorted(TOKENS))
         raise InvalidAction(f"no call of {tool}, and none of {words} on the last line")
-    return found
+    return ending
 
 
 def waits(note: str) -> list[Action]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from backend.domain.actions._forms import Number, read, short
-from backend.domain.actions._keys import combination, held, pressed
+from backend.domain.actions._keys import combination, pressed, with_keys_down
 from backend.domain.actions._points import in_picture
 from backend.domain.actions._tool_calls import ENDING, actions_of, scrolled, turned, waits
 from backend.domain.errors import InvalidAction
@@ -79,37 +79,37 @@ def _pointed(kind: ActionType, at: Pixels, **more: Any) -> Action:
 
 
 def _click(button: str, clicks: int) -> Callable[[_Click, "_Reader"], Sequence[Action]]:
-    def build(given: _Click, reader: "_Reader") -> Sequence[Action]:
-        action = _pointed(ActionType.CLICK, reader.at(given.coordinate), button=button, clicks=clicks)
-        return reader.with_keys(given.text, [action])
+    def build(args: _Click, reader: "_Reader") -> Sequence[Action]:
+        action = _pointed(ActionType.CLICK, reader.at(args.coordinate), button=button, clicks=clicks)
+        return reader.with_keys(args.text, [action])
 
     return build
 
 
-def _drag(given: _Drag, reader: "_Reader") -> Sequence[Action]:
-    start = reader.at(given.start_coordinate)
+def _drag(args: _Drag, reader: "_Reader") -> Sequence[Action]:
+    start = reader.at(args.start_coordinate)
     actions = [_pointed(ActionType.MOVE_TO, start)] if start else []
-    return reader.with_keys(given.text, [*actions, _pointed(ActionType.DRAG_TO, reader.at(given.coordinate))])
+    return reader.with_keys(args.text, [*actions, _pointed(ActionType.DRAG_TO, reader.at(args.coordinate))])
 
 
-def _scroll(given: _Scroll, reader: "_Reader") -> Sequence[Action]:
-    clicks = turned(given.scroll_amount, f"{reader.path}.scroll_amount")
-    return reader.with_keys(given.text, [scrolled(given.scroll_direction, clicks, reader.at(given.coordinate))])
+def _scroll(args: _Scroll, reader: "_Reader") -> Sequence[Action]:
+    clicks = turned(args.scroll_amount, f"{reader.path}.scroll_amount")
+    return reader.with_keys(args.text, [scrolled(args.scroll_direction, clicks, reader.at(args.coordinate))])
 
 
-def _key(given: _Key, reader: "_Reader") -> Sequence[Action]:
+def _key(args: _Key, reader: "_Reader") -> Sequence[Action]:
     # xdotool takes several, separated by spaces; a single space is the key itself.
-    strokes = given.text.split() or [" "]
-    return [pressed(reader.keys(stroke)) for stroke in strokes] * given.repeat
+    strokes = args.text.split() or [" "]
+    return [pressed(reader.keys(stroke)) for stroke in strokes] * args.repeat
 
 
-def _hold(given: _Hold, reader: "_Reader") -> Sequence[Action]:
-    rest = Action(type=ActionType.PYTHON, text=f"import time; time.sleep({given.duration!r})")
-    return held(reader.keys(given.text), [rest])
+def _hold(args: _Hold, reader: "_Reader") -> Sequence[Action]:
+    rest = Action(type=ActionType.PYTHON, text=f"import time; time.sleep({args.duration!r})")
+    return with_keys_down(reader.keys(args.text), [rest])
 
 
-def _zoom(given: _Zoom, reader: "_Reader") -> Sequence[Action]:
-    left, top, right, bottom = given.region
+def _zoom(args: _Zoom, reader: "_Reader") -> Sequence[Action]:
+    left, top, right, bottom = args.region
     corners = [reader.at((left, top)), reader.at((right, bottom))]
     return waits("zoom " + " ".join(str(side) for corner in corners for side in corner or ()))
 
@@ -149,7 +149,7 @@ class _Reader:
         return combination(text, f"{self.path}.text")
 
     def with_keys(self, text: str | None, actions: Sequence[Action]) -> Sequence[Action]:
-        return held(self.keys(text), actions) if text else actions
+        return with_keys_down(self.keys(text), actions) if text else actions
 
 
 @register(Kind.ACTION_SPACE, "anthropic_computer")
@@ -190,12 +190,12 @@ class AnthropicComputer:
         """See the port; docs/internals/actions.md says what each broken reply gives."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
-            given = dict(call.arguments)
-            name = given.pop("action", None) if call.name == _NAME else call.name
+            arguments = dict(call.arguments)
+            name = arguments.pop("action", None) if call.name == _NAME else call.name
             if not isinstance(name, str) or name not in _FORMS or (name == "zoom" and not self.params.zoom):
                 hint = f"Known: {', '.join(_FORMS)}."
                 raise InvalidAction(f"there is no action {short(name)}", path=path, hint=hint)
             form, build = _FORMS[name]
-            return build(read(form, given, path), _Reader(sight, path))
+            return build(read(form, arguments, path), _Reader(sight, path))
 
         return actions_of(reply, f"the tool {_NAME}", read_call)

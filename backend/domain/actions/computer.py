@@ -60,9 +60,9 @@ The module `computer` is there already. Its functions:
     def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md says what each broken reply gives."""
         text = text_of(reply)
-        found = token(text)
-        if found:
-            return found
+        ending = token(text)
+        if ending:
+            return ending
         blocks = fenced(text)
         word = decision(blocks)
         if word not in {None, "COMMAND"}:
@@ -75,9 +75,9 @@ def _actions(code: Code, sight: Sight) -> Sequence[Action]:
     calls = ComputerCalls(sight)
     plain = plain_calls(code.tree, _IMPORTS, {}) or ()
     try:
-        found = [action for call in plain for action in calls.actions(call)]
+        actions = [action for call in plain for action in calls.actions(call)]
     except NotTypedError:
-        found = []
-    if not found and code.tree.body:
-        found = [calls.python(code.text)]
-    return [*found, *([code.end] if code.end else [])]
+        actions = []
+    if not actions and code.tree.body:
+        actions = [calls.python(code.text)]
+    return [*actions, *([code.end] if code.end else [])]

@@ -130,11 +130,11 @@ Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that 
         text = text_of(reply)
         at = place(self.params.coordinates, sight)
         blocks = () if token(text) else json_blocks(text, _EXAMPLE)
-        given = [one for block in blocks for one in (block if isinstance(block, list) else [block])]
-        found = token(text) or checked(_action(one, at) for one in given)
-        if not found:
+        values = [one for block in blocks for one in (block if isinstance(block, list) else [block])]
+        actions = token(text) or checked(_action(one, at) for one in values)
+        if not actions:
             raise InvalidAction("there is no action in it", hint=f"For example {_EXAMPLE}.")
-        return found
+        return actions
 
 
 def _action(value: Any, at: Place) -> Action:
@@ -148,12 +148,12 @@ def _action(value: Any, at: Place) -> Action:
         raise InvalidAction(
             f"there is no action {name[:40]!r}", path="action_type", hint=f"Known: {', '.join(_FORMS)}."
         )
-    given = {key: part for key, part in value.items() if key not in {"action_type", "parameters"}}
+    flat = {key: part for key, part in value.items() if key not in {"action_type", "parameters"}}
     nested = value.get("parameters") or {}
     if not isinstance(nested, dict):
         raise InvalidAction("expected an object", path="parameters")
     form, build = _FORMS[name]
-    filled = read(form, {**given, **nested})
+    filled = read(form, {**flat, **nested})
     return build(filled, _where(filled, at))
 
 

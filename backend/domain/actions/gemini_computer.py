@@ -111,61 +111,59 @@ class _Reader:
             return on_grid(x, y, _GRID, self._sight)
         return in_picture(x / _GRID * view.width, y / _GRID * view.height, self._sight)
 
-    def pointed(self, kind: ActionType, given: _At, **more: Any) -> Action:
-        x, y = self.pixels(given.x, given.y)
+    def pointed(self, kind: ActionType, args: _At, **more: Any) -> Action:
+        x, y = self.pixels(args.x, args.y)
         return Action(type=kind, x=x, y=y, **more)
 
-    def type_at(self, given: _TypeAt) -> list[Action]:
-        clear = [pressed(("ctrl", "a")), pressed(("delete",))] if given.clear_before_typing else []
-        enter = [pressed(("enter",))] if given.press_enter else []
+    def type_at(self, args: _TypeAt) -> list[Action]:
+        clear = [pressed(("ctrl", "a")), pressed(("delete",))] if args.clear_before_typing else []
+        enter = [pressed(("enter",))] if args.press_enter else []
         return [
-            self.pointed(ActionType.CLICK, given),
+            self.pointed(ActionType.CLICK, args),
             *clear,
-            Action(type=ActionType.TYPING, text=given.text),
+            Action(type=ActionType.TYPING, text=args.text),
             *enter,
         ]
 
-    def type_text(self, given: _Type) -> list[Action]:
-        typed = Action(type=ActionType.TYPING, text=given.text)
-        return [typed, pressed(("enter",))] if given.press_enter else [typed]
+    def type_text(self, args: _Type) -> list[Action]:
+        typed = Action(type=ActionType.TYPING, text=args.text)
+        return [typed, pressed(("enter",))] if args.press_enter else [typed]
 
-    def drag(self, given: _Drag) -> list[Action]:
-        return dragged([self.pixels(given.x, given.y), self.pixels(given.to_x, given.to_y)])
+    def drag(self, args: _Drag) -> list[Action]:
+        return dragged([self.pixels(args.x, args.y), self.pixels(args.to_x, args.to_y)])
 
-    def key(self, given: _Key) -> list[Action]:
-        return chord(combination(given.key, self.path))
+    def key(self, args: _Key) -> list[Action]:
+        return chord(combination(args.key, self.path))
 
-    def keys(self, given: _Keys) -> list[Action]:
-        return chord([key_of(key, f"{self.path}.keys") for key in given.keys])
+    def keys(self, args: _Keys) -> list[Action]:
+        return chord([key_of(key, f"{self.path}.keys") for key in args.keys])
 
-    def hold(self, kind: ActionType, given: _Key) -> list[Action]:
-        return [Action(type=kind, keys=(key_of(given.key, f"{self.path}.key"),))]
+    def hold(self, kind: ActionType, args: _Key) -> list[Action]:
+        return [Action(type=kind, keys=(key_of(args.key, f"{self.path}.key"),))]
 
-    def page(self, given: _ScrollPage) -> list[Action]:
-        if given.direction in {"up", "down"}:
-            return [pressed((f"page{given.direction}",))]
-        return [scrolled(given.direction, _PAGE_CLICKS, None)]
+    def page(self, args: _ScrollPage) -> list[Action]:
+        if args.direction in {"up", "down"}:
+            return [pressed((f"page{args.direction}",))]
+        return [scrolled(args.direction, _PAGE_CLICKS, None)]
 
-    def scroll_at(self, given: _ScrollAt) -> list[Action]:
+    def scroll_at(self, args: _ScrollAt) -> list[Action]:
         height = self._sight.screen.height
-        clicks = of_pixels(given.magnitude / _GRID * height)
-        return [scrolled(given.direction, clicks, self.pixels(given.x, given.y))]
+        clicks = of_pixels(args.magnitude / _GRID * height)
+        return [scrolled(args.direction, clicks, self.pixels(args.x, args.y))]
 
-    def scroll(self, given: _Scroll) -> list[Action]:
-        if given.magnitude_in_wheel_clicks is not None:
-            clicks = turned(given.magnitude_in_wheel_clicks, self.path)
+    def scroll(self, args: _Scroll) -> list[Action]:
+        if args.magnitude_in_wheel_clicks is not None:
+            clicks = turned(args.magnitude_in_wheel_clicks, self.path)
         else:
-            clicks = of_pixels(
-                3.0 * PIXELS_PER_CLICK if given.magnitude_in_pixels is None else given.magnitude_in_pixels
-            )
-        return [scrolled(given.direction, clicks, self.pixels(given.x, given.y))]
+            clicks = of_pixels(3.0 * PIXELS_PER_CLICK if args.magnitude_in_pixels is None else args.magnitude_in_pixels)
+        return [scrolled(args.direction, clicks, self.pixels(args.x, args.y))]
 
 
 Build = Callable[[_Reader, Any], Sequence[Action]]
 
 
 def _pointer(kind: ActionType, **more: Any) -> tuple[type[Parameters], Build]:
-    return _At, lambda reader, given: [reader.pointed(kind, given, **more)]
+    return _At, lambda reader, args: [reader.pointed(kind, args, **more)]
 
 
 def _fixed(*keys: str) -> tuple[type[Parameters], Build]:
@@ -244,12 +242,12 @@ call. There is no browser but the desktop's own: open it and type addresses as a
                     f"there is no function {short(call.name)}", path=path, hint=f"Known: {', '.join(_FORMS)}."
                 )
             form, build = _FORMS[call.name]
-            given = {key: value for key, value in call.arguments.items() if key not in _DROPPED}
-            return noted(build(_Reader(sight, path), read(form, given, path)), _intent(call))
+            arguments = {key: value for key, value in call.arguments.items() if key not in _DROPPED}
+            return noted(build(_Reader(sight, path), read(form, arguments, path)), _intent(call))
 
         return actions_of(reply, "a computer use function", read_call)
 
 
 def _intent(call: ToolCall) -> str:
-    said = call.arguments.get("intent")
-    return said if isinstance(said, str) else ""
+    intent = call.arguments.get("intent")
+    return intent if isinstance(intent, str) else ""

@@ -94,9 +94,9 @@ In place of the object, write FAIL if the task cannot be done, or WAIT to wait."
     def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md says what each broken reply gives."""
         text = text_of(reply)
-        found = token(text)
-        if found:
-            return found
+        ending = token(text)
+        if ending:
+            return ending
         values = list(json_blocks(text, _EXAMPLE))
         if len(values) != 1:
             raise InvalidAction(f"expected one object, found {len(values)}", hint=f"For example {_EXAMPLE}.")
@@ -117,10 +117,10 @@ In place of the object, write FAIL if the task cannot be done, or WAIT to wait."
         return [*functions[answer.Function](answer.Args or {}, _where(answer, sight)), *end]
 
     def _click(self, args: Any, where: Where) -> Sequence[Action]:
-        given = read(_Click, args, "Args")
+        click = read(_Click, args, "Args")
         x, y = _needed(where)
-        clicks = 2 if given.double or self.params.double else 1
-        return [Action(type=ActionType.CLICK, x=x, y=y, button=given.button, clicks=clicks)]
+        clicks = 2 if click.double or self.params.double else 1
+        return [Action(type=ActionType.CLICK, x=x, y=y, button=click.button, clicks=clicks)]
 
     def _wheel(self, args: Any, where: Where) -> Sequence[Action]:
         x, y = where or (None, None)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from backend.domain.actions._forms import Number, read, short
-from backend.domain.actions._keys import held, key_of
+from backend.domain.actions._keys import key_of, with_keys_down
 from backend.domain.actions._points import in_picture
 from backend.domain.actions._tool_calls import ENDING, actions_of, chord, dragged, of_pixels, waits
 from backend.domain.errors import InvalidAction
@@ -82,32 +82,32 @@ class _Reader:
         self.path = path
         self._sight = sight
 
-    def at(self, given: _At) -> dict[str, int]:
-        x, y = in_picture(given.x, given.y, self._sight)
+    def at(self, args: _At) -> dict[str, int]:
+        x, y = in_picture(args.x, args.y, self._sight)
         return {"x": x, "y": y}
 
-    def click(self, given: _Click) -> Sequence[Action]:
-        if given.button in _HISTORY:
-            return [Action(type=ActionType.HOTKEY, keys=_HISTORY[given.button])]
-        action = Action(type=ActionType.CLICK, button=_BUTTONS[given.button], **self.at(given))
-        return held(_names(given.keys, self.path), [action])
+    def click(self, args: _Click) -> Sequence[Action]:
+        if args.button in _HISTORY:
+            return [Action(type=ActionType.HOTKEY, keys=_HISTORY[args.button])]
+        action = Action(type=ActionType.CLICK, button=_BUTTONS[args.button], **self.at(args))
+        return with_keys_down(_names(args.keys, self.path), [action])
 
-    def double_click(self, given: _At) -> Sequence[Action]:
-        return held(_names(given.keys, self.path), [Action(type=ActionType.CLICK, clicks=2, **self.at(given))])
+    def double_click(self, args: _At) -> Sequence[Action]:
+        return with_keys_down(_names(args.keys, self.path), [Action(type=ActionType.CLICK, clicks=2, **self.at(args))])
 
-    def drag(self, given: _Drag) -> Sequence[Action]:
-        path = [in_picture(x, y, self._sight) for x, y in given.path]
-        return held(_names(given.keys, self.path), dragged(path))
+    def drag(self, args: _Drag) -> Sequence[Action]:
+        path = [in_picture(x, y, self._sight) for x, y in args.path]
+        return with_keys_down(_names(args.keys, self.path), dragged(path))
 
-    def keypress(self, given: _Keypress) -> Sequence[Action]:
-        return chord(_names(given.keys, self.path))
+    def keypress(self, args: _Keypress) -> Sequence[Action]:
+        return chord(_names(args.keys, self.path))
 
-    def move(self, given: _At) -> Sequence[Action]:
-        return held(_names(given.keys, self.path), [Action(type=ActionType.MOVE_TO, **self.at(given))])
+    def move(self, args: _At) -> Sequence[Action]:
+        return with_keys_down(_names(args.keys, self.path), [Action(type=ActionType.MOVE_TO, **self.at(args))])
 
-    def scroll(self, given: _Scroll) -> Sequence[Action]:
-        turn = {"dx": of_pixels(given.scroll_x), "dy": -of_pixels(given.scroll_y)}
-        return held(_names(given.keys, self.path), [Action(type=ActionType.SCROLL, **turn, **self.at(given))])
+    def scroll(self, args: _Scroll) -> Sequence[Action]:
+        turn = {"dx": of_pixels(args.scroll_x), "dy": -of_pixels(args.scroll_y)}
+        return with_keys_down(_names(args.keys, self.path), [Action(type=ActionType.SCROLL, **turn, **self.at(args))])
 
 
 _FORMS: Mapping[str, tuple[type[Parameters], Callable[[_Reader, Any], Sequence[Action]]]] = {
@@ -160,7 +160,7 @@ class OpenAIComputer:
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
             if call.name not in _NAMES:
                 raise InvalidAction(f"there is no tool {short(call.name)}", path=path, hint="Call computer.")
-            return [action for given, where in _given(call, path) for action in _actions(given, sight, where)]
+            return [action for raw_action, where in _given(call, path) for action in _actions(raw_action, sight, where)]
 
         return actions_of(reply, "the computer tool", read_call)
 
@@ -173,12 +173,12 @@ def _given(call: ToolCall, path: str) -> Sequence[tuple[Any, str]]:
     return [(call.arguments.get("action", call.arguments), path)]
 
 
-def _actions(given: Any, sight: Sight, path: str) -> Sequence[Action]:
-    name = given.get("type") if isinstance(given, Mapping) else None
+def _actions(raw_action: Any, sight: Sight, path: str) -> Sequence[Action]:
+    name = raw_action.get("type") if isinstance(raw_action, Mapping) else None
     if not isinstance(name, str) or name not in _FORMS:
         raise InvalidAction(
             f"there is no action {short(name)}", path=f"{path}.type", hint=f"Known: {', '.join(_FORMS)}."
         )
     form, build = _FORMS[name]
-    rest = {key: value for key, value in given.items() if key != "type"}
+    rest = {key: value for key, value in raw_action.items() if key != "type"}
     return build(_Reader(sight, path), read(form, rest, path))

@@ -79,9 +79,9 @@ There are these functions:
     def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md says what each broken reply gives."""
         text = text_of(reply)
-        found = token(text)
-        if found:
-            return found
+        ending = token(text)
+        if ending:
+            return ending
         blocks = fenced(text)
         word = decision(blocks)
         if word not in {None, "COMMAND"}:
@@ -96,12 +96,12 @@ def _actions(code: Code, sight: Sight) -> Sequence[Action]:
     if plain is None:
         raise InvalidAction("only plain calls of the functions are allowed, one a line", path="python")
     calls = ComputerCalls(sight)
-    found: list[Action] = []
+    actions: list[Action] = []
     for call in plain:
         if call.name not in _FUNCTIONS.values():
             raise InvalidAction(f"there is no action {call.name[:80]}", hint=f"Known: {', '.join(_FUNCTIONS)}.")
         try:
-            found.extend(calls.actions(call))
+            actions.extend(calls.actions(call))
         except NotTypedError as error:
             raise InvalidAction(f"there is no action {call.name[:80]}") from error
-    return [*found, *([code.end] if code.end else [])]
+    return [*actions, *([code.end] if code.end else [])]

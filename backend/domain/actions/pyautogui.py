@@ -70,9 +70,9 @@ cannot be done."""
     def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md says what each broken reply gives."""
         text = text_of(reply)
-        found = token(text)
-        if found:
-            return found
+        ending = token(text)
+        if ending:
+            return ending
         blocks = _code_blocks(text)
         actions = [action for index, block in enumerate(blocks, 1) for action in self._block(block, index, sight)]
         return checked(actions)

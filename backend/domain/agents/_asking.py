@@ -20,7 +20,7 @@ class Answer:
     """A reply and what it was the reply to."""
 
     reply: ModelReply
-    asked: tuple[Message, ...]
+    messages: tuple[Message, ...]
 
 
 class Asker:

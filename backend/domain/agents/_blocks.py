@@ -61,8 +61,8 @@ class BlocksAgent(ModelAgent):
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:
         """The memory as the model wrote it last, and what it did."""
-        found = _MEMORY.search(reply.text)
-        self._memory = found.group(1).strip()[:MOST_MEMORY] if found else self._memory
+        match = _MEMORY.search(reply.text)
+        self._memory = match.group(1).strip()[:MOST_MEMORY] if match else self._memory
         code = _CODE.search(reply.text)
         done = code.group(1).strip() if code else ", ".join(action.type for action in decision.actions)
         self._done.append(done[:MOST_MEMORY] or "nothing")
@@ -106,8 +106,8 @@ class BlocksAgent(ModelAgent):
             ("The screen now:", raw),
             ("With its elements numbered:", marked),
         )
-        found: list[str | Frame | Part | None] = []
+        parts: list[str | Frame | Part | None] = []
         for words, picture in named:
             if picture is not None:
-                found += [words, fitted(picture)]
-        return found
+                parts += [words, fitted(picture)]
+        return parts

@@ -21,10 +21,10 @@ def message(role: Literal["system", "user", "assistant"], *parts: str | Frame | 
     return Message(role=role, parts=tuple(_part(part) for part in parts if part is not None and part != ""))  # noqa: PLC1901 - a Part is no text.
 
 
-def _part(given: str | Frame | Part) -> Part:
-    if isinstance(given, str):
-        return Part(text=given)
-    return Part(image=given) if isinstance(given, Frame) else given
+def _part(value: str | Frame | Part) -> Part:
+    if isinstance(value, str):
+        return Part(text=value)
+    return Part(image=value) if isinstance(value, Frame) else value
 
 
 def reply_message(reply: ModelReply, *, empty: str = "(no answer)") -> Message:
@@ -47,11 +47,11 @@ def _part_tokens(part: Part) -> int:
 def prompt_text(messages: Sequence[Message]) -> str:
     """What was asked, for people: texts in full up to MOST_PROMPT, a line in place of each picture."""
     turns = [f"# {one.role}\n\n" + "\n\n".join(_part_words(part) for part in one.parts) for one in messages]
-    told = "\n\n".join(turns)
+    text = "\n\n".join(turns)
     return (
-        told
-        if len(told) <= MOST_PROMPT
-        else f"{told[:MOST_PROMPT]}\n[... {len(told) - MOST_PROMPT} further characters]"
+        text
+        if len(text) <= MOST_PROMPT
+        else f"{text[:MOST_PROMPT]}\n[... {len(text) - MOST_PROMPT} further characters]"
     )
 
 
@@ -71,5 +71,5 @@ def words_of(reply: ModelReply) -> str:
     """What a reply says beside its actions: the text without its code blocks, else its reasoning, else its calls."""
     plain = _BLOCK.sub("", reply.text).strip()
     called = ", ".join(call.name for call in reply.calls)
-    found = plain or reply.thinking.strip() or (f"calls {called}" if called else reply.text.strip())
-    return found[:MOST_WORDS] or "The model gave no words."
+    words = plain or reply.thinking.strip() or (f"calls {called}" if called else reply.text.strip())
+    return words[:MOST_WORDS] or "The model gave no words."

@@ -94,26 +94,26 @@ class ModelAgent(ABC):
 
     def _read(self, answer: Answer, sight: Sight) -> Decision:
         reply = answer.reply
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "words": words_of(reply),
             "reply": verbatim(reply),
             "usage": reply.usage,
-            "prompt": prompt_text(answer.asked),
+            "prompt": prompt_text(answer.messages),
             "model": reply.model,
             "dropped": reply.dropped,
         }
         if reply.stop == "refusal" and not reply.text.strip() and not reply.calls:
-            return Decision(invalid="the model refused to answer", **said)
+            return Decision(invalid="the model refused to answer", **fields)
         try:
-            return Decision(actions=self.actions(reply, sight), **said)
+            return Decision(actions=self.actions(reply, sight), **fields)
         except Invalid as error:
-            return Decision(invalid=f"{error} {error.hint}".strip()[:2000], **said)
+            return Decision(invalid=f"{error} {error.hint}".strip()[:2000], **fields)
 
 
 def action_space_of(context: AgentContext, default: str) -> ActionSpace:
     """The run's action space with its options. Raises UnknownPlugin."""
-    found: type[ActionSpace] = registry.lookup(Kind.ACTION_SPACE, context.action_space or default)
-    return found(found.Params.model_validate(dict(context.action_params or {})))
+    space_class: type[ActionSpace] = registry.lookup(Kind.ACTION_SPACE, context.action_space or default)
+    return space_class(space_class.Params.model_validate(dict(context.action_params or {})))
 
 
 def verbatim(reply: ModelReply) -> str:

@@ -42,7 +42,7 @@ class Outside:
     def offer(self, observation: Observation) -> None:
         """Shows it to whoever asks."""
         context = self._context
-        told = {
+        details = {
             "instruction": context.instruction,
             "max_steps": context.max_steps,
             "max_seconds": context.max_seconds,
@@ -52,7 +52,7 @@ class Outside:
             "observation": context.observation,
             "seed": context.seed,
         }
-        self.line.show(observation, told)
+        self.line.show(observation, details)
 
     def answer(self, observation: Observation) -> Decision:
         """Waits for the answer to this observation, as long as the agent's time lasts.
@@ -85,13 +85,13 @@ class Outside:
         if not isinstance(typed, list) or len(typed) > MOST_ACTIONS:
             raise Invalid(f"expected a list of at most {MOST_ACTIONS} actions", path="actions")
         try:
-            found = tuple(Action.model_validate(one) for one in typed)
+            actions = tuple(Action.model_validate(one) for one in typed)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             raise Invalid(first["msg"], path=".".join(["actions", *map(str, first["loc"])])) from error
-        if self._context.action_space in _NO_CODE and any(one.type is ActionType.PYTHON for one in found):
+        if self._context.action_space in _NO_CODE and any(one.type is ActionType.PYTHON for one in actions):
             raise Invalid(f"{self._context.action_space} has no code", path="actions")
-        return found
+        return actions
 
     def _parsed(self, message: Mapping[str, Any], observation: Observation) -> tuple[Action, ...]:
         reply = message.get("reply")

@@ -76,13 +76,13 @@ class ComputerUse(ModelAgent):
             return None
         shown = shown[left_out:]
         system = self.prompt("system", actions=self.instructions(sight), platform=sight.platform)
-        found = [message("system", system)]
+        messages = [message("system", system)]
         calls: ModelReply | None = None
         for number, turn in enumerate(shown):
             picture = turn.picture if len(shown) - number < self.params.images else None
-            found += [self._user(calls, turn.words, picture), reply_message(turn.reply)]
+            messages += [self._user(calls, turn.words, picture), reply_message(turn.reply)]
             calls = turn.reply
-        return [*found, self._user(calls, observation.note, observation.picture)]
+        return [*messages, self._user(calls, observation.note, observation.picture)]
 
     def actions(self, reply: ModelReply, sight: Sight) -> tuple[Action, ...]:
         """The calls' actions, or the ending that its last word names. Silence is told once, then it is DONE."""
@@ -100,11 +100,11 @@ class ComputerUse(ModelAgent):
 
     def _user(self, answered: ModelReply | None, words: str, picture: Frame | None) -> Message:
         """The task with the first screen, or the results of the calls before with the screen that they led to."""
-        seen = picture or _OLD
+        screen = picture or _OLD
         if answered is None:
-            return message("user", self.prompt("task", instruction=self.told.instruction), words, seen)
+            return message("user", self.prompt("task", instruction=self.told.instruction), words, screen)
         if not answered.calls:
-            return message("user", words, seen)
-        said = words or "done"
-        results = [Part(result=(call.id, said)) for call in answered.calls]
-        return message("user", *results, seen)
+            return message("user", words, screen)
+        text = words or "done"
+        results = [Part(result=(call.id, text)) for call in answered.calls]
+        return message("user", *results, screen)

@@ -64,8 +64,8 @@ class Human:
         # The page has the live picture; the line only says which step waits.
         context.line.show(observation.model_copy(update=_NOT_SENT), {"max_steps": context.max_steps})
         if self._held is not None:
-            held, self._held = self._held, None
-            return self._read(held, context)
+            pending, self._held = self._held, None
+            return self._read(pending, context)
         before, left, waited = context.line.held_seconds(), context.max_seconds, False
         while (more := left + context.line.held_seconds() - before) > 0:
             message = context.line.take(min(LOOK_SECONDS, more) if waited else AT_ONCE)

@@ -56,11 +56,11 @@ class Oracle:
             step = self._steps[self._next]
             if actions and step.verb not in BLIND:
                 break  # The screen will have changed: look first.
-            done, found = attempt(step, screen)
+            done, step_actions = attempt(step, screen)
             if not done:
                 return self._look_again(step, screen)
             words.append(step.note or describe(step))
-            actions += found
+            actions += step_actions
             self._next, self._looks = self._next + 1, 0
             if step.fail is not None:
                 break

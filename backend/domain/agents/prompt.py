@@ -76,11 +76,11 @@ class Prompt(ModelAgent):
             return None
         shown = shown[left_out:]
         first = len(shown) + 1 - (self.params.images or len(shown) + 1)
-        found = [message("system", self._system(observation, sight))]
+        messages = [message("system", self._system(observation, sight))]
         for number, turn in enumerate(shown):
             picture = turn.picture if number >= first else None
-            found += [message("user", turn.text, picture), reply_message(turn.reply, empty="No action.")]
-        return [*found, message("user", self._text(observation, sight, now=True), observation.picture)]
+            messages += [message("user", turn.text, picture), reply_message(turn.reply, empty="No action.")]
+        return [*messages, message("user", self._text(observation, sight, now=True), observation.picture)]
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002 - the model is shown its words, whatever came of them.
         """See ModelAgent."""

@@ -14,12 +14,12 @@ def external_assets(task: Task) -> tuple[str, ...]:
     getters compare with. Pages that an agent or a getter opens live (`chrome_open_tabs`, `pdf_from_url`, ...) are no
     assets: they are asked for when the episode runs. Every address is there once.
     """
-    found = [*_of_steps(task.setup), *_of_steps(task.evaluator.postconfig)]
+    addresses = [*_of_steps(task.setup), *_of_steps(task.evaluator.postconfig)]
     for call in task.evaluator.all_calls:
         for spec in (call.result, call.expected):
             if spec is not None and spec.get("type") == "cloud_file":
-                found += _strings(spec.get("path"))
-    return tuple(dict.fromkeys(url for url in found if url.startswith(_SCHEMES)))
+                addresses += _strings(spec.get("path"))
+    return tuple(dict.fromkeys(url for url in addresses if url.startswith(_SCHEMES)))
 
 
 def _of_steps(steps: Sequence[SetupStep]) -> Iterator[str]:

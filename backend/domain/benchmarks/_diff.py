@@ -36,14 +36,14 @@ class TaskChange(Frozen):
 
 def differences(old: Mapping[str, Task], new: Mapping[str, Task]) -> list[TaskChange]:
     """What has to be done to the old tasks (by key) to get the new ones, sorted by key; equal tasks are left out."""
-    found = []
+    task_changes = []
     for key in sorted({*old, *new}):
         if key not in new or key not in old:
-            found.append(TaskChange(task=key, kind="removed" if key in old else "added", scores=key in old))
+            task_changes.append(TaskChange(task=key, kind="removed" if key in old else "added", scores=key in old))
         elif changes := tuple(_changes(_told(old[key]), _told(new[key]), ""))[:MOST]:
             touched = any(not change.place.startswith("labels.") for change in changes)
-            found.append(TaskChange(task=key, kind="changed", changes=changes, scores=touched))
-    return found
+            task_changes.append(TaskChange(task=key, kind="changed", changes=changes, scores=touched))
+    return task_changes
 
 
 def _told(task: Task) -> dict[str, Any]:

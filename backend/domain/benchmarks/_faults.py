@@ -85,5 +85,5 @@ def _unknown_templates(step: SetupStep, dialect: str) -> list[str]:
         return []
     command = step.parameters.get("command")
     words = [command] if isinstance(command, str) else command if isinstance(command, list | tuple) else []
-    found = [name for word in words if isinstance(word, str) for name in _TEMPLATE.findall(word[:100_000])]
-    return [name for name in dict.fromkeys(found) if name not in _TEMPLATES[dialect]]
+    names = [name for word in words if isinstance(word, str) for name in _TEMPLATE.findall(word[:100_000])]
+    return [name for name in dict.fromkeys(names) if name not in _TEMPLATES[dialect]]

@@ -47,12 +47,12 @@ def read_labels(text: str, keys: Collection[str]) -> list[TaskLabels]:
         heads = list(reader.fieldnames or ())
         if "task" not in heads or set(heads) - set(COLUMNS):
             raise Invalid(f"expected the columns {', '.join(COLUMNS)}; `task` is needed", path="line 1")
-        found = list(_rows(reader, _names(keys)))
+        rows = list(_rows(reader, _names(keys)))
     except csv.Error as error:
         raise Invalid(f"it is no CSV that can be read: {error}", path=f"line {reader.line_num}") from error
-    if not found:
+    if not rows:
         raise Invalid("there is no row", path="line 2")
-    return found
+    return rows
 
 
 def _names(keys: Collection[str]) -> dict[str, str]:
@@ -60,7 +60,10 @@ def _names(keys: Collection[str]) -> dict[str, str]:
     by_name: dict[str, list[str]] = {}
     for key in keys:
         by_name.setdefault(key.partition("/")[2], []).append(key)
-    return {**{name: found[0] for name, found in by_name.items() if len(found) == 1}, **{key: key for key in keys}}
+    return {
+        **{name: matches[0] for name, matches in by_name.items() if len(matches) == 1},
+        **{key: key for key in keys},
+    }
 
 
 def _rows(reader: "csv.DictReader[str]", names: Mapping[str, str]) -> Iterator[TaskLabels]:

@@ -84,7 +84,7 @@ def extra_of(task: Task, suite: Suite, raw: Mapping[str, JSON]) -> dict[str, JSO
     `drift` (low, medium or high: how likely the world that the task needs changes).
     """
     key = task.key
-    found: dict[str, JSON] = {
+    extra: dict[str, JSON] = {
         "id": raw.get("id"),
         "snapshot": raw.get("snapshot"),
         "source": raw.get("source"),
@@ -97,7 +97,7 @@ def extra_of(task: Task, suite: Suite, raw: Mapping[str, JSON]) -> dict[str, JSO
         "drift": raw.get("possibility_of_env_change") or ("medium" if raw.get("env_may_change") else None),
         **suite.facts,
     }
-    return {name: value for name, value in found.items() if value not in (None, [], "")}
+    return {name: value for name, value in extra.items() if value not in (None, [], "")}
 
 
 def network_of(task: Task) -> list[str]:

@@ -36,8 +36,8 @@ class Finding(Frozen):
 
     def __str__(self) -> str:
         """On one line."""
-        said = f"{self.place}: {self.message}" if self.place else self.message
-        return f"{said} ({self.hint})" if self.hint else said
+        text = f"{self.place}: {self.message}" if self.place else self.message
+        return f"{text} ({self.hint})" if self.hint else text
 
 
 def lint(task: Task, assets: Collection[str] | None = None) -> list[str]:
@@ -50,7 +50,7 @@ def lint(task: Task, assets: Collection[str] | None = None) -> list[str]:
         task: the task.
         assets: names of its task set's assets; None = they are not looked at.
     """
-    return [str(found) for found in findings(task, assets) if found.severity == "error"]
+    return [str(finding) for finding in findings(task, assets) if finding.severity == "error"]
 
 
 def findings(task: Task, assets: Collection[str] | None = None) -> list[Finding]:
@@ -123,7 +123,7 @@ def _unknown(what: str, error: Invalid) -> str:
         return what
     cause = error.__cause__
     if isinstance(cause, ValidationError):
-        wrong = [found for found in cause.errors(include_url=False) if found["type"] == "extra_forbidden"]
+        wrong = [detail for detail in cause.errors(include_url=False) if detail["type"] == "extra_forbidden"]
         if wrong:
             return f"parameter {'.'.join(map(str, wrong[0]['loc']))!r} of {what}"
     return ""

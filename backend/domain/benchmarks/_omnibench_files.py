@@ -35,13 +35,13 @@ def read_pool(root: Path, warnings: list[str]) -> Pool:
     value = read_json(root / SUBTASKS, root)
     if not isinstance(value, list) or len(value) > MAX_SUBTASKS:
         raise Invalid(f"expected a list of at most {MAX_SUBTASKS} subtasks, got {kind_of(value)}", path=SUBTASKS)
-    found: dict[str, Subtask] = {}
+    pool: dict[str, Subtask] = {}
     for number, raw in enumerate(value):
         subtask = _subtask(raw, number, root, warnings)
-        if subtask.id in found:
+        if subtask.id in pool:
             raise Invalid(f"key {number}.id: {subtask.id} is there twice", path=SUBTASKS)
-        found[subtask.id] = subtask
-    return found
+        pool[subtask.id] = subtask
+    return pool
 
 
 def task_files(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -64,13 +64,13 @@ def task_files(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def read_tasks(root: Path, pool: Pool) -> list[GraphTask]:
     """The tasks of a folder over its pool. Raises Invalid naming the task and the key that is wrong."""
-    found = []
+    tasks = []
     for name, raw in task_files(root):
         try:
-            found.append(read_task(raw, name, pool))
+            tasks.append(read_task(raw, name, pool))
         except Invalid as error:
             raise Invalid(f"key {error}", path=name, hint=error.hint) from error
-    return found
+    return tasks
 
 
 def _subtask(raw: Any, number: int, root: Path, warnings: list[str]) -> Subtask:

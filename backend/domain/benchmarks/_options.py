@@ -26,13 +26,17 @@ def call_problems(metric: Callable[..., Any], call: MetricCall) -> Iterator[Prob
     """
     signature = inspect.signature(metric)
     positional = [p for p in signature.parameters.values() if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}]
-    given = 1 if call.expected is None else 2
-    yield from _arguments(signature, positional, given)
+    count = 1 if call.expected is None else 2
+    yield from _arguments(signature, positional, count)
     open_ended = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())
-    taken = {p.name for p in positional[:given]}
+    argument_names = {p.name for p in positional[:count]}
     for name, value in call.options.items():
         parameter = signature.parameters.get(name)
-        if parameter is None or name in taken or parameter.kind in {parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL}:
+        if (
+            parameter is None
+            or name in argument_names
+            or parameter.kind in {parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL}
+        ):
             if not open_ended:
                 yield f"it has no option {name[:100]!r}", name
         elif wrong := _wrong_type(metric, name, value):
@@ -40,12 +44,12 @@ def call_problems(metric: Callable[..., Any], call: MetricCall) -> Iterator[Prob
     yield from _own_check(metric, call)
 
 
-def _arguments(signature: inspect.Signature, positional: list[inspect.Parameter], given: int) -> Iterator[Problem]:
+def _arguments(signature: inspect.Signature, positional: list[inspect.Parameter], count: int) -> Iterator[Problem]:
     """A metric that compares needs an expectation, and one that does not takes none."""
     spread = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
-    if len(positional) < given and not spread:
+    if len(positional) < count and not spread:
         yield "it takes no expectation, and the task gives one", ""
-    required = [p.name for p in positional[given:] if p.default is p.empty]
+    required = [p.name for p in positional[count:] if p.default is p.empty]
     if required and required[0] in {"expected", "rule", "rules", "reference", "gold"}:
         yield "it compares with an expectation, and the task gives none", ""
 

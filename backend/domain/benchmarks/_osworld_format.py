@@ -133,9 +133,9 @@ def told_of(name: str) -> Iterator[None]:
         raise Invalid(f"key {error}", path=name, hint=error.hint) from error
 
 
-def odd_id(name: str, given: str, key: TaskKey) -> list[str]:
+def odd_id(name: str, task_id: str, key: TaskKey) -> list[str]:
     """A warning if the file says another id than its name does."""
-    return [] if given == key.name else [f"{name}: key id: it is {short(given)}, the file's name counts"]
+    return [] if task_id == key.name else [f"{name}: key id: it is {short(task_id)}, the file's name counts"]
 
 
 def read_assets(root: Path) -> Mapping[str, bytes]:
@@ -143,10 +143,10 @@ def read_assets(root: Path) -> Mapping[str, bytes]:
     folder = root / "assets"
     if not folder.is_dir():
         return {}
-    found: dict[str, bytes] = {}
+    assets: dict[str, bytes] = {}
     left = MAX_ASSETS_BYTES
     for file in sorted(file for file in folder.rglob("*") if file.is_file()):
         data = read_bytes(file, root, min(MAX_ASSET_BYTES, left))
         left -= len(data)
-        found[file.relative_to(folder).as_posix()] = data
-    return found
+        assets[file.relative_to(folder).as_posix()] = data
+    return assets

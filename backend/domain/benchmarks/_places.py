@@ -31,27 +31,27 @@ class Place:
     lists: Sequence[Path]
 
 
-def find_place(root: Path, wanted: Sequence[str], others: Collection[str]) -> Place:
+def find_place(root: Path, suite_names: Sequence[str], others: Collection[str]) -> Place:
     """The tasks at or below `root`.
 
     Args:
         root: an existing folder: the checkout, any folder between it and the tasks, the folder of tasks, or one domain.
-        wanted: names under which the suite publishes the folder of its tasks, best first.
+        suite_names: names under which the suite publishes the folder of its tasks, best first.
         others: names of folders with other tasks (variants, another system); they are taken only where nothing else
             is there.
 
     Raises:
         Invalid: there is none, or there are several and it is not clear which is meant.
     """
-    if root.name in {*wanted, *others} and (own := _domains(root)):
+    if root.name in {*suite_names, *others} and (own := _domains(root)):
         return _place(root, own, root)
-    found = [(folder, files) for folder in _folders(root) if (files := _domains(folder))]
-    tasks = [pair for pair in found if pair[0].name not in others and any(map(_is_task, pair[1][:LOOKED_AT]))]
-    for names in ([name] for name in wanted):
-        if named := [pair for pair in found if pair[0].name in names]:
+    folders = [(folder, files) for folder in _folders(root) if (files := _domains(folder))]
+    tasks = [pair for pair in folders if pair[0].name not in others and any(map(_is_task, pair[1][:LOOKED_AT]))]
+    for names in ([name] for name in suite_names):
+        if named := [pair for pair in folders if pair[0].name in names]:
             return _only(named, root)
-    rest = [pair for pair in found if pair[0].name in others]
-    for candidates in (tasks, rest, [pair for pair in found if pair[0] == root]):
+    rest = [pair for pair in folders if pair[0].name in others]
+    for candidates in (tasks, rest, [pair for pair in folders if pair[0] == root]):
         if candidates:
             return _only(candidates, root)
     if own := [(root.name, file) for file in _json_files(root) if not file.name.startswith(("test_", "about."))]:
@@ -68,10 +68,10 @@ def sibling(place: Place, root: Path, name: str) -> Place | None:
     return Place(folder, files, ()) if files else None
 
 
-def _only(found: Sequence[tuple[Path, Files]], root: Path) -> Place:
+def _only(folders: Sequence[tuple[Path, Files]], root: Path) -> Place:
     """The highest of them; two at one height are a question, not an answer."""
-    height = min(len(folder.parts) for folder, _ in found)
-    highest = [pair for pair in found if len(pair[0].parts) == height]
+    height = min(len(folder.parts) for folder, _ in folders)
+    highest = [pair for pair in folders if len(pair[0].parts) == height]
     if len(highest) > 1:
         names = ", ".join(folder.relative_to(root).as_posix() for folder, _ in highest[:5])
         raise Invalid(f"there are several folders of tasks: {names}", path=root.name, hint="Give the one you mean.")
@@ -80,7 +80,7 @@ def _only(found: Sequence[tuple[Path, Files]], root: Path) -> Place:
 
 def _place(folder: Path, files: Files, root: Path) -> Place:
     beside = [folder] if folder == root else [folder, folder.parent]
-    lists = next((found for place in beside if (found := sorted(place.glob("test_*.json")))), [])
+    lists = next((matches for place in beside if (matches := sorted(place.glob("test_*.json")))), [])
     return Place(folder, files, lists)
 
 
@@ -92,8 +92,8 @@ def _folders(root: Path) -> Iterator[Path]:
                 f"there are more than {MAX_FOLDERS} folders", path=root.name, hint="Give the folder of tasks."
             )
         depth = len(Path(here).relative_to(root).parts)
-        kept = [name for name in below if not name.startswith((".", "__")) and name not in _ASIDE]
-        below[:] = sorted(kept) if depth < MAX_LEVELS else []
+        names = [name for name in below if not name.startswith((".", "__")) and name not in _ASIDE]
+        below[:] = sorted(names) if depth < MAX_LEVELS else []
         yield Path(here)
 
 

@@ -67,24 +67,24 @@ class Metadata(Frozen):
     os: str = "windows"
 
 
-def read_metadata(task_id: str, given: JSON, apps: tuple[str, ...], tell: Tell) -> Metadata:
+def read_metadata(task_id: str, raw: JSON, apps: tuple[str, ...], tell: Tell) -> Metadata:
     """The metadata of one task.
 
     Args:
         task_id: as the file says; its level is written in it (`AI_L1_001`).
-        given: the fields, or anything else that stands in their place.
+        raw: the fields, or anything else that stands in their place.
         apps: applications that the task file names; they count where the metadata names no software.
         tell: is told what is damaged or missing, with the field's name.
     """
-    if given is not None and not isinstance(given, Mapping):
-        tell(f"metadata: expected an object, got {short(given)}; left out")
-    fields = {_plain(name): value for name, value in given.items()} if isinstance(given, Mapping) else {}
+    if raw is not None and not isinstance(raw, Mapping):
+        tell(f"metadata: expected an object, got {short(raw)}; left out")
+    fields = {_plain(name): value for name, value in raw.items()} if isinstance(raw, Mapping) else {}
     human = fields.get("human_reference")
     if isinstance(human, Mapping):
         fields |= {_HUMAN.get(_plain(name), _plain(name)): value for name, value in human.items()}
     reader = _Reader(fields, tell)
     discipline, subfield = _field(reader)
-    found = Metadata(
+    metadata = Metadata(
         level=_level(reader, task_id),
         discipline=discipline,
         subfield=subfield,
@@ -101,8 +101,8 @@ def read_metadata(task_id: str, given: JSON, apps: tuple[str, ...], tell: Tell) 
         expert_work=reader.text("expert_work"),
         os=reader.one_of("os", ("windows", "linux")) or "windows",
     )
-    _missing(found, tell)
-    return found
+    _missing(metadata, tell)
+    return metadata
 
 
 _HUMAN = {
@@ -118,10 +118,10 @@ _EXPECTED = ("level", "discipline", "subfield", "software", "expected_output", "
              "human_steps", "human_seconds")  # fmt: skip
 
 
-def _missing(found: Metadata, tell: Tell) -> None:
+def _missing(metadata: Metadata, tell: Tell) -> None:
     """One line for all that is not there."""
-    lacking = [name.replace("_", " ") for name in _EXPECTED if not getattr(found, name)]
-    if found.level in {"L2", "L3"} and not found.core_operations:
+    lacking = [name.replace("_", " ") for name in _EXPECTED if not getattr(metadata, name)]
+    if metadata.level in {"L2", "L3"} and not metadata.core_operations:
         lacking.append("core operations")
     if lacking:
         tell(f"metadata: no {', '.join(lacking)}")
@@ -158,11 +158,11 @@ class _Reader:
         return tuple(dict.fromkeys(item.strip() for item in value if item.strip()))
 
     def one_of(self, name: str, words: tuple[str, ...]) -> str:
-        given = self.fields.get(name)
-        if given is None:
+        value = self.fields.get(name)
+        if value is None:
             return ""
         for word in words:
-            if isinstance(given, str) and given.strip().lower() == word.lower():
+            if isinstance(value, str) and value.strip().lower() == word.lower():
                 return word
         self.wrong(name, f"one of {', '.join(words)}")
         return ""
@@ -185,10 +185,10 @@ def _level(reader: _Reader, task_id: str) -> str:
     """The level that the metadata gives, else the one in the task's id."""
     written = _ID_LEVEL.search(task_id)
     in_id = written.group(1) if written and written.group(1) in LEVELS else ""
-    said = reader.one_of("level", LEVELS)
-    if said and in_id and said != in_id:
-        reader.tell(f"metadata level: it is {said}, the id {task_id} says {in_id}; the metadata counts")
-    return said or in_id
+    level = reader.one_of("level", LEVELS)
+    if level and in_id and level != in_id:
+        reader.tell(f"metadata level: it is {level}, the id {task_id} says {in_id}; the metadata counts")
+    return level or in_id
 
 
 def _field(reader: _Reader) -> tuple[str, str]:
@@ -211,9 +211,9 @@ def _seconds(reader: _Reader) -> float | None:
     value = reader.fields.get("human_time", reader.fields.get("human_seconds"))
     if value is None:
         return None
-    found = _spoken(value.strip().lower()) if isinstance(value, str) else value
-    if isinstance(found, int | float) and not isinstance(found, bool) and 0 < found <= 10**6:
-        return float(found)
+    seconds = _spoken(value.strip().lower()) if isinstance(value, str) else value
+    if isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds <= 10**6:
+        return float(seconds)
     reader.tell(f"metadata human_time: expected a time such as 200, 3:20 or 3 min 20 s, got {short(value)}; left out")
     return None
 

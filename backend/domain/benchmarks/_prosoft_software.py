@@ -55,18 +55,18 @@ def key_of(name: str) -> str:
     return _SYNONYMS.get(plain, plain)
 
 
-def software_of(given: JSON, apps: tuple[str, ...], tell: Callable[[str], None]) -> tuple[Software, ...]:
+def software_of(raw: JSON, apps: tuple[str, ...], tell: Callable[[str], None]) -> tuple[Software, ...]:
     """The programs that the metadata names, completed from the paper's table; without any, those the task file names.
 
     Args:
-        given: a list of names or of `{name, version, licence, seats}`; or one of them.
+        raw: a list of names or of `{name, version, licence, seats}`; or one of them.
         apps: applications of the task file; only those of the paper's table are taken.
         tell: is told what cannot be read, and which version is not the paper's.
     """
-    if given is None:
+    if raw is None:
         return tuple(_FIXED[key] for key in dict.fromkeys(map(key_of, apps)) if key in _FIXED)
-    found = []
-    for item in (given if isinstance(given, list) else [given])[:50]:
+    software = []
+    for item in (raw if isinstance(raw, list) else [raw])[:50]:
         read = _one(item)
         if read is None:
             tell(
@@ -76,8 +76,8 @@ def software_of(given: JSON, apps: tuple[str, ...], tell: Callable[[str], None])
         fixed = _FIXED.get(key_of(read.name))
         if fixed is not None and read.version != fixed.version:
             tell(f"metadata software: {fixed.name} {read.version}, the paper's version is {fixed.version}")
-        found.append(read)
-    return tuple(found)
+        software.append(read)
+    return tuple(software)
 
 
 def _one(item: Any) -> Software | None:

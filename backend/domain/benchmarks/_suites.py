@@ -79,7 +79,7 @@ def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
     chosen: Mapping[TaskKey, Path],
     warnings: list[str],
 ) -> list[Variant]:
-    found = []
+    variants = []
     for name, (axis, value) in published.variants.items():
         beside = sibling(place, root, name)
         if beside is None:
@@ -90,15 +90,15 @@ def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
         for key in chosen:
             if key in files:
                 task = read_task(files[key], root, key, published.kind, [], suite=suite)
-                found.append(Variant(axis=axis, value=value, task=task))
-    return found
+                variants.append(Variant(axis=axis, value=value, task=task))
+    return variants
 
 
 def _selections(
     root: Path, place: Place, chosen: Mapping[TaskKey, Path], warnings: list[str]
 ) -> dict[str, tuple[str, ...]]:
     """Named selections from the test lists; what a list names and nobody has is a warning."""
-    found: dict[str, tuple[str, ...]] = {}
+    selections: dict[str, tuple[str, ...]] = {}
     for file in place.lists:
         if file.name == ALL:
             continue
@@ -112,8 +112,8 @@ def _selections(
             warnings.append(f"{name_of(file, root)}: it names tasks that are not there: {', '.join(missing[:5])}")
         here = tuple(str(key) for key in keys if key in chosen)
         if here:
-            found[file.stem] = here
-    return found
+            selections[file.stem] = here
+    return selections
 
 
 def _unlisted(selections: Mapping[str, tuple[str, ...]], tasks: Sequence[Task]) -> list[str]:
@@ -127,12 +127,12 @@ def _unlisted(selections: Mapping[str, tuple[str, ...]], tasks: Sequence[Task]) 
 
 def _spellings(tasks: Sequence[Task]) -> list[str]:
     """Applications that the files spell in several ways, and how each is read."""
-    found = Counter(
+    counts = Counter(
         (name, app_of(name, synonyms=True)) for task in tasks for name in task.raw.get("related_apps") or ()
     )
     return [
         f"related_apps: {name!r} is read as {app!r} ({number} task{'' if number == 1 else 's'})"
-        for (name, app), number in sorted(found.items())
+        for (name, app), number in sorted(counts.items())
         if name != app
     ]
 
@@ -140,10 +140,12 @@ def _spellings(tasks: Sequence[Task]) -> list[str]:
 def _same_ids(tasks: Sequence[Task]) -> list[str]:
     """Ids that two files carry: the key is folder and file name, so both stay."""
     known: dict[str, TaskKey] = {}
-    found = []
+    warnings = []
     for task in tasks:
-        given = str(task.raw.get("id"))
-        if given in known:
-            found.append(f"{task.key}.json: key id: {known[given]} has the same id {given[:100]!r}; both are kept")
-        known.setdefault(given, task.key)
-    return found
+        task_id = str(task.raw.get("id"))
+        if task_id in known:
+            warnings.append(
+                f"{task.key}.json: key id: {known[task_id]} has the same id {task_id[:100]!r}; both are kept"
+            )
+        known.setdefault(task_id, task.key)
+    return warnings

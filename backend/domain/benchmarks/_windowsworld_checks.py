@@ -116,9 +116,9 @@ def _assertions(entry: Entry, warnings: list[str]) -> Iterator[Part]:
         )
 
 
-def _with_path(found: "re.Match[str]") -> str:
-    path = path_of(found.group(2).replace("\\\\", "\\"))
-    return f'{found.group(1)}("{path}"'
+def _with_path(match: "re.Match[str]") -> str:
+    path = path_of(match.group(2).replace("\\\\", "\\"))
+    return f'{match.group(1)}("{path}"'
 
 
 def _unusable(formula: Formula, entry: Entry) -> str:
@@ -140,8 +140,8 @@ def _wrong(fact: Fact, entry: Entry) -> str:
 def _named(name: str, entry: Entry) -> bool:
     """Whether an agent could know of a file: the task, its checkpoints or its set-up say its name."""
     metrics, environment = entry.evaluation_metrics, entry.environment_setup
-    said = [entry.instruction, entry.instruction_cn, metrics.success_criterion, metrics.expected_final_state or ""]
-    said += [*metrics.intermediate_checks, *entry.pre_conditions]
-    said += [f"{file.file_path}{file.filename}" for file in environment.files_to_create]
-    said += [resource.save_as for resource in environment.downloadable_resources]
-    return any(name in text for text in said) or name.startswith("*.")
+    texts = [entry.instruction, entry.instruction_cn, metrics.success_criterion, metrics.expected_final_state or ""]
+    texts += [*metrics.intermediate_checks, *entry.pre_conditions]
+    texts += [f"{file.file_path}{file.filename}" for file in environment.files_to_create]
+    texts += [resource.save_as for resource in environment.downloadable_resources]
+    return any(name in text for text in texts) or name.startswith("*.")

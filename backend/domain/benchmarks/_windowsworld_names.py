@@ -77,7 +77,7 @@ def apps_of(names: Sequence[str]) -> tuple[str, ...]:
 
 def text_of(text: str) -> str:
     """An instruction or criterion whose paths are those that the desktop has."""
-    return _IN_TEXT.sub(lambda found: LOGS if found.group(1) else HOME, text)
+    return _IN_TEXT.sub(lambda match: LOGS if match.group(1) else HOME, text)
 
 
 def path_of(path: str) -> str:
@@ -99,8 +99,8 @@ def path_of(path: str) -> str:
 
 def unknown_place(path: str) -> str:
     """A variable in a repaired path that no desktop has, or its scratch folder; empty if there is none."""
-    found = re.search(r"%[^%\\]+%|\$\{[^}]*\}", path)
-    return found.group() if found and found.group().upper() not in _KNOWN else ""
+    match = re.search(r"%[^%\\]+%|\$\{[^}]*\}", path)
+    return match.group() if match and match.group().upper() not in _KNOWN else ""
 
 
 def file_name(path: str) -> str:

@@ -30,12 +30,12 @@ def shared_files(entries: Sequence[Entry], assets: Collection[str] = ()) -> Shar
 
     Protocols reference, section 7: files of one persona's tasks are merged into consistent shared files.
     """
-    found: dict[tuple[str, str], dict[str, None]] = {}
+    prompts_by_file: dict[tuple[str, str], dict[str, None]] = {}
     for entry in entries:
         for file in entry.environment_setup.files_to_create:
-            prompts = found.setdefault((persona_of(entry.persona), where(file)), {})
+            prompts = prompts_by_file.setdefault((persona_of(entry.persona), where(file)), {})
             prompts[file.content_generation_prompt] = None
-    return Shared({key: tuple(prompts) for key, prompts in found.items()}, assets)
+    return Shared({key: tuple(prompts) for key, prompts in prompts_by_file.items()}, assets)
 
 
 def where(file: FileToCreate) -> str:
@@ -66,10 +66,10 @@ def _file(entry: Entry, path: str, files: Mapping[str, FileToCreate], shared: Sh
     like = [files[one].content_generation_prompt for one in before if files[one].file_type == file.file_type]
     prompts = shared.prompts[persona_of(entry.persona), path]
     kind = file.file_type.lower().lstrip(".")
-    found: dict[str, JSON] = {"path": path, "file_type": kind, "prompts": list(prompts)}
-    found |= {"like": like[0]} if like else {}
-    written = written_asset(kind, Order.of(found))
-    return found | ({"asset": f"asset:{written}"} if written in shared.assets else {})
+    spec: dict[str, JSON] = {"path": path, "file_type": kind, "prompts": list(prompts)}
+    spec |= {"like": like[0]} if like else {}
+    written = written_asset(kind, Order.of(spec))
+    return spec | ({"asset": f"asset:{written}"} if written in shared.assets else {})
 
 
 def resource_path(save_as: str) -> str:

@@ -66,8 +66,10 @@ class _Folder:
         with told_of(name):
             parsed = ProTaskFile.model_validate(raw)
             apps = tuple(dict.fromkeys([*parsed.related_apps, *([parsed.snapshot] if parsed.snapshot else [])]))
-            given = raw.get("metadata", self.metadata.get(parsed.id, self.metadata.get(key.name)))
-            metadata = read_metadata(parsed.id, given, apps, lambda words: self.warnings.append(f"{name}: {words}"))
+            raw_metadata = raw.get("metadata", self.metadata.get(parsed.id, self.metadata.get(key.name)))
+            metadata = read_metadata(
+                parsed.id, raw_metadata, apps, lambda words: self.warnings.append(f"{name}: {words}")
+            )
             task = to_pro_task(parsed, raw, key, self.kind, metadata)
         self.warnings += odd_id(name, parsed.id, key)
         return task
@@ -80,13 +82,13 @@ def _by_id(file: Path, root: Path) -> Mapping[str, JSON]:
         return value
     if not isinstance(value, list):
         raise Invalid(f"expected an object or a list, got {kind_of(value)}", path=name_of(file, root))
-    found: dict[str, JSON] = {}
+    metadata: dict[str, JSON] = {}
     for place, item in enumerate(value):
         names = [name for name in ("Task ID", "task_id", "id") if isinstance(item, dict) and name in item]
         if not names or not isinstance(item[names[0]], str):
             raise Invalid(f"key {place}: expected an object with a `Task ID`, got {short(item)}", path=_METADATA)
-        found[item[names[0]]] = item
-    return found
+        metadata[item[names[0]]] = item
+    return metadata
 
 
 def _with_operations(tasks: tuple[Task, ...], warnings: list[str]) -> tuple[Task, ...]:
@@ -110,12 +112,14 @@ def _named(task: Task, known: Mapping[str, str], warnings: list[str]) -> Task:
     if task.labels.level == "L1":
         names = [_operation(task)]
     else:
-        given = task.labels.extra.get("core_operations", [])
-        strange = [one for one in given if one not in known]
+        operations = task.labels.extra.get("core_operations", [])
+        strange = [one for one in operations if one not in known]
         if strange:
-            told = ", ".join(strange[:5])
-            warnings.append(f"{task.key}.json: metadata core_operations: no L1 task is called {told}; kept as written")
-        names = [known.get(one, one) for one in given]
+            listing = ", ".join(strange[:5])
+            warnings.append(
+                f"{task.key}.json: metadata core_operations: no L1 task is called {listing}; kept as written"
+            )
+        names = [known.get(one, one) for one in operations]
     if not names:
         return task
     extra = {**task.labels.extra, "operations": list(dict.fromkeys(names))}

@@ -63,10 +63,10 @@ class WindowsWorld:
 
 def _find(root: Path) -> Path:
     """The file in a folder, or in the one folder that a packed checkout holds."""
-    found = [file for file in (root / FILE, *sorted(root.glob(f"*/{FILE}"))) if file.is_file()]
-    if not found:
+    files = [file for file in (root / FILE, *sorted(root.glob(f"*/{FILE}"))) if file.is_file()]
+    if not files:
         raise Invalid(f"there is no {FILE}", path=root.name, hint="Give the folder that holds it.")
-    return found[0]
+    return files[0]
 
 
 def _entries(file: Path, root: Path) -> tuple[list[Entry], list[Raw]]:

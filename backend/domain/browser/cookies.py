@@ -64,13 +64,17 @@ def _is_written(context: SetupContext, read: str) -> bool:
     try:
         browser = context.browser()
         tabs = browser.tabs()
-        told = browser.command(tabs[0].id, "Network.getAllCookies").get("cookies") if tabs else None
+        browser_cookies = browser.command(tabs[0].id, "Network.getAllCookies").get("cookies") if tabs else None
         rows = json.loads(context.desktop.run_python(read).output)
     except (GuestRefused, ValueError):
         return False
-    if not isinstance(told, list) or not isinstance(rows, list):
+    if not isinstance(browser_cookies, list) or not isinstance(rows, list):
         return False
-    cookies = {_key(each.get(part) for part in _PARTS): each.get("session") for each in told if isinstance(each, dict)}
+    cookies = {
+        _key(each.get(part) for part in _PARTS): each.get("session")
+        for each in browser_cookies
+        if isinstance(each, dict)
+    }
     lasting = {key for key, of_session in cookies.items() if of_session is not True}
     return lasting <= {_key(row) for row in rows if isinstance(row, list)} <= set(cookies)
 

@@ -49,10 +49,10 @@ class GoogleDrive:
     def _pages(self, query: str) -> Iterator[File]:
         page = ""
         for _ in range(_MOST_PAGES):
-            asked = {"q": query, "maxResults": "200"} | ({"pageToken": page} if page else {})
-            found = self._ask("GET", f"{_FILES}?{urlencode(asked)}")
-            yield from found.get("items", ())
-            page = found.get("nextPageToken", "")
+            params = {"q": query, "maxResults": "200"} | ({"pageToken": page} if page else {})
+            reply = self._ask("GET", f"{_FILES}?{urlencode(params)}")
+            yield from reply.get("items", ())
+            page = reply.get("nextPageToken", "")
             if not page:
                 return
 
@@ -72,13 +72,13 @@ class GoogleDrive:
         return parent
 
     def _make_folder(self, name: str, parent: str) -> File:
-        told = {"title": name, "mimeType": FOLDER, "parents": [{"id": parent}]}
-        return self._ask("POST", _FILES, json.dumps(told).encode(), "application/json")
+        metadata = {"title": name, "mimeType": FOLDER, "parents": [{"id": parent}]}
+        return self._ask("POST", _FILES, json.dumps(metadata).encode(), "application/json")
 
     def upload(self, path: Sequence[str], data: bytes) -> None:
         """Stores a file; the last part of `path` is its name."""
-        told = {"title": path[-1], "parents": [{"id": self.folder(path[:-1])}]}
-        head = f"--{_BOUNDARY}\r\nContent-Type: application/json\r\n\r\n{json.dumps(told)}\r\n--{_BOUNDARY}\r\n"
+        metadata = {"title": path[-1], "parents": [{"id": self.folder(path[:-1])}]}
+        head = f"--{_BOUNDARY}\r\nContent-Type: application/json\r\n\r\n{json.dumps(metadata)}\r\n--{_BOUNDARY}\r\n"
         body = (
             head.encode() + b"Content-Type: application/octet-stream\r\n\r\n" + data + f"\r\n--{_BOUNDARY}--".encode()
         )
@@ -104,8 +104,8 @@ class GoogleDrive:
     def _headers(self) -> dict[str, str]:
         if not self._token:
             form = urlencode({**self._settings, "grant_type": "refresh_token"}).encode()
-            given = {"Content-Type": "application/x-www-form-urlencoded"}
-            reply = self._web.send("POST", _TOKEN, headers=given, body=form)
+            headers = {"Content-Type": "application/x-www-form-urlencoded"}
+            reply = self._web.send("POST", _TOKEN, headers=headers, body=form)
             _raise_if_bad(reply, "the refresh token")
             self._token = str(_object(reply).get("access_token", ""))
         return {"Authorization": f"Bearer {self._token}"}

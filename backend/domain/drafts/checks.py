@@ -38,8 +38,8 @@ def review_checks(
         others: (name, instruction) of the tasks and drafts that it must not repeat.
         stored: addresses of files of the web that are stored already.
     """
-    found = findings(task_of(content), assets_of(content))
-    wrong = [one for one in found if one.severity == "error"]
+    problems = findings(task_of(content), assets_of(content))
+    wrong = [one for one in problems if one.severity == "error"]
     names = [one for one in wrong if one.unknown]
     rest = [one for one in wrong if not one.unknown]
     alike = near_duplicates(content.instruction, others)
@@ -52,8 +52,8 @@ def review_checks(
     )
 
 
-def _said(found: Sequence[Finding]) -> tuple[str, ...]:
-    return tuple(str(one) for one in found)
+def _said(problems: Sequence[Finding]) -> tuple[str, ...]:
+    return tuple(str(one) for one in problems)
 
 
 def _files(content: DraftContent, stored: Collection[str]) -> list[str]:

@@ -141,13 +141,13 @@ def _renamed(value: JSON, names: Mapping[str, str]) -> Any:
 
 def missing(content: DraftContent) -> list[str]:
     """What a draft still lacks before it can be tried, one sentence each."""
-    found = []
+    problems = []
     if not content.instruction.strip():
-        found.append("It has no instruction.")
+        problems.append("It has no instruction.")
     if content.feasible and not content.checks:
-        found.append("It has no check: nothing says when it is solved.")
+        problems.append("It has no check: nothing says when it is solved.")
     if content.feasible and not content.oracle:
-        found.append("It has no solution for the oracle to play.")
+        problems.append("It has no solution for the oracle to play.")
     if not content.feasible and content.checks:
-        found.append("It is infeasible, so its checks would never be asked: remove them.")
-    return found
+        problems.append("It is infeasible, so its checks would never be asked: remove them.")
+    return problems

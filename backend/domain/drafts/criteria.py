@@ -28,15 +28,15 @@ def unclear(instruction: str) -> list[str]:
     text = instruction.strip()
     if not text:
         return ["There is no instruction."]
-    found = [
+    problems = [
         *(f"“{word}” is a matter of taste: say what can be checked." for word in _used(text, _SUBJECTIVE)),
         *(f"“{word}” is vague: say how many, which, or when." for word in _used(text, _VAGUE)),
     ]
     if len(text.split()) < FEWEST_WORDS:
-        found.append(f"It has fewer than {FEWEST_WORDS} words.")
+        problems.append(f"It has fewer than {FEWEST_WORDS} words.")
     if not _NAMED.search(text):
-        found.append("It names nothing: no file, number, quoted text or name says what exactly is meant.")
-    return found
+        problems.append("It names nothing: no file, number, quoted text or name says what exactly is meant.")
+    return problems
 
 
 def unsaid(content: DraftContent) -> list[str]:
@@ -45,16 +45,16 @@ def unsaid(content: DraftContent) -> list[str]:
     Not always wrong: what is expected may follow from what the screen shows. Found in `rules` only; keys of objects
     that begin an address into the evidence are not looked at.
     """
-    said = content.instruction.casefold()
-    found = []
+    instruction = content.instruction.casefold()
+    problems = []
     for number, check in enumerate(content.checks, start=1):
         rules = (check.expected or {}).get("rules")
-        found += [
+        problems += [
             f"Check {number} ({check.func}) expects {value!r}, which the instruction does not say."
             for value in dict.fromkeys(_leaves(rules))
-            if value.casefold() not in said
+            if value.casefold() not in instruction
         ]
-    return found[:20]
+    return problems[:20]
 
 
 def _used(text: str, words: tuple[str, ...]) -> Iterator[str]:

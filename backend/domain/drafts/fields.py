@@ -67,9 +67,9 @@ class FormField:
         if self.widget == "boolean":
             return _truth(text, self.name)
         with suppress(ValueError, RecursionError):
-            found = json.loads(text)
-            if found is None or not self.kinds or _KINDS[type(found)] & set(self.kinds):
-                return found
+            value = json.loads(text)
+            if value is None or not self.kinds or _KINDS[type(value)] & set(self.kinds):
+                return value
         if "string" in self.kinds:
             return text
         raise Invalid(f"expected {_wanted(self.kinds)}, got {text[:60]!r}", path=self.name)
@@ -81,8 +81,8 @@ def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...]:
         return (FormField(ANY, ("object",), "All parameters, as a JSON object.", "{}", required=False),)
     needed = set(schema.get("required") or ())
     return tuple(
-        _field(name, _resolved(found, schema), required=name in needed)
-        for name, found in (schema.get("properties") or {}).items()
+        _field(name, _resolved(prop, schema), required=name in needed)
+        for name, prop in (schema.get("properties") or {}).items()
     )
 
 
@@ -97,20 +97,20 @@ def values_of(fields: tuple[FormField, ...], typed: Mapping[str, str], *, whole:
     Raises:
         Invalid: a needed field is empty, or a text is no value of its type; `path` is the field's name.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for field in fields:
         text = typed.get(field.name, "")
         if not text.strip():
             if field.required and whole:
                 raise Invalid("it is needed", path=field.name)
             continue
-        found[field.name] = field.value(text)
+        values[field.name] = field.value(text)
     if len(fields) == 1 and fields[0].name == ANY and fields[0].kinds == ("object",):
-        whole = found.get(ANY, {})
+        whole = values.get(ANY, {})
         if not isinstance(whole, dict):
             raise Invalid("expected a JSON object", path=ANY)
         return whole
-    return found
+    return values
 
 
 def typed_as(field: FormField, values: Mapping[str, Any]) -> str:
@@ -146,21 +146,21 @@ def _is_itself(field: FormField, text: str) -> bool:
         return False
 
 
-def _field(name: str, found: Mapping[str, Any], *, required: bool) -> FormField:
-    default = found.get("default")
+def _field(name: str, prop: Mapping[str, Any], *, required: bool) -> FormField:
+    default = prop.get("default")
     return FormField(
         name=name,
-        kinds=_kinds(found),
-        help=str(found.get("description") or ""),
+        kinds=_kinds(prop),
+        help=str(prop.get("description") or ""),
         default="" if default is None else default if isinstance(default, str) else json.dumps(default),
         required=required,
-        choices=tuple(str(choice) for choice in found.get("enum") or ()),
+        choices=tuple(str(choice) for choice in prop.get("enum") or ()),
     )
 
 
-def _resolved(found: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+def _resolved(prop: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """A property with its reference followed."""
-    merged = dict(found)
+    merged = dict(prop)
     if "$ref" in merged:
         name = str(merged.pop("$ref")).rpartition("/")[2]
         merged = {**(schema.get("$defs") or {}).get(name, {}), **merged}
@@ -169,11 +169,11 @@ def _resolved(found: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
     return merged
 
 
-def _kinds(found: Mapping[str, Any]) -> tuple[str, ...]:
-    told = [str(option.get("type", "object")) for option in found.get("anyOf") or (found,) if option]
-    if "type" not in found and "anyOf" not in found:
+def _kinds(prop: Mapping[str, Any]) -> tuple[str, ...]:
+    kinds = [str(option.get("type", "object")) for option in prop.get("anyOf") or (prop,) if option]
+    if "type" not in prop and "anyOf" not in prop:
         return ()
-    return tuple(dict.fromkeys(kind for kind in told if kind != "null"))
+    return tuple(dict.fromkeys(kind for kind in kinds if kind != "null"))
 
 
 def _truth(text: str, name: str) -> bool:

@@ -64,9 +64,9 @@ def parameters_of(plugin: Any) -> type[BaseModel] | None:
     check = getattr(plugin, "check", None)
     code, names = getattr(check, "__code__", None), getattr(check, "__globals__", {})
     for name in code.co_names if code is not None else ():
-        found = names.get(name)
-        if isinstance(found, type) and issubclass(found, Parameters):
-            return found
+        model = names.get(name)
+        if isinstance(model, type) and issubclass(model, Parameters):
+            return model
     return None
 
 
@@ -93,8 +93,8 @@ def _options(metric: Callable[..., Any]) -> Schema | None:
     if any(one.kind is one.VAR_KEYWORD for one in parameters):
         return None
     named = [one for one in parameters if one.kind is not one.VAR_POSITIONAL]
-    hints, told = _hints(metric), _told(metric)
-    properties = {one.name: _property(hints.get(one.name), one) | told.get(one.name, {}) for one in named}
+    hints, documented = _hints(metric), _told(metric)
+    properties = {one.name: _property(hints.get(one.name), one) | documented.get(one.name, {}) for one in named}
     return {
         "type": "object",
         "properties": properties,
@@ -122,9 +122,9 @@ def _told(metric: Callable[..., Any]) -> dict[str, Schema]:
 def _property(hint: Any, parameter: inspect.Parameter) -> Schema:
     """JSON schema of one option; one whose annotation is no JSON type is written as JSON."""
     try:
-        found: Schema = TypeAdapter(hint).json_schema() if hint is not None else {}
+        schema: Schema = TypeAdapter(hint).json_schema() if hint is not None else {}
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticInvalidForJsonSchema):
-        found = {}
+        schema = {}
     if isinstance(parameter.default, bool | int | float | str):
-        found["default"] = parameter.default
-    return found
+        schema["default"] = parameter.default
+    return schema

@@ -32,12 +32,12 @@ def unmade(content: DraftContent) -> list[str]:
 
     Such a check can only pass by a name that the agent has to guess.
     """
-    made = " ".join(_texts([step.model_dump() for step in content.setup])) + " " + content.instruction
+    text = " ".join(_texts([step.model_dump() for step in content.setup])) + " " + content.instruction
     paths = dict.fromkeys(path for check in content.checks for path in _paths(check.result))
     return [
         f"A check reads {path}, but neither the instruction nor a set-up step names {path.rsplit('/', 1)[-1]!r}."
         for path in paths
-        if path.rsplit("/", 1)[-1] not in made
+        if path.rsplit("/", 1)[-1] not in text
     ]
 
 
@@ -45,8 +45,8 @@ def addresses(content: DraftContent) -> list[str]:
     """Every http(s) address of a draft, in order, each once."""
     parts = [content.instruction, *_texts([_dumped(step) for step in (*content.setup, *content.postconfig)])]
     parts += _texts([check.model_dump() for check in content.checks])
-    found = (address.rstrip(".,;:)") for part in parts for address in re.findall(r"https?://[^\s\"'<>]+", part))
-    return list(dict.fromkeys(found))
+    matches = (address.rstrip(".,;:)") for part in parts for address in re.findall(r"https?://[^\s\"'<>]+", part))
+    return list(dict.fromkeys(matches))
 
 
 def _dumped(step: SetupStep) -> Mapping[str, JSON]:

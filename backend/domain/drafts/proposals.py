@@ -96,24 +96,24 @@ class Wanted(Frozen):
     metrics: tuple[str, ...] = ()
 
 
-def request_of(wanted: Wanted) -> ModelRequest:
+def request_of(request: Wanted) -> ModelRequest:
     """The one question that a model is asked."""
     lists = (
-        ("Programs", wanted.programs),
-        ("Set-up steps", wanted.setup),
-        ("Getters", wanted.getters),
-        ("Metrics", wanted.metrics),
+        ("Programs", request.programs),
+        ("Set-up steps", request.setup),
+        ("Getters", request.getters),
+        ("Metrics", request.metrics),
     )
-    told = "\n".join(f"{title}: {', '.join(names[:_SHOWN]) or 'none'}" for title, names in lists)
+    catalogue = "\n".join(f"{title}: {', '.join(names[:_SHOWN]) or 'none'}" for title, names in lists)
     example = f"An answer looks like this:\n{json.dumps(_EXAMPLE)}"
-    asked = f"{told}\n\n{example}\n\nPersona: {wanted.persona}\nTasks: {wanted.count}"
+    prompt = f"{catalogue}\n\n{example}\n\nPersona: {request.persona}\nTasks: {request.count}"
     return ModelRequest(
-        model=wanted.model,
+        model=request.model,
         messages=(
             Message(role="system", parts=(Part(text=_SYSTEM),)),
-            Message(role="user", parts=(Part(text=asked),)),
+            Message(role="user", parts=(Part(text=prompt),)),
         ),
-        temperature=wanted.temperature,
+        temperature=request.temperature,
     )
 
 
@@ -131,13 +131,13 @@ def read_proposals(text: str) -> list[DraftContent]:
     if len(text) > MOST_CHARACTERS:
         raise Invalid(f"the answer is longer than {MOST_CHARACTERS} characters")
     try:
-        found = Proposals.model_validate(json.loads(_bare(text)))
+        proposals = Proposals.model_validate(json.loads(_bare(text)))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))[:300]) from None
     except (ValueError, RecursionError) as error:
         raise Invalid(f"the answer is no JSON: {str(error)[:200]}") from None
-    return [_content(one) for one in found.drafts]
+    return [_content(one) for one in proposals.drafts]
 
 
 def _content(one: Proposal) -> DraftContent:
@@ -151,7 +151,7 @@ def _bare(text: str) -> str:
     return text
 
 
-def said(keys: Sequence[str], refused: Sequence[str]) -> str:
+def summary(keys: Sequence[str], refused: Sequence[str]) -> str:
     """What became of the proposals, for whoever asked."""
-    made = f"wrote {', '.join(keys)}" if keys else "wrote nothing"
-    return f"{made}; left out: {'; '.join(refused)}" if refused else made
+    text = f"wrote {', '.join(keys)}" if keys else "wrote nothing"
+    return f"{text}; left out: {'; '.join(refused)}" if refused else text

@@ -54,25 +54,25 @@ class Recorded:
     problems: list[str] = field(default_factory=list)
 
 
-def recorded(seen: Sequence[Seen]) -> Recorded:
+def recorded(moments: Sequence[Seen]) -> Recorded:
     """The solution that a recording is.
 
     Raises:
         Invalid: an accessibility tree cannot be read.
     """
-    found = Recorded()
+    recording = Recorded()
     before: Sequence[Window] = ()
-    for number, moment in enumerate(seen):
+    for number, moment in enumerate(moments):
         acts = [one for one in moment.actions if one.type not in {ActionType.WAIT, ActionType.DONE}]
-        last = number == len(seen) - 1
+        last = number == len(moments) - 1
         if not acts and not last:
             continue
-        if found.steps or acts:
-            found.steps += _waits(before, moment.windows)
+        if recording.steps or acts:
+            recording.steps += _waits(before, moment.windows)
         before = moment.windows
         if acts:
-            _translate(acts, widgets(moment.tree), found)
-    return found
+            _translate(acts, widgets(moment.tree), recording)
+    return recording
 
 
 def _waits(before: Sequence[Window], now: Sequence[Window]) -> Iterator[Step]:
@@ -100,54 +100,54 @@ def _plain(title: str) -> str:
     return title.strip().removeprefix("*").strip()
 
 
-def _translate(acts: Sequence[Action], tree: Sequence[Widget], found: Recorded) -> None:
+def _translate(acts: Sequence[Action], tree: Sequence[Widget], recording: Recorded) -> None:
     first = acts[0]
     if first.type is ActionType.MOVE_TO and len(acts) > 1:
-        _pair(first, acts[1], tree, found)
+        _pair(first, acts[1], tree, recording)
         return
     for action in acts:
-        _one(action, tree, found)
+        _one(action, tree, recording)
 
 
-def _pair(start: Action, then: Action, tree: Sequence[Widget], found: Recorded) -> None:
+def _pair(start: Action, then: Action, tree: Sequence[Widget], recording: Recorded) -> None:
     """A drag and a turn of the wheel begin by moving the pointer."""
     at = selector_at(tree, start)
     if then.type is ActionType.DRAG_TO:
         end = selector_at(tree, then)
         if at is None or end is None or then.button != "left":
-            found.problems.append(
+            recording.problems.append(
                 f"A drag with the {then.button} button was left out: no widget lies at one of its ends."
             )
         else:
-            found.steps.append({"drag": {"from": at, "to": end}})
+            recording.steps.append({"drag": {"from": at, "to": end}})
     elif at is None or not then.dy:
-        found.problems.append("A turn of the wheel was left out: it is sideways, or no widget lies under it.")
+        recording.problems.append("A turn of the wheel was left out: it is sideways, or no widget lies under it.")
     else:
-        found.steps.append({"scroll": {"at": at, "dy": then.dy}})
+        recording.steps.append({"scroll": {"at": at, "dy": then.dy}})
 
 
-def _one(action: Action, tree: Sequence[Widget], found: Recorded) -> None:
+def _one(action: Action, tree: Sequence[Widget], recording: Recorded) -> None:
     if action.type is ActionType.TYPING:
-        found.steps.append({"type": action.text})
+        recording.steps.append({"type": action.text})
     elif action.type is ActionType.PRESS:
-        found.steps.append({"press": action.keys[0]})
+        recording.steps.append({"press": action.keys[0]})
     elif action.type is ActionType.HOTKEY:
-        found.steps.append({"hotkey": list(action.keys)})
+        recording.steps.append({"hotkey": list(action.keys)})
     elif action.type is ActionType.FAIL:
-        found.steps.append({"fail": "it cannot be done"})
+        recording.steps.append({"fail": "it cannot be done"})
     elif action.type in {ActionType.CLICK, ActionType.MOVE_TO}:
-        _pointed(action, tree, found)
+        _pointed(action, tree, recording)
 
 
-def _pointed(action: Action, tree: Sequence[Widget], found: Recorded) -> None:
+def _pointed(action: Action, tree: Sequence[Widget], recording: Recorded) -> None:
     verb = _verb(action)
     at = selector_at(tree, action)
     if not verb:
-        found.problems.append(f"A click with the {action.button} button, {action.clicks} times, was left out.")
+        recording.problems.append(f"A click with the {action.button} button, {action.clicks} times, was left out.")
     elif at is None:
-        found.problems.append(f"A click at ({action.x}, {action.y}) was left out: no widget lies there.")
+        recording.problems.append(f"A click at ({action.x}, {action.y}) was left out: no widget lies there.")
     else:
-        found.steps.append({verb: at})
+        recording.steps.append({verb: at})
 
 
 def _verb(action: Action) -> str:
@@ -184,20 +184,20 @@ def _says_something(widget: Widget) -> bool:
 
 
 def _selector(widget: Widget, tree: Sequence[Widget], x: int, y: int) -> Mapping[str, Any]:
-    told: dict[str, Any] = {"role": widget.role.replace("-", " ")}
+    selector: dict[str, Any] = {"role": widget.role.replace("-", " ")}
     name, text = widget.name.strip(), widget.text.strip()
     if name:
-        told |= {"name": name} if len(name) <= _LONGEST else {"name_has": name[:_LONGEST]}
+        selector |= {"name": name} if len(name) <= _LONGEST else {"name_has": name[:_LONGEST]}
     elif text and widget.role in _WHOLE:
-        told |= {"text": text} if len(text) <= _LONGEST else {"text_has": text[:_LONGEST]}
+        selector |= {"text": text} if len(text) <= _LONGEST else {"text_has": text[:_LONGEST]}
     if widget.app:
-        told["app"] = widget.app
-    fitting = [one for one in tree if Selector(**told).fits(one)]
+        selector["app"] = widget.app
+    fitting = [one for one in tree if Selector(**selector).fits(one)]
     fitting = [one for one in fitting if one.in_active] or fitting
     place = next(number for number, one in enumerate(fitting) if one is widget)
     if place:
-        told["index"] = place
+        selector["index"] = place
     if widget.role not in _WHOLE:
         left, top, width, height = widget.rect or (0, 0, 1, 1)
-        told["at"] = [round((x - left + 0.5) / width, 3), round((y - top + 0.5) / height, 3)]
-    return told
+        selector["at"] = [round((x - left + 0.5) / width, 3), round((y - top + 0.5) / height, 3)]
+    return selector

@@ -43,5 +43,5 @@ def near_duplicates(text: str, others: Iterable[tuple[str, str]], *, most: int =
     """
     vector = shingles(text)
     alike = ((name, cosine(vector, shingles(other))) for name, other in others)
-    found = [(name, value) for name, value in alike if value >= NEAR]
-    return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:most]
+    matches = [(name, value) for name, value in alike if value >= NEAR]
+    return sorted(matches, key=lambda pair: (-pair[1], pair[0]))[:most]

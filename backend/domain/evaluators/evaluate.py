@@ -83,13 +83,17 @@ def collect(
     """
     spec, before = task.evaluator, on_the_way or {}
     notes = tuple(note for step in spec.postconfig if (note := _after(context, step)))
-    found = [gather(context, task, call) for call in spec.calls]
+    evidence = [gather(context, task, call) for call in spec.calls]
     for part in spec.parts:
         if part.each_step:
-            found += before.get(part.name, [NEVER_OPENED] * len(part.calls))
+            evidence += before.get(part.name, [NEVER_OPENED] * len(part.calls))
         else:
-            found += [gather(context, task, call) for call in part.calls]
-    return [found[0].model_copy(update={"notes": (*notes, *found[0].notes)}), *found[1:]] if notes and found else found
+            evidence += [gather(context, task, call) for call in part.calls]
+    return (
+        [evidence[0].model_copy(update={"notes": (*notes, *evidence[0].notes)}), *evidence[1:]]
+        if notes and evidence
+        else evidence
+    )
 
 
 def gather(context: SetupContext, task: Task, call: MetricCall) -> CallEvidence:
@@ -115,16 +119,16 @@ def evaluate(
     calls = spec.all_calls
     if len(calls) != len(evidence):
         raise EvaluatorFailed(f"the task has {len(calls)} metric calls, the evidence is for {len(evidence)}")
-    found = [
+    verdicts = [
         _judge(task, call, gathered, folder / str(position))
         for position, (call, gathered) in enumerate(zip(calls, evidence, strict=True))
     ]
-    parts = tuple(_part(spec, part, found, evidence) for part in spec.parts)
+    parts = tuple(_part(spec, part, verdicts, evidence) for part in spec.parts)
     owners = ["" for _ in spec.calls] + [part.name for part in spec.parts for _ in part.calls]
-    metrics = [kept.model_copy(update={"part": owner}) for (kept, _), owner in zip(found, owners, strict=True)]
+    metrics = [entry.model_copy(update={"part": owner}) for (entry, _), owner in zip(verdicts, owners, strict=True)]
     if spec.handed_in:
         return Evaluation(score=None, measures={}, metrics=tuple(metrics), rule=HANDED_IN, parts=parts)
-    verdict = _verdict(spec, [value.value for _, value in found[: len(spec.calls)]], parts)
+    verdict = _verdict(spec, [value.value for _, value in verdicts[: len(spec.calls)]], parts)
     gave_up = ended_by is EndedBy.INFEASIBLE and not spec.infeasible
     score = 0.0 if gave_up or ended_by is EndedBy.STALLED else verdict.score
     return Evaluation(
@@ -142,11 +146,11 @@ def look(task: Task, part: Part, evidence: Sequence[CallEvidence], folder: Path)
     Raises:
         EvaluatorFailed: it cannot be said.
     """
-    found = [
+    values = [
         _judge(task, call, gathered, folder / str(position))[1]
         for position, (call, gathered) in enumerate(zip(part.calls, evidence, strict=True))
     ]
-    return _joined(part, found)
+    return _joined(part, values)
 
 
 def _verdict(spec: EvaluatorSpec, values: Sequence[float], parts: Sequence[PartResult]) -> Verdict:
@@ -159,11 +163,11 @@ def _verdict(spec: EvaluatorSpec, values: Sequence[float], parts: Sequence[PartR
 def _part(
     spec: EvaluatorSpec,
     part: Part,
-    found: Sequence[tuple[MetricEvidence, MetricValue]],
+    verdicts: Sequence[tuple[MetricEvidence, MetricValue]],
     evidence: Sequence[CallEvidence],
 ) -> PartResult:
     places = spec.places(part)
-    joined = _joined(part, [found[place][1] for place in places])
+    joined = _joined(part, [verdicts[place][1] for place in places])
     steps = [gathered.step for place in places if (gathered := evidence[place]).step is not None]
     step = max(steps, default=joined.step) if is_solved(joined.value) else None
     return PartResult(
@@ -180,12 +184,12 @@ def _part(
     )
 
 
-def _joined(part: Part, found: Sequence[MetricValue]) -> MetricValue:
-    steps = [value.step for value in found if value.step is not None]
-    shares = [value.value if value.progress is None else value.progress for value in found]
+def _joined(part: Part, values: Sequence[MetricValue]) -> MetricValue:
+    steps = [value.step for value in values if value.step is not None]
+    shares = [value.value if value.progress is None else value.progress for value in values]
     return MetricValue(
-        value=join(part.conj, [value.value for value in found]),
-        reasons=tuple(reason for value in found for reason in value.reasons),
+        value=join(part.conj, [value.value for value in values]),
+        reasons=tuple(reason for value in values for reason in value.reasons),
         step=max(steps, default=None),
         progress=sum(shares) / len(shares),
     )
@@ -252,23 +256,23 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
         raise
     except Exception as error:  # A metric that raises has no verdict; guessing one would be a lie.
         raise EvaluatorFailed(f"metric {call.func} broke: {type(error).__name__}: {error}") from error
-    kept = MetricEvidence(
+    evidence = MetricEvidence(
         func=call.func,
         value=value.value,
         reasons=(*gathered.notes, *value.reasons),
         result=shown(result, folder),
         expected=shown(expected, folder),
     )
-    return kept, value
+    return evidence, value
 
 
 def _told(task: Task, metric: Metric) -> dict[str, Any]:
     """What some metrics want to know of the task beside their own options."""
     known = inspect.signature(metric).parameters
-    told: dict[str, Any] = {"criteria": criteria_of(task)} if "criteria" in known else {}
+    options: dict[str, Any] = {"criteria": criteria_of(task)} if "criteria" in known else {}
     if task.evaluator.strict_upstream and "strict_upstream" in known:
-        told["strict_upstream"] = True
-    return told
+        options["strict_upstream"] = True
+    return options
 
 
 def _read(task: Task, spec: Mapping[str, JSON] | None, blobs: tuple[Blob, ...] | None, folder: Path) -> Any:

@@ -32,27 +32,27 @@ class FactValue(Frozen):
         return is_solved(metric(self.value).value)
 
 
-def packed(found: Sequence[tuple[Fact, Sequence[Blob]]]) -> tuple[Blob, ...]:
+def packed(answers: Sequence[tuple[Fact, Sequence[Blob]]]) -> tuple[Blob, ...]:
     """One row of blobs for several facts; the first says which are whose."""
-    index = [{"fact": dict(fact), "blobs": len(blobs)} for fact, blobs in found]
-    said = Blob(name=INDEX, data=json.dumps(index).encode(), media_type="application/json")
-    return (said, *(blob for _, blobs in found for blob in blobs))
+    index = [{"fact": dict(fact), "blobs": len(blobs)} for fact, blobs in answers]
+    header = Blob(name=INDEX, data=json.dumps(index).encode(), media_type="application/json")
+    return (header, *(blob for _, blobs in answers for blob in blobs))
 
 
 def unpacked(blobs: Sequence[Blob]) -> list[tuple[Fact, Sequence[Blob]]]:
     """The other way round. Raises EvaluatorFailed if they are not what `packed` made."""
     try:
         index = json.loads(blobs[0].data or b"")
-        found: list[tuple[Fact, Sequence[Blob]]] = []
+        answers: list[tuple[Fact, Sequence[Blob]]] = []
         place = 1
         for entry in index:
-            found.append((dict(entry["fact"]), blobs[place : place + int(entry["blobs"])]))
+            answers.append((dict(entry["fact"]), blobs[place : place + int(entry["blobs"])]))
             place += int(entry["blobs"])
     except (ValueError, LookupError, TypeError) as error:
         raise EvaluatorFailed(f"the evidence of the checks cannot be read: {error}") from error
     if place != len(blobs):
         raise EvaluatorFailed("the evidence of the checks is not whole")
-    return found
+    return answers
 
 
 def with_facts(call: MetricCall, facts: Sequence[Fact]) -> MetricCall:
@@ -77,5 +77,5 @@ def gather_more(
     new = [fact for fact in facts if all(fact != other for other, _ in known)]
     if len(known) + len(new) > MOST_CHECKS:
         raise EvaluatorFailed(f"the evaluation function asks for more than {MOST_CHECKS} different checks")
-    found = [(fact, gather(context, task, as_call(fact)).result or ()) for fact in new]
-    return gathered.model_copy(update={"result": packed([*known, *found])})
+    answers = [(fact, gather(context, task, as_call(fact)).result or ()) for fact in new]
+    return gathered.model_copy(update={"result": packed([*known, *answers])})

@@ -38,10 +38,10 @@ def person(session: Session, project: Project, name: str, *, path: str = "person
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise Invalid(f"expected a name of 1 to {LONGEST_NAME} characters", path=path)
-    found = actor_for(session, project, name)
-    if found.kind != ActorKind.PERSON:
-        raise Invalid(f"{name!r} is a {found.kind}, not a person", path=path)
-    return found
+    actor = actor_for(session, project, name)
+    if actor.kind != ActorKind.PERSON:
+        raise Invalid(f"{name!r} is a {actor.kind}, not a person", path=path)
+    return actor
 
 
 def person_or_local(session: Session, project: Project, name: str, *, path: str = "person") -> Actor:

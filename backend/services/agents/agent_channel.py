@@ -20,7 +20,7 @@ Look = Callable[[], Awaitable[Pass]]
 
 
 async def newer(
-    found: Pass, after: int, attempt: int | None, *, tree: bool = True, picture: bool = False
+    status: Pass, after: int, attempt: int | None, *, tree: bool = True, picture: bool = False
 ) -> Seen | None:
     """The newest observation if it is a later one than step `after` of `attempt`; None = there is none yet.
 
@@ -28,21 +28,21 @@ async def newer(
     held, and waits.
 
     Args:
-        found: the episode as it stands.
+        status: the episode as it stands.
         after: -1 = none is known.
-        attempt: number of the attempt that `after` counts in; None = that of `found`.
+        attempt: number of the attempt that `after` counts in; None = that of `status`.
         tree: with the accessibility tree.
         picture: with the picture.
     """
-    if found.attempt_id is None or not found.running:
+    if status.attempt_id is None or not status.running:
         return None  # What a dead worker has shown may still lie in the broker.
-    index = await agent_channel_store.latest_index(found.attempt_id)
+    index = await agent_channel_store.latest_index(status.attempt_id)
     if index is None:
         return None
-    known = index <= after and attempt in {None, found.attempt}
-    if known and not (index == after and await agent_channel_store.is_forgotten(found.attempt_id, index)):
+    known = index <= after and attempt in {None, status.attempt}
+    if known and not (index == after and await agent_channel_store.is_forgotten(status.attempt_id, index)):
         return None
-    return await agent_channel_store.latest_seen(found.attempt_id, tree=tree, picture=picture)
+    return await agent_channel_store.latest_seen(status.attempt_id, tree=tree, picture=picture)
 
 
 async def next_observation(
@@ -63,50 +63,50 @@ async def next_observation(
     Raises:
         Unavailable: there is no broker.
     """
-    found = await (ask or look)()
-    held = found.held and ask is not None  # As its run is paused: it is waited for like any other.
+    status = await (ask or look)()
+    paused = status.held and ask is not None  # As its run is paused: it is waited for like any other.
     if not agent_channel_store.has_broker():
         raise Unavailable("there is no broker, so nobody outside can act", hint="Set REDIS_URL, or use `deskarena up`.")
-    if found.attempt_id is not None:
-        await agent_channel_store.mark_heard(found.attempt_id)
-    seen = await newer(found, after, attempt, **parts)
-    if seen is not None or seconds <= 0:
-        return found, seen
+    if status.attempt_id is not None:
+        await agent_channel_store.mark_heard(status.attempt_id)
+    observation = await newer(status, after, attempt, **parts)
+    if observation is not None or seconds <= 0:
+        return status, observation
     try:
         async with events.patience(seconds):
-            while seen is None and found.acting and found.held == held:
-                found, seen = await _until_change(look, found, after, attempt, **parts)
+            while observation is None and status.acting and status.held == paused:
+                status, observation = await _until_change(look, status, after, attempt, **parts)
     except TimeoutError:
         pass
-    return found, seen
+    return status, observation
 
 
 async def _until_change(
-    look: Look, found: Pass, after: int, attempt: int | None, **parts: bool
+    look: Look, status: Pass, after: int, attempt: int | None, **parts: bool
 ) -> tuple[Pass, Seen | None]:
     """Returns with an observation, or when another attempt has begun, or it is held, or the agent's part is over."""
-    known, looked_at = found.attempt_id, time.monotonic()
-    async with aclosing(agent_channel_store.subscribe_line(known or found.run_id, found.run_id)) as signs:
+    known, looked_at = status.attempt_id, time.monotonic()
+    async with aclosing(agent_channel_store.subscribe_line(known or status.run_id, status.run_id)) as signs:
         async for run_too in signs:
             if known is not None:
                 await agent_channel_store.mark_heard(known)
-                if not found.running and await agent_channel_store.latest_index(known) is not None:
-                    found, looked_at = await look(), time.monotonic()
-            seen = await newer(found, after, attempt, **parts)
-            if seen is not None:
-                return found, seen
+                if not status.running and await agent_channel_store.latest_index(known) is not None:
+                    status, looked_at = await look(), time.monotonic()
+            observation = await newer(status, after, attempt, **parts)
+            if observation is not None:
+                return status, observation
             if run_too and time.monotonic() - looked_at > LOOK_SECONDS:
-                found, looked_at = await look(), time.monotonic()
-                if found.attempt_id != known or not found.acting or found.held:
+                status, looked_at = await look(), time.monotonic()
+                if status.attempt_id != known or not status.acting or status.held:
                     break
-    return found, None
+    return status, None
 
 
-async def give(found: Pass, index: int, attempt: int | None, message: Mapping[str, Any]) -> bool:
+async def give(status: Pass, index: int, attempt: int | None, message: Mapping[str, Any]) -> bool:
     """Gives an answer to step `index` to the worker, once.
 
     Args:
-        found: the episode as it stands.
+        status: the episode as it stands.
         index: which observation it answers.
         attempt: number of the attempt it is meant for; None = the newest.
         message: see `worker/agents/redis_channel.py`; bounded by the caller.
@@ -118,38 +118,38 @@ async def give(found: Pass, index: int, attempt: int | None, message: Mapping[st
         Conflict: no such observation waits for an answer, or another answer was given to it.
         Unavailable: the broker is away, or has forgotten the attempt: its worker offers the observation again.
     """
-    if found.attempt_id is None or attempt not in {None, found.attempt}:
-        raise Conflict(f"nothing waits for an answer: the episode is {found.state}", hint="Ask for an observation.")
-    waiting = await agent_channel_store.latest_index(found.attempt_id)
-    await agent_channel_store.mark_heard(found.attempt_id)
+    if status.attempt_id is None or attempt not in {None, status.attempt}:
+        raise Conflict(f"nothing waits for an answer: the episode is {status.state}", hint="Ask for an observation.")
+    waiting = await agent_channel_store.latest_index(status.attempt_id)
+    await agent_channel_store.mark_heard(status.attempt_id)
     # An answer to another step than the one that waits can only be one that was given before.
-    fresh = found.running and index == waiting
-    said = await agent_channel_store.say(found.attempt_id, str(index), message, fresh=fresh)
-    if said is Said.AWAY:
+    fresh = status.running and index == waiting
+    result = await agent_channel_store.say(status.attempt_id, str(index), message, fresh=fresh)
+    if result is Said.AWAY:
         raise Unavailable("the broker is away", hint="Post the same answer again: it is carried out once.")
-    if said is Said.OTHER:
+    if result is Said.OTHER:
         raise Conflict(f"another answer was given to step {index}", hint="Ask for the next observation.")
-    if said is Said.FULL:
-        if waiting is None and found.running:
+    if result is Said.FULL:
+        if waiting is None and status.running:
             # A broker keeps nothing over a restart: which step waits is known once the worker has told it again.
             raise Unavailable("the worker has shown no step yet, or not again", hint="Post the same answer again.")
         raise Conflict(
             f"step {index} does not wait for an answer" + ("" if waiting is None else f", step {waiting} does"),
             hint="Ask for an observation and answer that one.",
         )
-    return said is Said.NEW
+    return result is Said.NEW
 
 
-async def picture(found: Pass, index: int | None) -> Seen:
+async def picture(status: Pass, index: int | None) -> Seen:
     """The newest observation with its picture.
 
     Raises:
         Conflict: there is none now, or the newest is of another step than `index`.
         Unavailable: the broker is away, or has none of an attempt under way: its worker offers it again.
     """
-    attempt = found.attempt_id
+    attempt = status.attempt_id
     got = await agent_channel_store.latest_seen(attempt, picture=True) if attempt is not None else None
-    if got is None and found.running:
+    if got is None and status.running:
         raise Unavailable("the worker has shown no step yet, or not again", hint="Ask again in a moment.")
     if attempt is None or got is None or not got.picture:
         raise Conflict("there is no picture now", hint="Ask for an observation first.")
@@ -161,13 +161,13 @@ async def picture(found: Pass, index: int | None) -> Seen:
 
 async def until_over(look: Look, seconds: float) -> Pass:
     """The episode once it has ended, or as it is after so many seconds."""
-    found = await look()
+    status = await look()
     try:
-        async with events.patience(seconds), aclosing(events.subscribe_run(found.run_id, 0)) as signs:
+        async with events.patience(seconds), aclosing(events.subscribe_run(status.run_id, 0)) as signs:
             async for _ in signs:
-                found = await look()
-                if found.over:
+                status = await look()
+                if status.over:
                     break
     except TimeoutError:
         pass
-    return found
+    return status

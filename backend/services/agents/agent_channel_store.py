@@ -157,8 +157,8 @@ def next_said(attempt_id: UUID, after: str, seconds: float) -> Sequence[tuple[st
     def work(client: Any) -> Sequence[tuple[str, bytes]]:
         if after != "0":
             client.xtrim(key, minid=_following(after), approximate=False)
-        found = client.xread({key: after}, count=MOST_WAITING, block=max(1, int(seconds * 1000)))
-        rows = found[0][1] if found else []
+        streams = client.xread({key: after}, count=MOST_WAITING, block=max(1, int(seconds * 1000)))
+        rows = streams[0][1] if streams else []
         return [(number.decode(), fields[b"message"]) for number, fields in rows]
 
     return broker.current().call(work, default=None)
@@ -227,12 +227,12 @@ async def say(attempt_id: UUID, once: str, message: Mapping[str, Any], *, fresh:
 
 async def latest_seen(attempt_id: UUID, *, tree: bool = False, picture: bool = False) -> Seen | None:
     """The newest observation; None if there is none or the broker is away."""
-    more = [name for name, asked in (("tree", tree), ("picture", picture)) if asked]
+    more = [name for name, requested in (("tree", tree), ("picture", picture)) if requested]
     values = await _fields(attempt_id, "index", "head", *more)
     if values is None or values[0] is None:
         return None
-    found = dict(zip(more, values[2:], strict=True))
-    return Seen(int(values[0]), json.loads(values[1]), found.get("tree", b"").decode(), found.get("picture", b""))
+    parts = dict(zip(more, values[2:], strict=True))
+    return Seen(int(values[0]), json.loads(values[1]), parts.get("tree", b"").decode(), parts.get("picture", b""))
 
 
 async def latest_index(attempt_id: UUID) -> int | None:
@@ -273,6 +273,6 @@ async def subscribe_line(attempt_id: UUID, run_id: UUID) -> AsyncGenerator[bool,
     At once when listening begins, and every 2 s in any case; then True.
     """
     channels = line_channel(attempt_id), log.run_channel(run_id)
-    async with aclosing(watch.channel_messages(*channels)) as found:
-        async for message in found:
+    async with aclosing(watch.channel_messages(*channels)) as messages:
+        async for message in messages:
             yield message is None or "seq" in message

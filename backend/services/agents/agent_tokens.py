@@ -82,10 +82,10 @@ def issue(session: Session, episode_id: UUID, *, agents: frozenset[str] = REMOTE
         NotFound: no such episode.
         Conflict: its run's agent is none of `agents`, or the episode has ended.
     """
-    found = repository.locked(session, episode_id)
-    if found is None:
+    rows = repository.locked(session, episode_id)
+    if rows is None:
         raise NotFound(f"there is no episode {episode_id}")
-    episode, run = found
+    episode, run = rows
     agent = str(run.config.get("agent"))
     if agent not in agents:
         raise Conflict(f"the agent of this run is {agent!r}: nobody outside acts in it", hint="Submit it as `remote`.")
@@ -103,12 +103,12 @@ def token_hash(token: str) -> str:
 
 def opened(session: Session, token: str) -> Pass:
     """What a token opens. Raises TokenWrong."""
-    found = repository.by_hash(session, token_hash(token)) if token.startswith(PREFIX) else None
-    if found is None:
+    rows = repository.by_hash(session, token_hash(token)) if token.startswith(PREFIX) else None
+    if rows is None:
         raise TokenWrong(
             "this is no token of an episode", hint="POST /api/v1/episodes/{id}/agent-token gives one; it is shown once."
         )
-    episode, run, row, attempt = found
+    episode, run, row, attempt = rows
     return Pass(
         episode_id=episode.id,
         run_id=run.id,
@@ -131,14 +131,14 @@ def opened(session: Session, token: str) -> Pass:
 
 def asked(session: Session, token: str) -> Pass:
     """What a token opens, asked by a program that is there: what was held for it begins. Raises TokenWrong."""
-    found = opened(session, token)
-    held = _held(session, found)
-    if held is None or RunState(held[0].state) not in {RunState.QUEUED, RunState.RUNNING}:
-        return found
-    _, episode = held
+    status = opened(session, token)
+    rows = _held(session, status)
+    if rows is None or RunState(rows[0].state) not in {RunState.QUEUED, RunState.RUNNING}:
+        return status
+    _, episode = rows
     episode.available_at, episode.reason = episodes.now(session), ""
     worker_wakeup.wake_workers(session)
-    return replace(found, held=False, reason="")
+    return replace(status, held=False, reason="")
 
 
 def given_up(session: Session, token: str) -> Pass:
@@ -148,19 +148,19 @@ def given_up(session: Session, token: str) -> Pass:
         TokenWrong: there is no such token.
         Conflict: nothing is held, or no desktop was lost yet.
     """
-    found = opened(session, token)
-    held = _held(session, found)
-    attempt = attempts.get(session, found.attempt_id) if found.attempt_id is not None else None
-    if held is None or attempt is None or attempt.state != AttemptState.LOST:
-        raise Conflict(f"nothing can be given up: the episode is {found.state}", hint="Ask for an observation.")
-    run, episode = held
+    status = opened(session, token)
+    rows = _held(session, status)
+    attempt = attempts.get(session, status.attempt_id) if status.attempt_id is not None else None
+    if rows is None or attempt is None or attempt.state != AttemptState.LOST:
+        raise Conflict(f"nothing can be given up: the episode is {status.state}", hint="Ask for an observation.")
+    run, episode = rows
     retry_policy.give_up(session, run, episode, attempt, attempt.failure_message)
     settle(session, run)
-    return found
+    return status
 
 
-def _held(session: Session, found: Pass) -> tuple[Run, Episode] | None:
+def _held(session: Session, status: Pass) -> tuple[Run, Episode] | None:
     """Run and episode, locked, if it is held as they are now."""
-    run = runs.lock(session, found.run_id) if found.held else None
-    episode = episodes.lock(session, found.episode_id) if run is not None else None
+    run = runs.lock(session, status.run_id) if status.held else None
+    episode = episodes.lock(session, status.episode_id) if run is not None else None
     return (run, episode) if run is not None and episode is not None and is_held(run, episode) else None

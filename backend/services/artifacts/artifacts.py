@@ -44,10 +44,10 @@ def open_for(session: Session, sha256: str, actor: Actor) -> Artifact:
     Raises:
         NotFound: there is none, or it is none of the actor's business: which of both is not told.
     """
-    found = repository.get(session, sha256)
-    if found is None or actor.project_id not in repository.projects_of(session, sha256):
+    artifact = repository.get(session, sha256)
+    if artifact is None or actor.project_id not in repository.projects_of(session, sha256):
         raise NotFound(f"there is no artifact {sha256[:80]!r} that you may read")
-    return found
+    return artifact
 
 
 def collect_orphans(session: Session, store: ArtifactStore, now: float, grace: timedelta = timedelta(days=1)) -> int:

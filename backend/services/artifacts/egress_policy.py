@@ -68,20 +68,20 @@ def port_of(parts: SplitResult) -> int:
 
 def is_public(address: str) -> bool:
     """Whether an IP address is one of the public network: not private, loopback, link-local, multicast, reserved."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv6Address):
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
         # Each of these is a way to write an IPv4 address that a check of the text would miss.
-        if found.ipv4_mapped or found.sixtofour or found.teredo or any(found in net for net in _TRANSLATED):
+        if ip.ipv4_mapped or ip.sixtofour or ip.teredo or any(ip in net for net in _TRANSLATED):
             return False
-        if found.is_site_local or found in ipaddress.ip_network("::/96"):
+        if ip.is_site_local or ip in ipaddress.ip_network("::/96"):
             return False
-    return found.is_global and not (found.is_multicast or found.is_reserved or found.is_unspecified)
+    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip.is_unspecified)
 
 
 def resolve(host: str, port: int) -> list[str]:
     """Every address that the system's resolver has for a name. Raises OSError."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def allowed_addresses(host: str, port: int, reach: Reach, resolver: Resolver = resolve) -> list[str]:
@@ -92,18 +92,18 @@ def allowed_addresses(host: str, port: int, reach: Reach, resolver: Resolver = r
         WebFailed: the name does not resolve.
     """
     try:
-        found = resolver(host, port)
+        addresses = resolver(host, port)
     except (OSError, UnicodeError) as error:
         raise WebFailed(f"the name {host!r} does not resolve: {error}") from error
-    if not found:
+    if not addresses:
         raise WebFailed(f"the name {host!r} does not resolve")
     if not reach.may_be_private(host):
-        _refuse_private(host, found)
-    return found
+        _refuse_private(host, addresses)
+    return addresses
 
 
-def _refuse_private(host: str, found: Iterable[str]) -> None:
-    inside = [address for address in found if not is_public(address)]
+def _refuse_private(host: str, addresses: Iterable[str]) -> None:
+    inside = [address for address in addresses if not is_public(address)]
     if inside:
         raise Invalid(
             f"{host} is {inside[0]}, which is not an address of the public network",

@@ -46,16 +46,16 @@ class GuardedWeb:
         self, url: str, *, headers: Mapping[str, str] | None = None, max_bytes: int = 64 * 2**20, timeout: float = 60.0
     ) -> WebReply:
         """See the port."""
-        deadline, given = time.monotonic() + timeout, dict(headers or {})
+        deadline, request_headers = time.monotonic() + timeout, dict(headers or {})
         first = url
         for _ in range(MOST_REDIRECTS + 1):
-            reply = self._ask("GET", url, given, b"", max_bytes, deadline)
+            reply = self._ask("GET", url, request_headers, b"", max_bytes, deadline)
             target = reply.headers.get("location")
             if reply.status not in _REDIRECTS or not target:
                 return reply
             following = urljoin(url, target)
             if _origin(following) != _origin(url):
-                given = {}  # What was meant for one server is not shown to another.
+                request_headers = {}  # What was meant for one server is not shown to another.
             url = following
         raise WebFailed(f"{first} redirects more than {MOST_REDIRECTS} times")
 
@@ -76,12 +76,12 @@ class GuardedWeb:
         self, method: str, url: str, headers: dict[str, str], body: bytes, most: int, deadline: float
     ) -> WebReply:
         parts = checked_url(url)
-        given = {"User-Agent": _USER_AGENT, "Accept": "*/*", "Accept-Encoding": "identity", **headers}
+        request_headers = {"User-Agent": _USER_AGENT, "Accept": "*/*", "Accept-Encoding": "identity", **headers}
         transport = httpx.HTTPTransport(verify=self._trusted, trust_env=False)
         backend = _CheckedNetwork(self._reach, self._resolver, deadline)
         transport._pool._network_backend = backend  # noqa: SLF001 - httpx has no other way to give one
         try:
-            request = httpx.Request(method, url, headers=given, content=body or None)
+            request = httpx.Request(method, url, headers=request_headers, content=body or None)
             # Above the transport there is nothing: no cookie jar, no netrc, no environment, no redirect unseen.
             response = transport.handle_request(request)
             try:
@@ -94,8 +94,8 @@ class GuardedWeb:
             raise WebFailed(f"{url} does not answer: {str(error) or type(error).__name__}") from error
         finally:
             transport.close()
-        told = {name.lower(): value for name, value in response.headers.items()}
-        return WebReply(url=url, status=response.status_code, headers=told, body=data, fetched_at=time.time())
+        reply_headers = {name.lower(): value for name, value in response.headers.items()}
+        return WebReply(url=url, status=response.status_code, headers=reply_headers, body=data, fetched_at=time.time())
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:

@@ -82,42 +82,44 @@ class StepRow:
 
     def columns(self) -> dict[str, Any]:
         """Values of the step's row, without its attempt."""
-        seen, said = self.record.observation, self.record.decision
+        observation, decision = self.record.observation, self.record.decision
         return {
             "index": self.record.index,
             "frame_sha256": self.frame.sha256 if self.frame else None,
             "frame_media_type": self.frame.media_type if self.frame else None,
-            "width": seen.frame.width if seen.frame else None,
-            "height": seen.frame.height if seen.frame else None,
+            "width": observation.frame.width if observation.frame else None,
+            "height": observation.frame.height if observation.frame else None,
             "a11y_sha256": self.a11y.sha256 if self.a11y else None,
             "shown_sha256": self.shown.sha256 if self.shown else None,
             "prompt_sha256": self.prompt.sha256 if self.prompt else None,
             "extras": self._extras(),
-            "windows": [window.model_dump(mode="json") for window in seen.windows or ()],
-            "words": said.words,
-            "reply": said.reply,
-            "actions": [action.model_dump(mode="json") for action in said.actions],
+            "windows": [window.model_dump(mode="json") for window in observation.windows or ()],
+            "words": decision.words,
+            "reply": decision.reply,
+            "actions": [action.model_dump(mode="json") for action in decision.actions],
             "results": [dict(result) for result in self.record.results],
-            "invalid": said.invalid,
-            "usage": said.usage.model_dump(mode="json"),
+            "invalid": decision.invalid,
+            "usage": decision.usage.model_dump(mode="json"),
             "timing": self.record.timing.model_dump(mode="json"),
         }
 
     def _extras(self) -> dict[str, Any]:
         """What else was seen and who decided, without what is not there."""
-        seen, said = self.record.observation, self.record.decision
-        found = {
-            "by": said.by if said.by != "agent" else None,
-            "model": said.model[:200] or None,
-            "dropped": list(said.dropped) or None,
-            "marks": [mark.model_dump(mode="json") for mark in seen.marks] if seen.marks is not None else None,
-            "view": seen.view.model_dump(mode="json") if seen.view is not None else None,
-            "clipboard": seen.clipboard[:MOST_TEXT] if seen.clipboard is not None else None,
-            "note": seen.note[:MOST_TEXT] or None,
-            "tabs": list(seen.tabs) if seen.tabs is not None else None,
-            "terminal": seen.terminal[:MOST_TEXT] if seen.terminal is not None else None,
+        observation, decision = self.record.observation, self.record.decision
+        extras = {
+            "by": decision.by if decision.by != "agent" else None,
+            "model": decision.model[:200] or None,
+            "dropped": list(decision.dropped) or None,
+            "marks": [mark.model_dump(mode="json") for mark in observation.marks]
+            if observation.marks is not None
+            else None,
+            "view": observation.view.model_dump(mode="json") if observation.view is not None else None,
+            "clipboard": observation.clipboard[:MOST_TEXT] if observation.clipboard is not None else None,
+            "note": observation.note[:MOST_TEXT] or None,
+            "tabs": list(observation.tabs) if observation.tabs is not None else None,
+            "terminal": observation.terminal[:MOST_TEXT] if observation.terminal is not None else None,
         }
-        return {name: value for name, value in found.items() if value is not None}
+        return {name: value for name, value in extras.items() if value is not None}
 
 
 @dataclass
@@ -132,15 +134,15 @@ class _Held:
 
 def note_opening(session: Session, fence: Fence, facts: Mapping[str, Any]) -> None:
     """The attempt's desktop is being made: what is waited for, for `seconds` by now. Pages show it at once."""
-    held = _hold(session, fence, None)
-    former = held.attempt.desktop.get(OPENING, {})
+    hold = _hold(session, fence, None)
+    former = hold.attempt.desktop.get(OPENING, {})
     if {name: value for name, value in former.items() if name != "since"} == dict(facts):
         return  # The same call again.
     since = workers.now(session) - timedelta(seconds=float(facts.get("seconds", 0.0)))
     opening = {**facts, "since": since.isoformat()}
-    held.attempt.desktop = {**held.attempt.desktop, OPENING: opening}
-    told = {"number": held.attempt.number, "phase": facts["phase"], "doing": facts["doing"]}
-    events.append(session, held.run, Kind.ATTEMPT_OPENING, told, episode_id=held.episode.id, attempt_id=held.attempt.id)
+    hold.attempt.desktop = {**hold.attempt.desktop, OPENING: opening}
+    data = {"number": hold.attempt.number, "phase": facts["phase"], "doing": facts["doing"]}
+    events.append(session, hold.run, Kind.ATTEMPT_OPENING, data, episode_id=hold.episode.id, attempt_id=hold.attempt.id)
 
 
 def note_desktop(session: Session, fence: Fence, desktop: Mapping[str, Any]) -> None:
@@ -159,48 +161,48 @@ def enter_running(session: Session, fence: Fence, seconds: Mapping[str, float], 
         seconds: so far, by phase: `reset`, `setup`.
         seen_ago: seconds since the desktop was first seen, before set-up.
     """
-    held = _hold(session, fence, AttemptState.RUNNING)
-    if held.repeated:
+    hold = _hold(session, fence, AttemptState.RUNNING)
+    if hold.repeated:
         return
-    seen = workers.now(session) - timedelta(seconds=seen_ago)
-    spent = _added(held.attempt, seconds)
-    move(session, held.run, held.attempt, AttemptState.RUNNING, first_observation_at=seen, seconds=spent)
+    observed_at = workers.now(session) - timedelta(seconds=seen_ago)
+    spent = _added(hold.attempt, seconds)
+    move(session, hold.run, hold.attempt, AttemptState.RUNNING, first_observation_at=observed_at, seconds=spent)
 
 
 def record_step(session: Session, fence: Fence, step: StepRow) -> None:
     """Keeps one step. One of the same index that is there already is left as it is."""
-    held = _hold(session, fence, None)
+    hold = _hold(session, fence, None)
     artifacts.register_all(session, step.artifacts)
-    attempt, index = held.attempt, step.record.index
+    attempt, index = hold.attempt, step.record.index
     if not repository.add_step(session, {"attempt_id": attempt.id, **step.columns()}):
         return
-    pinned = answered(held.run.pins, step.record.decision.model[:200])
+    pinned = answered(hold.run.pins, step.record.decision.model[:200])
     if pinned is not None:
-        held.run.pins = pinned
+        hold.run.pins = pinned
     if step.record.decision.by == "person" and attempt.controller == Controller.AGENT:
         attempt.controller = Controller.MIXED.value
     if not step.final:
         attempt.current_step = max(attempt.current_step, index + 1)
     actions = [action.type.value for action in step.record.decision.actions]
-    told = {"index": index, "step": attempt.current_step, "actions": actions, "final": step.final}
+    data = {"index": index, "step": attempt.current_step, "actions": actions, "final": step.final}
     frame = step.frame.sha256 if step.frame else None
     events.append(
         session,
-        held.run,
+        hold.run,
         Kind.STEP,
-        told | {"frame": frame, "words": step.record.decision.words[:200]},
-        episode_id=held.episode.id,
+        data | {"frame": frame, "words": step.record.decision.words[:200]},
+        episode_id=hold.episode.id,
         attempt_id=attempt.id,
     )
 
 
 def enter_evaluating(session: Session, fence: Fence, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
     """The agent has stopped; the state it left is being scored."""
-    held = _hold(session, fence, AttemptState.EVALUATING)
-    if held.repeated:
+    hold = _hold(session, fence, AttemptState.EVALUATING)
+    if hold.repeated:
         return
-    spent = _added(held.attempt, seconds)
-    move(session, held.run, held.attempt, AttemptState.EVALUATING, ended_by=ended_by.value, seconds=spent)
+    spent = _added(hold.attempt, seconds)
+    move(session, hold.run, hold.attempt, AttemptState.EVALUATING, ended_by=ended_by.value, seconds=spent)
 
 
 def finish_scored(  # noqa: PLR0913 - what is known of a verdict
@@ -222,11 +224,11 @@ def finish_scored(  # noqa: PLR0913 - what is known of a verdict
         seconds: by phase.
         judged: what the verdict was told to check.
     """
-    held = _hold(session, fence, goal_of(evaluation))
-    if held.repeated:
+    hold = _hold(session, fence, goal_of(evaluation))
+    if hold.repeated:
         return
-    found = Found(evaluation, evidence, seconds.get("evaluation", 0.0), judged or Judged({}))
-    end_judged(session, held.run, held.attempt, held.episode, found, spent=seconds)
+    judgement = Found(evaluation, evidence, seconds.get("evaluation", 0.0), judged or Judged({}))
+    end_judged(session, hold.run, hold.attempt, hold.episode, judgement, spent=seconds)
 
 
 def finish_unjudged(  # noqa: PLR0913 - what is known of the evidence
@@ -248,13 +250,15 @@ def finish_unjudged(  # noqa: PLR0913 - what is known of the evidence
         seconds: by phase.
         judged: what the verdict was told to check.
     """
-    held = _hold(session, fence, AttemptState.LOST)
-    if held.repeated:
+    hold = _hold(session, fence, AttemptState.LOST)
+    if hold.repeated:
         return
-    kept = keep_unjudged(
-        session, held.attempt, message, evidence, seconds=seconds.get("evaluation", 0.0), judged=judged
+    evaluation = keep_unjudged(
+        session, hold.attempt, message, evidence, seconds=seconds.get("evaluation", 0.0), judged=judged
     )
-    retry_policy.lose(session, held.run, held.attempt.id, FailureClass.EVALUATOR, message, seconds=seconds, kept=kept)
+    retry_policy.lose(
+        session, hold.run, hold.attempt.id, FailureClass.EVALUATOR, message, seconds=seconds, evaluation=evaluation
+    )
 
 
 def finish_lost(  # noqa: PLR0913 - what is known of a loss
@@ -267,10 +271,10 @@ def finish_lost(  # noqa: PLR0913 - what is known of a loss
     after_action: bool = False,
 ) -> None:
     """The machine failed. The episode waits for another attempt, or is lost, by the policy of the class."""
-    held = _hold(session, fence, AttemptState.LOST)
-    if not held.repeated:
+    hold = _hold(session, fence, AttemptState.LOST)
+    if not hold.repeated:
         retry_policy.lose(
-            session, held.run, held.attempt.id, failure_class, message, seconds=seconds, after_action=after_action
+            session, hold.run, hold.attempt.id, failure_class, message, seconds=seconds, after_action=after_action
         )
 
 
@@ -280,15 +284,15 @@ def finish_cancelled(session: Session, fence: Fence, seconds: Mapping[str, float
     Raises:
         Conflict: nobody cancelled the run. A worker that has to stop releases its lease instead.
     """
-    held = _hold(session, fence, AttemptState.CANCELLED)
-    if held.repeated:
+    hold = _hold(session, fence, AttemptState.CANCELLED)
+    if hold.repeated:
         return
-    if RunState(held.run.state) is not RunState.CANCELLED:
+    if RunState(hold.run.state) is not RunState.CANCELLED:
         raise Conflict("the run is not cancelled", hint="Release the lease: the episode then gets another attempt.")
     now = workers.now(session)
-    move(session, held.run, held.attempt, AttemptState.CANCELLED, ended_at=now, seconds=_added(held.attempt, seconds))
-    values = {"outcome": Outcome.CANCELLED.value, "ended_at": now, "steps": held.attempt.current_step}
-    move(session, held.run, held.episode, EpisodeState.CANCELLED, **values)
+    move(session, hold.run, hold.attempt, AttemptState.CANCELLED, ended_at=now, seconds=_added(hold.attempt, seconds))
+    values = {"outcome": Outcome.CANCELLED.value, "ended_at": now, "steps": hold.attempt.current_step}
+    move(session, hold.run, hold.episode, EpisodeState.CANCELLED, **values)
 
 
 def is_cancelled(session: Session, fence: Fence) -> bool:
@@ -312,16 +316,16 @@ def _hold(session: Session, fence: Fence, goal: AttemptState | None) -> _Held:
         LeaseLost: the token is stale, the lease released, or the attempt ended by somebody else.
     """
     run = runs.lock_of_attempt(session, fence.attempt_id)
-    found = repository.locked(session, fence.attempt_id)
-    if run is None or found is None:
+    rows = repository.locked(session, fence.attempt_id)
+    if run is None or rows is None:
         raise LeaseLost(_LOST)
-    attempt, episode, lease = found
+    attempt, episode, lease = rows
     if not attempt.fencing_token == lease.fencing_token == fence.token:
         raise LeaseLost(_LOST)
-    taken = lease.released_at is not None
-    if goal is not None and attempt.state == goal and not (goal is AttemptState.LOST and taken):
+    released = lease.released_at is not None
+    if goal is not None and attempt.state == goal and not (goal is AttemptState.LOST and released):
         return _Held(run, attempt, episode, repeated=True)
-    if taken or not attempt.live:
+    if released or not attempt.live:
         raise LeaseLost(_LOST)
     return _Held(run, attempt, episode)
 

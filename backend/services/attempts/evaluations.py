@@ -143,7 +143,7 @@ def keep_unjudged(  # noqa: PLR0913 - what is known of the evidence
 
 
 def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
-    session: Session, run: Run, attempt: Attempt, episode: Episode, found: Found, *, spent: Mapping[str, float]
+    session: Session, run: Run, attempt: Attempt, episode: Episode, judgement: Found, *, spent: Mapping[str, float]
 ) -> Evaluation:
     """The attempt is scored, or its work handed in, and with it its episode; all locked by the caller.
 
@@ -152,17 +152,19 @@ def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
         run: its run.
         attempt: one that is being evaluated, or was lost and its evidence kept.
         episode: its episode.
-        found: the verdict; without a score, people judge the work.
+        judgement: the verdict; without a score, people judge the work.
         spent: seconds of the attempt by phase, those that are new.
     """
-    evaluation = found.evaluation
+    evaluation = judgement.evaluation
     goal, now = goal_of(evaluation), workers.now(session)
-    row = add_evaluation(session, attempt, evaluation, found.evidence, found.seconds, judged=found.judged)
+    row = add_evaluation(session, attempt, evaluation, judgement.evidence, judgement.seconds, judged=judgement.judged)
     if evaluation.handed_in:
-        results = [(one.blob_name, one.blob) for one in found.evidence if one.role is EvidenceRole.RESULT and one.blob]
+        results = [
+            (one.blob_name, one.blob) for one in judgement.evidence if one.role is EvidenceRole.RESULT and one.blob
+        ]
         submissions.hand_in(session, attempt, episode, results)
-    told = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
-    events.append(session, run, Kind.EVALUATION, told, episode_id=episode.id, attempt_id=attempt.id)
+    data = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
+    events.append(session, run, Kind.EVALUATION, data, episode_id=episode.id, attempt_id=attempt.id)
     sound = {"failure_class": None, "failure_message": ""}
     seconds = {**attempt.seconds, **spent}
     move(session, run, attempt, goal, ended_at=attempt.ended_at or now, seconds=seconds, **sound)

@@ -57,8 +57,8 @@ class Plan:
     @property
     def gathered(self) -> list[CallEvidence]:
         """What is known of each call's evidence besides its bytes."""
-        found = zip(self.notes, self.steps, self.opened, strict=True)
-        return [CallEvidence(notes=notes, step=step, opened=opened) for notes, step, opened in found]
+        rows = zip(self.notes, self.steps, self.opened, strict=True)
+        return [CallEvidence(notes=notes, step=step, opened=opened) for notes, step, opened in rows]
 
 
 def spec_of(task: Task, gathered: Sequence[CallEvidence] = ()) -> dict[str, Any]:
@@ -81,12 +81,12 @@ def spec_of(task: Task, gathered: Sequence[CallEvidence] = ()) -> dict[str, Any]
     }
 
 
-def _circumstances(found: CallEvidence | None) -> dict[str, Any]:
+def _circumstances(evidence: CallEvidence | None) -> dict[str, Any]:
     """What is kept of a call's evidence besides its bytes; what goes without saying is left out."""
-    if found is None:
+    if evidence is None:
         return {"notes": []}
-    when = {} if found.step is None else {"step": found.step}
-    return {"notes": list(found.notes), **when, **({} if found.opened else {"opened": False})}
+    when = {} if evidence.step is None else {"step": evidence.step}
+    return {"notes": list(evidence.notes), **when, **({} if evidence.opened else {"opened": False})}
 
 
 def plan_of(
@@ -106,11 +106,11 @@ def plan_of(
     calls = old.get("calls", [])
     for place, call in enumerate(task.evaluator.all_calls):
         sides: list[Side] = []
-        asked = _asked(calls, call, place)
+        old_call = _asked(calls, call, place)
         for role, spec in ((EvidenceRole.RESULT, call.result), (EvidenceRole.EXPECTED, call.expected)):
             if spec is None:
                 continue
-            if not asked.get("opened", True):
+            if not old_call.get("opened", True):
                 continue
             side = _side(task, role, spec, (calls, rows, place), same_task=same_task)
             if spec.get("type") == JUDGE and (ask or (side is not None and not _answered(side))):
@@ -120,9 +120,9 @@ def plan_of(
             else:
                 sides.append(side)
         plan.calls.append(sides)
-        plan.notes.append(tuple(asked.get("notes", ())))
-        plan.steps.append(asked.get("step"))
-        plan.opened.append(asked.get("opened", True))
+        plan.notes.append(tuple(old_call.get("notes", ())))
+        plan.steps.append(old_call.get("step"))
+        plan.opened.append(old_call.get("opened", True))
     return plan
 
 
@@ -153,8 +153,8 @@ def _side(
     for other in (role, *(one for one in EvidenceRole if one is not role)):
         for position in order:
             if calls[position].get(other.value) == spec:
-                found = [row for row in rows if row.position == position and row.role == other.value]
-                return Side(role, getter, spec, rows=found)
+                evidence = [row for row in rows if row.position == position and row.role == other.value]
+                return Side(role, getter, spec, rows=evidence)
     return None
 
 

@@ -125,23 +125,25 @@ def request(session: Session, episode_id: UUID, actor: Actor, wish: Wish | None 
     wish = wish or Wish()
     if wish.judge is not None:
         check_judge(capabilities(session), wish.judge)
-    found = _asked(session, episode_id, wish)
+    subject = _asked(session, episode_id, wish)
     judge = {} if wish.judge is None else wish.judge.model_dump(mode="json")
-    if found.before.failure:
-        made = _decide(session, found, retry_policy.Asked(actor_id=actor.id, task_id=found.task.id, judge=judge))
-        return listing(session, ids=[made])[0]
+    if subject.before.failure:
+        rescore_id = _decide(
+            session, subject, retry_policy.Asked(actor_id=actor.id, task_id=subject.task.id, judge=judge)
+        )
+        return listing(session, ids=[rescore_id])[0]
     values = {
         "episode_id": episode_id,
-        "attempt_id": found.before.attempt_id,
-        "task_id": found.task.id,
-        "before_id": found.before.id,
+        "attempt_id": subject.before.attempt_id,
+        "task_id": subject.task.id,
+        "before_id": subject.before.id,
         "actor_id": actor.id,
-        "make_current": found.counts,
+        "make_current": subject.counts,
         "judge": judge,
     }
-    made = repository.put(session, values)
+    rescore_id = repository.put(session, values)
     wake_workers(session)
-    return listing(session, ids=[made])[0]
+    return listing(session, ids=[rescore_id])[0]
 
 
 def can_be(session: Session, episode: Episode) -> bool:
@@ -152,18 +154,18 @@ def can_be(session: Session, episode: Episode) -> bool:
     )
 
 
-def _decide(session: Session, found: "_Asked", asked: retry_policy.Asked) -> UUID:
+def _decide(session: Session, subject: "_Asked", request: retry_policy.Asked) -> UUID:
     """Has the kept evidence of a lost episode judged; under the run's lock it is still lost."""
-    run = runs.lock(session, found.episode.run_id)
-    episode = episodes.lock(session, found.episode.id)
+    run = runs.lock(session, subject.episode.run_id)
+    episode = episodes.lock(session, subject.episode.id)
     if run is None or episode is None or EpisodeState(episode.state) is not EpisodeState.LOST:
-        raise Conflict(f"the episode {found.episode.id} is not lost any more")
+        raise Conflict(f"the episode {subject.episode.id} is not lost any more")
     if RunState(run.state) is RunState.CANCELLED:
         raise Conflict("the run was cancelled: nothing of it is tried again", hint="Submit a new run.")
-    if not found.counts:
+    if not subject.counts:
         hint = "Say that the new score counts: --make-current, or `make_current`: true."
         raise Conflict(f"the episode {episode.id} has no score that could count instead", hint=hint)
-    return retry_policy.repeat(session, run, episode, found.before, asked)
+    return retry_policy.repeat(session, run, episode, subject.before, request)
 
 
 def request_run(session: Session, run_id: UUID, actor: Actor, wish: Wish) -> tuple[list[RescoreRow], list[Refused]]:
@@ -178,13 +180,13 @@ def request_run(session: Session, run_id: UUID, actor: Actor, wish: Wish) -> tup
         raise NotFound(f"there is no run {run_id}")
     if wish.judge is not None:
         check_judge(capabilities(session), wish.judge)
-    asked, refused = [], []
+    rows, refused = [], []
     for episode_id in repository.judgeable_episodes(session, run_id):
         try:
-            asked.append(request(session, episode_id, actor, wish))
+            rows.append(request(session, episode_id, actor, wish))
         except DeskarenaError as error:
             refused.append(Refused(episode_id, get_episode(session, episode_id).task.key, error.message))
-    return asked, refused
+    return rows, refused
 
 
 def listing(  # noqa: PLR0913 - one keyword per thing to ask by
@@ -197,25 +199,25 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     limit: int = 500,
 ) -> list[RescoreRow]:
     """Requests in the order of asking, those after `after`."""
-    found = repository.listing(session, ids=ids, episode_id=episode_id, run_id=run_id, after=after, limit=limit)
-    return [RescoreRow(row.Rescore, row.before, row.after, row.Task, row.version) for row in found]
+    rows = repository.listing(session, ids=ids, episode_id=episode_id, run_id=run_id, after=after, limit=limit)
+    return [RescoreRow(row.Rescore, row.before, row.after, row.Task, row.version) for row in rows]
 
 
-def take(session: Session, taken: Callable[[UUID], object] | None = None, *, functions: bool = True) -> Job | None:
+def take(session: Session, notify: Callable[[UUID], object] | None = None, *, functions: bool = True) -> Job | None:
     """The next request that nobody works on. Its row stays locked until the transaction ends.
 
     A worker that dies in between leaves the request waiting: the server lets go of the lock with the connection.
 
     Args:
         session: the transaction.
-        taken: is told which one it is, before anything about it can fail.
+        notify: is told which one it is, before anything about it can fail.
         functions: whether evaluation functions in Python can be run; if not, they are left to workers that say so.
     """
     row = repository.next_waiting(session, None if functions else FENCES)
     if row is None:
         return None
-    if taken is not None:
-        taken(row.id)
+    if notify is not None:
+        notify(row.id)
     repository.hold_long(session)
     episode = session.get_one(Episode, row.episode_id)
     run = session.get_one(Run, episode.run_id)
@@ -255,11 +257,11 @@ def finish(
         raise NotFound(f"the episode {row.episode_id} is gone")
     other = row.task_id if row.task_id != locked.task_id else None
     gathered = job.plan.gathered if job.plan else ()
-    found = Found(evaluation, rows, seconds, Judged(spec_of(job.task, gathered), other, row.make_current))
+    judgement = Found(evaluation, rows, seconds, Judged(spec_of(job.task, gathered), other, row.make_current))
     if not job.settles:
-        new = _beside(session, run, locked, attempt, found)
+        new = _beside(session, run, locked, attempt, judgement)
     elif retry_policy.still_waits(locked, attempt):
-        new = end_judged(session, run, attempt, locked, found, spent={})
+        new = end_judged(session, run, attempt, locked, judgement, spent={})
     else:
         retry_policy.not_repeated(session, row, run, locked, "")
         return
@@ -267,17 +269,17 @@ def finish(
     row.message = _differences(session, locked, row)
 
 
-def _beside(session: Session, run: Run, episode: Episode, attempt: Attempt, found: Found) -> Evaluation:
+def _beside(session: Session, run: Run, episode: Episode, attempt: Attempt, judgement: Found) -> Evaluation:
     """A scored attempt gets one more verdict."""
-    evaluation, current = found.evaluation, found.judged.current
-    new = add_evaluation(session, attempt, evaluation, found.evidence, found.seconds, judged=found.judged)
+    evaluation, current = judgement.evaluation, judgement.judged.current
+    new = add_evaluation(session, attempt, evaluation, judgement.evidence, judgement.seconds, judged=judgement.judged)
     if current:
         episode.score, episode.solved = evaluation.score, evaluation.solved
         run.rollup_stale = True
         validation_results.note(session, run, episode, evaluation.version)
-    told = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
-    told |= {"rescored": True, "current": current}
-    events.append(session, run, Kind.EVALUATION, told, episode_id=episode.id, attempt_id=attempt.id)
+    data = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
+    data |= {"rescored": True, "current": current}
+    events.append(session, run, Kind.EVALUATION, data, episode_id=episode.id, attempt_id=attempt.id)
     return new
 
 
@@ -304,18 +306,18 @@ def _asked(session: Session, episode_id: UUID, wish: Wish) -> _Asked:
     run = session.get_one(Run, episode.run_id)
     row = session.get_one(Task, episode.task_id) if wish.by == "own" else _latest(session, episode)
     other = row.id != episode.task_id or wish.judge not in {None, RunConfig.model_validate(run.config).judge}
-    asked = _Asked(episode, run, before, row, not other if wish.make_current is None else wish.make_current)
+    subject = _Asked(episode, run, before, row, not other if wish.make_current is None else wish.make_current)
     task = task_of(session, row, run.config)
     if wish.judge is not None and not criteria_of(task):
         raise Invalid(f"nothing of {row.key} is for a judge", path="judge")
     if score_by_rule(task.evaluator, _ended_by(session, before)) is None:
-        plan, _ = _plan(session, asked, ask=wish.judge is not None)
+        plan, _ = _plan(session, subject, ask=wish.judge is not None)
         if plan.missing:
             raise Invalid(
                 f"the evidence of {row.key} lacks what is asked for: {'; '.join(plan.missing)}",
                 hint="Run the task again: what was not gathered cannot be judged.",
             )
-    return asked
+    return subject
 
 
 def _before(session: Session, episode: Episode) -> Evaluation:
@@ -343,34 +345,34 @@ def _latest(session: Session, episode: Episode) -> Task:
     benchmark = benchmarks.by_name(session, benchmarks.name_of(session, own.task_set_id))
     sets = benchmarks.task_sets(session, benchmark.id) if benchmark is not None else []
     newest = max(sets, key=lambda one: one.version, default=None)
-    found = task_repository.by_key(session, newest.id, own.domain, own.name) if newest is not None else None
-    if found is None:
+    task = task_repository.by_key(session, newest.id, own.domain, own.name) if newest is not None else None
+    if task is None:
         raise NotFound(f"the newest task set has no task {own.key}")
-    return found
+    return task
 
 
-def _plan(session: Session, asked: _Asked, *, ask: bool) -> tuple[Plan, Sequence[Evidence]]:
+def _plan(session: Session, subject: _Asked, *, ask: bool) -> tuple[Plan, Sequence[Evidence]]:
     """How the evidence of the old evaluation answers the task that judges; `ask`: a judge is asked in any case."""
     registry.load()
-    before, config = asked.before, asked.run.config
+    before, config = subject.before, subject.run.config
     evidence = attempt_repository.evidence(session, [before.id])[before.id]
     old = before.spec
     by_rule = bool(before.rule) and not before.metrics  # Nothing was looked at.
-    gathered_for = before.task_id or asked.episode.task_id
+    gathered_for = before.task_id or subject.episode.task_id
     if not old and not by_rule:  # It was stored before evaluations said what they were asked.
         old = spec_of(task_of(session, session.get_one(Task, gathered_for), config))
-    task = task_of(session, asked.task, config)
+    task = task_of(session, subject.task, config)
     known = {} if by_rule else old
-    return plan_of(task, known, evidence, same_task=asked.task.id == gathered_for and not by_rule, ask=ask), evidence
+    return plan_of(task, known, evidence, same_task=subject.task.id == gathered_for and not by_rule, ask=ask), evidence
 
 
 def _stored(session: Session, evidence: Sequence[Evidence]) -> dict[str, ArtifactRef]:
-    found = {}
+    refs = {}
     for sha256 in {row.sha256 for row in evidence if row.sha256}:
         artifact = artifact_repository.get(session, sha256)
         if artifact is not None:
-            found[sha256] = ArtifactRef(sha256, artifact.size, artifact.media_type)
-    return found
+            refs[sha256] = ArtifactRef(sha256, artifact.size, artifact.media_type)
+    return refs
 
 
 def _differences(session: Session, episode: Episode, row: Rescore) -> str:

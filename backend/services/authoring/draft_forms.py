@@ -88,10 +88,10 @@ def solution_rows(content: DraftContent) -> list[SolutionRow]:
     except Invalid:
         return []
     rows = []
-    for number, (step, told) in enumerate(zip(steps, content.oracle, strict=True)):
-        value = told[step.verb]
+    for number, (step, entry) in enumerate(zip(steps, content.oracle, strict=True)):
+        value = entry[step.verb]
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        patience = str(told.get("patience", ""))
+        patience = str(entry.get("patience", ""))
         rows.append(SolutionRow(number, step.verb, text, step.note, patience))
     return rows
 
@@ -118,8 +118,8 @@ def checks_typed(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, A
         for side in ("result", "expected"):
             name = typed.get(f"check.{number}.{side}.name", "").strip()
             if name:
-                given = _typed(Kind.GETTER, dialect, f"check.{number}.{side}", typed, whole=whole)
-                check[side] = {"type": name, **given}
+                parameters = _typed(Kind.GETTER, dialect, f"check.{number}.{side}", typed, whole=whole)
+                check[side] = {"type": name, **parameters}
         checks.append(check)
     return checks
 
@@ -133,9 +133,9 @@ def solution_typed(typed: Typed) -> list[dict[str, Any]]:
             raise Invalid(f"there is no step {verb[:50]!r}", path=f"oracle.{number}.verb")
         step: dict[str, Any] = {verb: text if verb in _WORDS else _json(text, f"oracle.{number}.value")}
         for name, read in (("note", str), ("patience", int)):
-            said = typed.get(f"oracle.{number}.{name}", "").strip()
-            if said:
-                step[name] = _read(read, said, f"oracle.{number}.{name}")
+            option = typed.get(f"oracle.{number}.{name}", "").strip()
+            if option:
+                step[name] = _read(read, option, f"oracle.{number}.{name}")
         steps.append(step)
     read_solution(steps)
     return steps
@@ -143,17 +143,17 @@ def solution_typed(typed: Typed) -> list[dict[str, Any]]:
 
 def moved(rows: Sequence[T], action: str) -> list[T]:
     """Rows after a button: `remove.N`, `up.N` or `down.N`; any other leaves them."""
-    verb, _, told = action.partition(".")
-    found = list(rows)
-    if not told.isdecimal() or int(told) >= len(found):
-        return found
-    at = int(told)
+    verb, _, position = action.partition(".")
+    items = list(rows)
+    if not position.isdecimal() or int(position) >= len(items):
+        return items
+    at = int(position)
     if verb == "remove":
-        found.pop(at)
+        items.pop(at)
     elif verb in {"up", "down"}:
-        to = max(0, min(len(found) - 1, at + (1 if verb == "down" else -1)))
-        found.insert(to, found.pop(at))
-    return found
+        to = max(0, min(len(items) - 1, at + (1 if verb == "down" else -1)))
+        items.insert(to, items.pop(at))
+    return items
 
 
 def names(kind: Kind, dialect: str) -> list[str]:
@@ -193,17 +193,17 @@ def _expects(func: str, dialect: str) -> bool | None:
 
 
 def _getter(spec: Mapping[str, Any], dialect: str, prefix: str) -> Plugin:
-    given = {key: value for key, value in spec.items() if key != "type"}
-    return _plugin(Kind.GETTER, str(spec.get("type", "")), dialect, prefix, given)
+    parameters = {key: value for key, value in spec.items() if key != "type"}
+    return _plugin(Kind.GETTER, str(spec.get("type", "")), dialect, prefix, parameters)
 
 
-def _plugin(kind: Kind, name: str, dialect: str, prefix: str, given: Mapping[str, Any]) -> Plugin:
+def _plugin(kind: Kind, name: str, dialect: str, prefix: str, parameters: Mapping[str, Any]) -> Plugin:
     form = _form(kind, name, dialect)
     fields = fields_of(None if form is None else form.schema)
-    if not can_say(fields, given):
+    if not can_say(fields, parameters):
         fields = fields_of(None)  # What the plug-in's own fields cannot say must not change with the next save.
     about = form.about if form is not None else "There is nothing of that name."
-    return Plugin(name, prefix, about, form is None, [(field, typed_as(field, given)) for field in fields])
+    return Plugin(name, prefix, about, form is None, [(field, typed_as(field, parameters)) for field in fields])
 
 
 def _typed(kind: Kind, dialect: str, prefix: str, typed: Typed, *, whole: bool) -> dict[str, Any]:
@@ -211,9 +211,9 @@ def _typed(kind: Kind, dialect: str, prefix: str, typed: Typed, *, whole: bool) 
     fields = fields_of(None if form is None else form.schema)
     if f"{prefix}.p.json" in typed:
         fields = fields_of(None)
-    given = {field.name: typed.get(f"{prefix}.p.{field.name}", "") for field in fields}
+    texts = {field.name: typed.get(f"{prefix}.p.{field.name}", "") for field in fields}
     try:
-        return values_of(fields, given, whole=whole)
+        return values_of(fields, texts, whole=whole)
     except Invalid as error:
         place = f"{prefix}.p.{error.path}"
         raise Invalid(error.message.removeprefix(f"{error.path}: "), path=place, hint=error.hint) from error

@@ -100,8 +100,8 @@ def _old(session: Session, benchmark: str) -> _Old:
 
 def _merged(old: _Old, contents: Sequence[DraftContent], store: ArtifactStore) -> LoadedBenchmark:
     fresh = {content.key: task_of(content) for content in contents}
-    kept = {name: sha for name, sha in old.assets.items() if not any(name.startswith(f"{key}/") for key in fresh)}
-    files = {**kept, **{name: sha for content in contents for name, sha in assets_of(content).items()}}
+    old_assets = {name: sha for name, sha in old.assets.items() if not any(name.startswith(f"{key}/") for key in fresh)}
+    files = {**old_assets, **{name: sha for content in contents for name, sha in assets_of(content).items()}}
     return LoadedBenchmark(
         kind=KIND,
         tasks=tuple({**old.tasks, **fresh}.values()),

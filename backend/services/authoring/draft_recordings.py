@@ -118,13 +118,13 @@ def use(session: Session, draft_id: UUID, recording_id: UUID, *, by: Actor, stor
     row = repository.recording(session, recording_id)
     if row is None or row.draft_id != draft_id:
         raise NotFound(f"the draft has no recording {recording_id}")
-    found = _view(session, row, session.get_one(Run, row.run_id), store)
-    if not found.over or row.used_in is not None:
+    view = _view(session, row, session.get_one(Run, row.run_id), store)
+    if not view.over or row.used_in is not None:
         raise Conflict("the recording was used" if row.used_in is not None else "the recording is not over")
-    if not found.steps:
+    if not view.steps:
         raise Invalid("nothing was done that could be played again", path="recording")
     content = content_of(session, locked(session, draft_id))
-    draft = change(session, draft_id, _changes(content, row.kind, found.steps), by=by, note=f"recorded {row.kind}")
+    draft = change(session, draft_id, _changes(content, row.kind, view.steps), by=by, note=f"recorded {row.kind}")
     row.used_in = draft.version
     return draft
 
@@ -156,14 +156,14 @@ def _view(session: Session, row: TaskDraftRecording, run: Run, store: ArtifactSt
     if not over or row.used_in is not None:
         return View(row, run, episode, over)
     try:
-        found = recorded([_seen(step, store) for step in episode_view.steps(session, newest.Attempt.id)])
+        recording = recorded([_seen(step, store) for step in episode_view.steps(session, newest.Attempt.id)])
     except Invalid as error:
         return View(row, run, episode, over, problems=[error.message])
-    return View(row, run, episode, over, found.steps, _in_words(found), found.problems)
+    return View(row, run, episode, over, recording.steps, _in_words(recording), recording.problems)
 
 
-def _in_words(found: Recorded) -> list[str]:
-    return [describe(step) for step in read_solution(found.steps)]
+def _in_words(recording: Recorded) -> list[str]:
+    return [describe(step) for step in read_solution(recording.steps)]
 
 
 def _seen(step: Any, store: ArtifactStore) -> Seen:

@@ -53,7 +53,7 @@ def request(  # noqa: PLR0913 - what a model is asked with
         Invalid: a value is out of bounds, or no worker offers that endpoint; says why.
     """
     _check_endpoint(session, endpoint)
-    asked = {"endpoint": endpoint, "model": model.strip(), "temperature": temperature}
+    parameters = {"endpoint": endpoint, "model": model.strip(), "temperature": temperature}
     try:
         Wanted(persona=persona.strip(), count=count, model=model.strip(), temperature=temperature)
     except ValidationError as error:
@@ -65,7 +65,7 @@ def request(  # noqa: PLR0913 - what a model is asked with
         benchmark=benchmark,
         persona=persona.strip(),
         wanted=count,
-        asked=asked,
+        asked=parameters,
     )
     session.add(row)
     session.flush()  # The answer shows it.
@@ -73,21 +73,21 @@ def request(  # noqa: PLR0913 - what a model is asked with
     return row
 
 
-def take(session: Session, taken: Callable[[UUID], object] | None = None) -> Job | None:
+def take(session: Session, notify: Callable[[UUID], object] | None = None) -> Job | None:
     """The next request that nobody works on. Its row stays locked until the transaction ends.
 
     Args:
         session: the transaction.
-        taken: is told which one it is, before anything about it can fail.
+        notify: is told which one it is, before anything about it can fail.
     """
     row = repository.next_waiting(session)
     if row is None:
         return None
-    if taken is not None:
-        taken(row.id)
+    if notify is not None:
+        notify(row.id)
     reevaluations.hold_long(session)
     registry.load()
-    wanted = Wanted(
+    order = Wanted(
         persona=row.persona,
         count=row.wanted,
         model=str(row.asked["model"]),
@@ -97,7 +97,7 @@ def take(session: Session, taken: Callable[[UUID], object] | None = None) -> Job
         getters=tuple(registry.names(Kind.GETTER, DIALECT)),
         metrics=tuple(registry.names(Kind.METRIC, DIALECT)),
     )
-    return Job(row, str(row.asked["endpoint"]), proposals.request_of(wanted))
+    return Job(row, str(row.asked["endpoint"]), proposals.request_of(order))
 
 
 def finish(session: Session, job: Job, reply: ModelReply) -> None:
@@ -110,7 +110,7 @@ def finish(session: Session, job: Job, reply: ModelReply) -> None:
     contents = proposals.read_proposals(reply.text)[: row.wanted]
     origin = Origin(MadeBy.MODEL, reply.model or job.asked.model, proposals.prompt_hash(job.asked), row.persona)
     project, author = session.get_one(Project, row.project_id), session.get_one(Actor, row.actor_id)
-    made, refused = [], []
+    keys, refused = [], []
     for content in contents:
         try:
             drafts.create(
@@ -125,9 +125,9 @@ def finish(session: Session, job: Job, reply: ModelReply) -> None:
         except (Conflict, Invalid) as error:
             refused.append(error.message)
         else:
-            made.append(content.key)
-    row.state, row.made, row.ended_at = DraftRequestState.DONE.value, len(made), workers.now(session)
-    row.message, row.usage = proposals.said(made, refused), reply.usage.model_dump(mode="json")
+            keys.append(content.key)
+    row.state, row.made, row.ended_at = DraftRequestState.DONE.value, len(keys), workers.now(session)
+    row.message, row.usage = proposals.summary(keys, refused), reply.usage.model_dump(mode="json")
 
 
 def fail(session: Session, request_id: UUID, message: str) -> None:
@@ -145,8 +145,8 @@ def list_requests(session: Session, project: Project, *, limit: int = 20) -> lis
 def _check_endpoint(session: Session, name: str) -> None:
     """Raises Invalid where no worker could ask there."""
     offers = {view.name: view for view in models_of(offers_of_workers(session))}
-    found = offers.get(name)
-    if found is None or not found.ok:
+    offer = offers.get(name)
+    if offer is None or not offer.ok:
         known = ", ".join(view.name for view in offers.values() if view.ok) or "none"
-        why = found.reason if found is not None else f"no worker knows the endpoint {name[:100]!r}"
+        why = offer.reason if offer is not None else f"no worker knows the endpoint {name[:100]!r}"
         raise Invalid(why or "it cannot be used", path="endpoint", hint=f"Ready: {known}. See docs/models.md.")

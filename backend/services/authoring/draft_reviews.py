@@ -43,18 +43,18 @@ def submit(session: Session, draft_id: UUID, *, noop_words: str = "") -> TaskDra
     words = noop_words.strip()
     if len(words) > MOST_WORDS:
         raise Invalid(f"at most {MOST_WORDS} characters", path="noop_words")
-    found = tried(session, draft)
-    if found is None or not found.current:
+    trial = tried(session, draft)
+    if trial is None or not trial.current:
         raise Conflict("the draft was not tried as it is now", hint="Try it, and submit it when it is sound.")
-    if not found.done:
+    if not trial.done:
         raise Conflict("the try is still running", hint="Wait until all three runs have ended.")
-    if found.only_noop and not words:
+    if trial.only_noop and not words:
         hint = "Say why that is right, or change set-up or checks."
-        raise Invalid(found.wrong[0], path="noop_words", hint=hint)
-    if not found.sound and not found.only_noop:
-        said = "; ".join(found.wrong) or found.unknown
-        raise Conflict(f"the try did not find the task sound: {said}", hint="Change the draft and try it again.")
-    move(session, draft, DraftState.IN_REVIEW, approvals=0, noop_words=words if found.only_noop else "")
+        raise Invalid(trial.wrong[0], path="noop_words", hint=hint)
+    if not trial.sound and not trial.only_noop:
+        why = "; ".join(trial.wrong) or trial.unknown
+        raise Conflict(f"the try did not find the task sound: {why}", hint="Change the draft and try it again.")
+    move(session, draft, DraftState.IN_REVIEW, approvals=0, noop_words=words if trial.only_noop else "")
     return draft
 
 

@@ -108,8 +108,8 @@ def edit(session: Session, draft_id: UUID, content: DraftContent, *, by: Actor, 
 def change(session: Session, draft_id: UUID, changes: dict[str, Any], *, by: Actor, note: str = "edited") -> TaskDraft:
     """`edit` for some fields of the content; the others stay. Raises Invalid where they are wrong, too."""
     draft = locked(session, draft_id)
-    told = content_of(session, draft).model_dump(mode="json")
-    return edit(session, draft_id, read_content({**told, **changes}), by=by, note=note)
+    content = content_of(session, draft).model_dump(mode="json")
+    return edit(session, draft_id, read_content({**content, **changes}), by=by, note=note)
 
 
 def move(session: Session, draft: TaskDraft, state: DraftState, **values: Any) -> None:
@@ -195,9 +195,9 @@ def _check_key(session: Session, project_id: UUID, benchmark: str, content: Draf
 
 
 def _add_version(session: Session, draft: TaskDraft, content: DraftContent, by: Actor, note: str) -> None:
-    given = repository.assets(session, draft.id)
+    assets = repository.assets(session, draft.id)
     for name, sha256 in content.assets.items():
-        if sha256 not in given:
+        if sha256 not in assets:
             raise Invalid("no such file was uploaded for this draft", path=f"assets.{name}", hint="Upload it first.")
     draft.version += 1
     draft.content_hash, draft.changed_at = content.content_hash(), workers.now(session)

@@ -78,12 +78,12 @@ def draft_list(  # noqa: PLR0913 - one keyword per thing to ask by
     session: Session, project: Project, *, state: str, words: str, benchmark: str | None, cursor: str | None
 ) -> DraftList:
     """Drafts, newest first."""
-    found = drafts.list_drafts(
+    page = drafts.list_drafts(
         session, project, states=[state] if state else [], words=words, benchmark=benchmark, cursor=cursor
     )
-    names = repository.names(session, {row.author_id for row in found.items})
+    names = repository.names(session, {row.author_id for row in page.items})
     return DraftList(
-        page=found,
+        page=page,
         authors={str(key): name for key, name in names.items()},
         counts=repository.counts(session, project.id),
         waiting=repository.waiting(session, project.id),
@@ -94,20 +94,20 @@ def draft_page(
     session: Session, row: TaskDraft, actor: Actor, store: ArtifactStore, content: DraftContent | None = None
 ) -> DraftPage:
     """One draft as `actor` sees it. `content`: what was typed and not kept, to show it again."""
-    kept = drafts.content_of(session, row)
-    shown = content or kept
-    checks = draft_checks.checks_of(session, row, kept)
-    found = tried(session, row)
+    current = drafts.content_of(session, row)
+    shown = content or current
+    checks = draft_checks.checks_of(session, row, current)
+    trial = tried(session, row)
     recordings = draft_recordings.list_recordings(session, row, store)
     return DraftPage(
         row=row,
         content=shown,
         author=repository.names(session, {row.author_id})[row.author_id],
-        lacks=missing(kept),
+        lacks=missing(current),
         checks=checks,
         stops=any(check.stops for check in checks),
-        tried=found,
-        streams=_streams(found, recordings),
+        tried=trial,
+        streams=_streams(trial, recordings),
         reviews=draft_reviews.said(session, row),
         refusal=draft_reviews.may_review(session, row, actor),
         needed=max(0, NEEDED - row.approvals),
@@ -125,9 +125,9 @@ def draft_page(
 _NAMED = (Kind.SETUP, Kind.GETTER, Kind.METRIC)
 
 
-def _streams(found: Tried | None, recordings: Sequence[Recording]) -> list[str]:
+def _streams(trial: Tried | None, recordings: Sequence[Recording]) -> list[str]:
     """Ids of runs that have not ended."""
     going = [view.run for view in recordings if view.run.state not in ENDED]
-    if found is not None:
-        going += [run for run in found.runs.values() if run.state not in ENDED]
+    if trial is not None:
+        going += [run for run in trial.runs.values() if run.state not in ENDED]
     return [str(run.id) for run in going[:MOST_STREAMS]]

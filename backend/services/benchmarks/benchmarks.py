@@ -149,7 +149,9 @@ def counts_of(tasks: Sequence[domain.Task]) -> dict[str, Any]:
         "domains": dict(Counter(task.key.domain for task in tasks)),
         "difficulties": dict(Counter(str(task.labels.difficulty or "unlabelled") for task in tasks)),
         "levels": dict(Counter(task.labels.level for task in tasks if task.labels.level)),
-        "disciplines": dict(Counter(str(found) for task in tasks if (found := task.labels.extra.get("discipline")))),
+        "disciplines": dict(
+            Counter(str(discipline) for task in tasks if (discipline := task.labels.extra.get("discipline")))
+        ),
     }
 
 
@@ -160,13 +162,13 @@ def list_benchmarks(session: Session) -> list[Benchmark]:
 
 def get_benchmark(session: Session, name: str) -> Benchmark:
     """The benchmark of that name. Raises NotFound with the nearest names."""
-    found = repository.by_name(session, name)
-    if found is None:
+    benchmark = repository.by_name(session, name)
+    if benchmark is None:
         known = repository.names(session)
         near = difflib.get_close_matches(name, known, n=3)
         hint = f"Did you mean {', '.join(near)}?" if near else f"Known: {', '.join(known) or 'none; import one first'}."
         raise NotFound(f"there is no benchmark called {name!r}", hint=hint)
-    return found
+    return benchmark
 
 
 def list_task_sets(session: Session, name: str) -> list[TaskSet]:
@@ -191,7 +193,7 @@ def list_tasks(
 
 def get_task(session: Session, task_id: UUID) -> Task:
     """The task. Raises NotFound."""
-    found = task_repository.get(session, task_id)
-    if found is None:
+    task = task_repository.get(session, task_id)
+    if task is None:
         raise NotFound(f"there is no task {task_id}")
-    return found
+    return task

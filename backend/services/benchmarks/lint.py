@@ -38,9 +38,11 @@ def lint_task_set(session: Session, task_set: TaskSet) -> list[TaskFinding]:
         (f"{row.key} ({variant.axis}={variant.value})", variant.spec)
         for row, variant in repository.variants_of_set(session, task_set.id)
     ]
-    found = [TaskFinding(key, finding) for key, spec in rows for finding in findings(Task.model_validate(spec), assets)]
+    task_findings = [
+        TaskFinding(key, finding) for key, spec in rows for finding in findings(Task.model_validate(spec), assets)
+    ]
     odd = [Finding(place="", message=str(warning), severity="warning") for warning in task_set.warnings]
-    return found + [TaskFinding("", finding) for finding in odd]
+    return task_findings + [TaskFinding("", finding) for finding in odd]
 
 
 def unknown_of(session: Session, task_set: TaskSet) -> tuple[str, ...]:
@@ -52,14 +54,16 @@ def unknown_of(session: Session, task_set: TaskSet) -> tuple[str, ...]:
         if task_set.id in _unknown:
             _unknown.move_to_end(task_set.id)
             return _unknown[task_set.id]
-    told = lines(lint_task_set(session, task_set))
+    messages = lines(lint_task_set(session, task_set))
     with _lock:
-        _unknown[task_set.id] = told
+        _unknown[task_set.id] = messages
         while len(_unknown) > REMEMBERED:
             _unknown.popitem(last=False)
-    return told
+    return messages
 
 
-def lines(found: Sequence[TaskFinding]) -> tuple[str, ...]:
+def lines(task_findings: Sequence[TaskFinding]) -> tuple[str, ...]:
     """The unknown ones among findings, one line each."""
-    return tuple(f"{item.task}: {item.finding.place}: {item.finding.unknown}" for item in found if item.finding.unknown)
+    return tuple(
+        f"{item.task}: {item.finding.place}: {item.finding.unknown}" for item in task_findings if item.finding.unknown
+    )

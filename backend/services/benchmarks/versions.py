@@ -41,7 +41,7 @@ class Difference:
 
     def count(self, kind: str) -> int:
         """Tasks that are `added`, `removed` or `changed`."""
-        return sum(found.change.kind == kind for found in self.tasks)
+        return sum(task.change.kind == kind for task in self.tasks)
 
 
 def task_set_named(session: Session, name: str) -> TaskSet:

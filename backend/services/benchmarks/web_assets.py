@@ -99,14 +99,14 @@ def list_assets(
     for glob in tasks:
         if not any(fnmatchcase(key, glob) for keys in users.values() for key in keys):
             raise NotFound(f"{glob!r} matches no task of {name!r} that needs a file of the web")
-    wanted = [
+    matches = [
         url
         for url, keys in users.items()
         if (urls is None or url in urls)
         and (not tasks or any(fnmatchcase(key, glob) for key in keys for glob in tasks))
     ]
-    known = repository.known(session, benchmark.project_id, wanted)
-    return [_asset(url, users[url], known.get(url)) for url in wanted]
+    known = repository.known(session, benchmark.project_id, matches)
+    return [_asset(url, users[url], known.get(url)) for url in matches]
 
 
 def _asset(url: str, tasks: tuple[str, ...], known: repository.Known | None) -> Asset:
@@ -131,22 +131,22 @@ def _asset(url: str, tasks: tuple[str, ...], known: repository.Known | None) -> 
 def users_of(session: Session, task_set_id: UUID) -> Mapping[str, tuple[str, ...]]:
     """Address to the keys of the tasks that need it, in the order of import. A task set never changes."""
     if task_set_id not in _users:
-        found: dict[str, list[str]] = {}
+        by_url: dict[str, list[str]] = {}
         for row in task_repository.all_of(session, task_set_id):
             for url in external_assets(Task.model_validate(row.spec)):
-                found.setdefault(url, []).append(row.key)
+                by_url.setdefault(url, []).append(row.key)
         while len(_users) >= _REMEMBERED:
             _users.pop(next(iter(_users)), None)
-        _users[task_set_id] = MappingProxyType({url: tuple(keys) for url, keys in found.items()})
+        _users[task_set_id] = MappingProxyType({url: tuple(keys) for url, keys in by_url.items()})
     return _users[task_set_id]
 
 
 def needed_asset(session: Session, name: str, url: str) -> Asset:
     """One of a benchmark's files. Raises NotFound: no task of it needs that address, so nothing is fetched for it."""
-    found = list_assets(session, name, urls=[url])
-    if not found:
+    assets = list_assets(session, name, urls=[url])
+    if not assets:
         raise NotFound(f"no task of {name!r} needs {url[:300]!r}", hint=f"`deskarena benchmark asset list {name}`.")
-    return found[0]
+    return assets[0]
 
 
 def fetch(url: str, web: Web, store: ArtifactStore) -> Fetched:
@@ -199,8 +199,8 @@ def _what_else(url: str, reply: WebReply) -> str:
 
 def _media_type(reply: WebReply) -> str:
     """As the server says, for people: nothing is ever shown or run because of it."""
-    told = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return told if re.fullmatch(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,100}", told) else _BYTES
+    media_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media_type if re.fullmatch(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,100}", media_type) else _BYTES
 
 
 def record(session: Session, name: str, url: str, fetched: Fetched) -> None:

@@ -70,9 +70,9 @@ def shortage(needs: Mapping[str, int], seats: Sequence[Seats]) -> str:
     known = {row.name: row for row in seats}
     none = Seats("", 0, 0)
     return "; ".join(
-        f"{_of(name, number)}, {found.used} of {found.seats} in use"
+        f"{_of(name, number)}, {row.used} of {row.seats} in use"
         for name, number in needs.items()
-        if number > (found := known.get(name, none)).free
+        if number > (row := known.get(name, none)).free
     )
 
 

@@ -116,15 +116,15 @@ class Endpoints:
         Raises:
             Invalid: the file is wrong; says where.
         """
-        told = self._told()
-        found = {name: self._built_in(name) for name in BUILT_IN}
-        prices = _checked_prices(told.get("prices", []), self._file)
-        named = told.get("endpoints", {})
+        content = self._told()
+        endpoints = {name: self._built_in(name) for name in BUILT_IN}
+        prices = _checked_prices(content.get("prices", []), self._file)
+        named = content.get("endpoints", {})
         if not isinstance(named, dict):
             raise Invalid("expected one table [endpoints.NAME] for each", path=f"{self._file}: endpoints")
         for name, options in named.items():
-            found[name] = _checked(name, options, self._file)
-        return {name: each.model_copy(update={"prices": (*each.prices, *prices)}) for name, each in found.items()}
+            endpoints[name] = _checked(name, options, self._file)
+        return {name: each.model_copy(update={"prices": (*each.prices, *prices)}) for name, each in endpoints.items()}
 
     def with_key(self, endpoint: Endpoint) -> Endpoint:
         """The same with its key.
@@ -168,13 +168,13 @@ class Endpoints:
         if len(data) > _MOST_BYTES:
             raise Invalid("it is larger than 1 MiB", path=str(self._file))
         try:
-            told = tomllib.loads(data.decode())
+            content = tomllib.loads(data.decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Invalid(f"it is no TOML: {error}", path=str(self._file)) from error
-        if unknown := set(told) - {"endpoints", "prices"}:
+        if unknown := set(content) - {"endpoints", "prices"}:
             known = "Known: [endpoints.NAME] and [[prices]]."
             raise Invalid(f"unknown: {', '.join(sorted(unknown))}", path=str(self._file), hint=known)
-        return told
+        return content
 
 
 def _checked(name: str, options: Any, file: Path) -> Endpoint:
@@ -189,8 +189,8 @@ def _checked(name: str, options: Any, file: Path) -> Endpoint:
         raise Invalid(first["msg"], path=".".join([where, *map(str, first["loc"])])) from None
 
 
-def _checked_prices(given: Any, file: Path) -> tuple[Price, ...]:
+def _checked_prices(prices: Any, file: Path) -> tuple[Price, ...]:
     try:
-        return tuple(Price.model_validate(each) for each in given)
+        return tuple(Price.model_validate(each) for each in prices)
     except (ValidationError, TypeError) as error:
         raise Invalid(f"{error}"[:500], path=f"{file}: prices") from None

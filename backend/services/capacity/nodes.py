@@ -20,7 +20,7 @@ DELETED = "the cluster has no such node any more"
 
 
 def observe(
-    session: Session, cluster: str, found: Iterable[NodeSeen], *, whole: bool, unseen: float = 0.0
+    session: Session, cluster: str, reports: Iterable[NodeSeen], *, whole: bool, unseen: float = 0.0
 ) -> list[str]:
     """Enters what a worker saw of a cluster. Several workers may enter the same; only what differs is written.
 
@@ -29,7 +29,7 @@ def observe(
     Args:
         session: the transaction.
         cluster: which one; the workers that serve it name it so.
-        found: nodes as they are now.
+        reports: nodes as they are now.
         whole: those are all that the cluster has: others are gone.
         unseen: seconds; not those others that somebody has seen since.
 
@@ -37,7 +37,7 @@ def observe(
         The names of the nodes whose state, reason or slots have changed.
     """
     repository.lock_cluster(session, cluster)
-    known, now = repository.of_cluster(session, cluster), {each.name: each for each in found}
+    known, now = repository.of_cluster(session, cluster), {each.name: each for each in reports}
     if whole:
         others = repository.unseen(session, cluster, unseen) - now.keys()
         now |= {name: _gone(known[name]) for name in others}
@@ -98,20 +98,20 @@ def _gone(node: Node) -> NodeSeen:
     return NodeSeen(name=node.name, state=NodeState.GONE, reason=DELETED, labels=node.labels, capacity=node.capacity)
 
 
-def _kept(node: Node, found: NodeSeen) -> NodeSeen:
+def _kept(node: Node, report: NodeSeen) -> NodeSeen:
     """What was given up stays so until it answers: another worker may not have waited as long yet."""
-    if node.state == NodeState.LOST and found.state == NodeState.UNREADY:
-        return found.model_copy(update={"state": NodeState.LOST})
-    return found
+    if node.state == NodeState.LOST and report.state == NodeState.UNREADY:
+        return report.model_copy(update={"state": NodeState.LOST})
+    return report
 
 
-def _differs(node: Node, found: NodeSeen) -> bool:
+def _differs(node: Node, report: NodeSeen) -> bool:
     """Writes what was found into the row. True if state or reason were another."""
     values: Mapping[str, Any] = {
-        "state": found.state.value,
-        "reason": found.reason,
-        "labels": dict(found.labels),
-        "capacity": dict(found.capacity),
+        "state": report.state.value,
+        "reason": report.reason,
+        "labels": dict(report.labels),
+        "capacity": dict(report.capacity),
     }
     changed = {name for name, value in values.items() if getattr(node, name) != value}
     for name in changed:

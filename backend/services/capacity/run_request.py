@@ -56,8 +56,8 @@ class RunRequest(RunConfig, Tuning):
         Raises:
             Invalid: there is no such preset.
         """
-        asked = self.model_dump(include=set(RunConfig.model_fields), exclude_unset=True)
-        return RunConfig.model_validate(filled(asked, frozenset(known_params)))
+        fields = self.model_dump(include=set(RunConfig.model_fields), exclude_unset=True)
+        return RunConfig.model_validate(filled(fields, frozenset(known_params)))
 
     def request_hash(self) -> str:
         """Sha256 (hex) of everything but the key. With a preset, saying a default and saying nothing differ."""
@@ -75,10 +75,10 @@ def condition_hash(config: RunConfig) -> str:
 
 
 def _hashed(config: RunConfig, exclude: Collection[str] = (), *, exclude_unset: bool = False) -> str:
-    told = config.model_dump(mode="json", exclude=set(exclude), exclude_unset=exclude_unset)
-    if told.get("budget", {}).get("level_steps", ...) is None:
-        del told["budget"]["level_steps"]
-    return digest({name: value for name, value in told.items() if name not in _LATER or value != _LATER[name]})
+    values = config.model_dump(mode="json", exclude=set(exclude), exclude_unset=exclude_unset)
+    if values.get("budget", {}).get("level_steps", ...) is None:
+        del values["budget"]["level_steps"]
+    return digest({name: value for name, value in values.items() if name not in _LATER or value != _LATER[name]})
 
 
 def episode_seed(run_seed: int, task_key: str, repeat: int) -> int:
@@ -97,12 +97,12 @@ def selected(
     Raises:
         Invalid: a pattern matches no task, or there is no task at all; `path` says which pattern.
     """
-    wanted = [_matching(tasks, pattern, position, selections or {}) for position, pattern in enumerate(patterns)]
-    keys = set().union(*wanted)
-    found = [task for task in tasks if not wanted or task.key in keys]
-    if not found:
+    matches = [_matching(tasks, pattern, position, selections or {}) for position, pattern in enumerate(patterns)]
+    keys = set().union(*matches)
+    selection = [task for task in tasks if not matches or task.key in keys]
+    if not selection:
         raise Invalid("the benchmark has no tasks", path="benchmark")
-    return found
+    return selection
 
 
 def _matching(
@@ -111,14 +111,14 @@ def _matching(
     """Keys of the tasks that one pattern, or one named selection, stands for."""
     if pattern.startswith(SELECTION):
         return _named(pattern.removeprefix(SELECTION), position, selections)
-    found = {task.key for task in tasks if fnmatch.fnmatchcase(task.key, pattern)}
-    if not found:
+    keys = {task.key for task in tasks if fnmatch.fnmatchcase(task.key, pattern)}
+    if not keys:
         raise Invalid(
             f"{pattern!r} matches none of the {len(tasks)} tasks",
             path=f"tasks.{position}",
             hint="A pattern is matched against domain/name, for example files/* or */rename-report.",
         )
-    return found
+    return keys
 
 
 def _named(name: str, position: int, selections: Mapping[str, Collection[str]]) -> set[str]:

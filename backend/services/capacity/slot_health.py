@@ -35,9 +35,9 @@ def note_troubles(session: Session, cluster: str, provider: str, troubles: Mappi
     """
     changed, now = 0, workers.now(session)
     for slot in workers.cluster_slots(session, cluster, provider):
-        wanted = _wanted(slot, troubles.get(str(slot.id)), now)
-        if wanted is not None and (slot.state, slot.reason) != wanted:
-            slot.state, slot.reason = wanted
+        target = _wanted(slot, troubles.get(str(slot.id)), now)
+        if target is not None and (slot.state, slot.reason) != target:
+            slot.state, slot.reason = target
             changed += 1
     return changed
 

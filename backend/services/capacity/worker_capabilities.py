@@ -99,13 +99,13 @@ class Capabilities:
         offer = self.providers.get(provider, {})
         offers = self.images(provider)
         chosen = image_for(offers, image, task.os)
-        found = next((each for each in offers if each.name == chosen), None)
-        if found is None:
+        image_offer = next((each for each in offers if each.name == chosen), None)
+        if image_offer is None:
             several = [each.name for each in offers if each.os == task.os and not each.reason]
             unclear = f"several images would do ({', '.join(several)}): name one" if len(several) > 1 else ""
             return offer.get("os", ()), offer.get("programs", ()), f"{provider} desktops", unclear
-        where = f"the image {found.name}" if image else f"{provider} desktops"
-        return (found.os,), found.programs, where, found.reason or _unshown(found, screen)
+        where = f"the image {image_offer.name}" if image else f"{provider} desktops"
+        return (image_offer.os,), image_offer.programs, where, image_offer.reason or _unshown(image_offer, screen)
 
 
 def images_of(able: Mapping[str, Any], provider: str) -> tuple[ImageOffer, ...]:
@@ -122,13 +122,13 @@ def programs_of(able: Mapping[str, Any], provider: str) -> Mapping[str, Mapping[
     every = _images(offer)
     images = [image for image in every if not image.reason]
     systems = () if every else offer.get("os") or SYSTEMS
-    found = {system: {"": list(offer.get("programs", ()))} for system in systems}
+    programs = {system: {"": list(offer.get("programs", ()))} for system in systems}
     for image in images:
-        named = found.setdefault(image.os, {})
+        named = programs.setdefault(image.os, {})
         named[image.name] = list(image.programs)
         if image_for(every, None, image.os) == image.name:
             named[""] = named[image.name]
-    return found
+    return programs
 
 
 def runs_functions(able: Mapping[str, Any]) -> bool:
@@ -174,13 +174,13 @@ def capabilities(session: Session) -> Capabilities:
     return replace(_join([row.capabilities for row in online or recent[:1]], len(online)), licences=seats)
 
 
-def _join(said: Iterable[Mapping[str, Any]], online: int) -> Capabilities:
+def _join(offers: Iterable[Mapping[str, Any]], online: int) -> Capabilities:
     providers: dict[str, dict[str, Any]] = {}
     agents: dict[str, Mapping[str, Any]] = {}
     observations: set[str] = set()
     action_spaces: set[str] = set()
     models: dict[str, Any] = {}
-    for able in said:
+    for able in offers:
         for name, offer in able.get("providers", {}).items():
             providers[name] = _both(providers.get(name), {**offer, "functions": runs_functions(able)})
         for name, offer in able.get("agents", {}).items():
@@ -245,8 +245,8 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
         if value is not None and value not in known[name]:
             raise _unknown(name.replace("_", " "), value, known[name], path=name)
     chosen["params"] = checked_params(config.agent, config.params)
-    given = {**_own_look(config, chosen["observation"]), **(config.observation_params or {})}
-    chosen["observation_params"] = checked_options(Kind.OBSERVATION, chosen["observation"], given)
+    options = {**_own_look(config, chosen["observation"]), **(config.observation_params or {})}
+    chosen["observation_params"] = checked_options(Kind.OBSERVATION, chosen["observation"], options)
     chosen["action_params"] = checked_options(Kind.ACTION_SPACE, chosen["action_space"], config.action_params or {})
     if config.image == ImageView():
         chosen["image"] = None
@@ -289,38 +289,38 @@ def _check_provider(can: Capabilities, name: str) -> None:
 
 def _check_image(can: Capabilities, config: RunConfig) -> None:
     """The image that the run names is there, works and can show the run's screen."""
-    offers, wanted = can.images(config.provider), config.desktop_image
-    found = next((offer for offer in offers if (offer.name == wanted if wanted else offer.default)), None)
-    if wanted and found is None:
-        raise _unknown("image", wanted, [offer.name for offer in offers] or [DEFAULT], path="desktop_image")
+    offers, name = can.images(config.provider), config.desktop_image
+    image_offer = next((offer for offer in offers if (offer.name == name if name else offer.default)), None)
+    if name and image_offer is None:
+        raise _unknown("image", name, [offer.name for offer in offers] or [DEFAULT], path="desktop_image")
     usable = [offer for offer in offers if not offer.reason]
-    if found is None and len(usable) > len({offer.os for offer in usable}):
+    if image_offer is None and len(usable) > len({offer.os for offer in usable}):
         names = ", ".join(offer.name for offer in usable)
         raise Invalid(
             f"{config.provider} has several images: which?",
             path="desktop_image",
             hint=f"One of {names}; or name one in DESKARENA_IMAGE.",
         )
-    if found is not None and found.reason:
-        raise Unavailable(f"the image {found.name!r} cannot be used here: {found.reason}")
-    if found is not None and found.screens and config.screen not in found.screens:
-        shown = ", ".join(f"{each.width}x{each.height}" for each in found.screens[:10])
-        raise Invalid(f"the image {found.name!r} cannot show this size", path="screen", hint=f"It shows {shown}.")
+    if image_offer is not None and image_offer.reason:
+        raise Unavailable(f"the image {image_offer.name!r} cannot be used here: {image_offer.reason}")
+    if image_offer is not None and image_offer.screens and config.screen not in image_offer.screens:
+        shown = ", ".join(f"{each.width}x{each.height}" for each in image_offer.screens[:10])
+        raise Invalid(f"the image {image_offer.name!r} cannot show this size", path="screen", hint=f"It shows {shown}.")
 
 
 def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """The agent's parameters with its defaults, validated by the agent's own schema. Raises Invalid with the path."""
     registry.load()
     schema: type[BaseModel] = registry.lookup(Kind.AGENT, agent).Params
-    found = _validated(schema, params, path="params", owner=f"the agent {agent!r}")
-    if "model" in schema.model_fields and not getattr(found, "model", ""):
+    instance = _validated(schema, params, path="params", owner=f"the agent {agent!r}")
+    if "model" in schema.model_fields and not getattr(instance, "model", ""):
         raise Invalid(
             f"the agent {agent!r} asks a model: which?", path="params.model", hint="For example --param model=NAME."
         )
-    return found.model_dump(mode="json", by_alias=True)
+    return instance.model_dump(mode="json", by_alias=True)
 
 
-def checked_options(kind: Kind, name: str | None, given: Mapping[str, Any]) -> dict[str, Any] | None:
+def checked_options(kind: Kind, name: str | None, options: Mapping[str, Any]) -> dict[str, Any] | None:
     """Options of an observation or action space with its defaults; None where they are the defaults.
 
     Raises:
@@ -331,20 +331,20 @@ def checked_options(kind: Kind, name: str | None, given: Mapping[str, Any]) -> d
     registry.load()
     schema: type[BaseModel] = registry.lookup(kind, name).Params
     field_name = "observation_params" if kind is Kind.OBSERVATION else "action_params"
-    found = _validated(schema, given, path=field_name, owner=f"the {_WORDS[kind]} {name!r}")
+    instance = _validated(schema, options, path=field_name, owner=f"the {_WORDS[kind]} {name!r}")
     # Runs from before a space had options are the same as those that use its defaults.
-    return None if found == schema() else found.model_dump(mode="json", by_alias=True)
+    return None if instance == schema() else instance.model_dump(mode="json", by_alias=True)
 
 
-def _validated(schema: type[BaseModel], given: Mapping[str, Any], *, path: str, owner: str) -> BaseModel:
+def _validated(schema: type[BaseModel], values: Mapping[str, Any], *, path: str, owner: str) -> BaseModel:
     known = {one.alias or name for name, one in schema.model_fields.items()}
-    for name in given:
+    for name in values:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"It takes: {', '.join(sorted(known)) or 'no parameters'}."
             raise Invalid(f"{owner} has no such parameter", path=f"{path}.{name}", hint=hint)
     try:
-        return schema.model_validate(dict(given))
+        return schema.model_validate(dict(values))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join([path, *(str(part) for part in first["loc"])])

@@ -40,18 +40,20 @@ def programs_of(offers: Offers, provider: str) -> frozenset[str]:
     return frozenset(str(program) for offer in good for program in offer.get("programs") or ())
 
 
-def models_of(said: Offers) -> list[ModelView]:
+def models_of(worker_offers: Offers) -> list[ModelView]:
     """Every endpoint that a worker names; those that can be asked first."""
     offers: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
-    for worker, able in said:
+    for worker, able in worker_offers:
         for name, offer in (able.get("models") or {}).items():
             offers.setdefault(name, []).append((worker, offer))
-    return sorted((_model(name, found) for name, found in offers.items()), key=lambda view: (not view.ok, view.name))
+    return sorted(
+        (_model(name, own_offers) for name, own_offers in offers.items()), key=lambda view: (not view.ok, view.name)
+    )
 
 
 def _model(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> ModelView:
     good = [(worker, offer) for worker, offer in offers if offer.get("ok")]
-    asked = [offer["answers"] for _, offer in good if offer.get("answers") is not None]
+    answers = [offer["answers"] for _, offer in good if offer.get("answers") is not None]
     # Of several workers, one that can ask it says where it is.
     first = min((offer for _, offer in good or offers), key=lambda offer: offer.get("answers") is False)
     return ModelView(
@@ -60,5 +62,5 @@ def _model(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> ModelV
         ok=bool(good),
         reason=str(first.get("reason") or ""),
         workers=tuple(worker for worker, _ in good),
-        answers=any(asked) if asked else None,
+        answers=any(answers) if answers else None,
     )

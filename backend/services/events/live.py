@@ -54,8 +54,8 @@ def pack(seq: int, data: bytes, meta: Mapping[str, Any]) -> bytes:
 def unpack(value: bytes) -> LiveFrame:
     """The inverse of `pack`."""
     head, _, data = value.partition(b"\n")
-    said = json.loads(head)
-    return LiveFrame(seq=int(said["seq"]), data=data, meta=said["meta"])
+    fields = json.loads(head)
+    return LiveFrame(seq=int(fields["seq"]), data=data, meta=fields["meta"])
 
 
 def put_frame(attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any], ttl: float = 10.0) -> bool:

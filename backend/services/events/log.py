@@ -59,9 +59,9 @@ def append(  # noqa: PLR0913 - two optional references
     return seq
 
 
-def append_all(session: Session, told: Mapping[UUID, Sequence[NewEvent]]) -> None:
+def append_all(session: Session, by_run: Mapping[UUID, Sequence[NewEvent]]) -> None:
     """`append` for many events of several runs, all of them locked until the commit."""
-    for run_id, seq in repository.append_all(session, told).items():
+    for run_id, seq in repository.append_all(session, by_run).items():
         _tell(session, run_id, seq)
 
 

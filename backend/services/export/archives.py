@@ -49,15 +49,15 @@ class _Sink(RawIOBase):
         return True
 
     def write(self, data: object) -> int:
-        kept = bytes(data)  # type: ignore[call-overload]  # any buffer
-        self._kept.append(kept)
-        return len(kept)
+        chunk = bytes(data)  # type: ignore[call-overload]  # any buffer
+        self._kept.append(chunk)
+        return len(chunk)
 
     def taken(self) -> bytes:
         """Everything since the last time."""
-        found = b"".join(self._kept)
+        data = b"".join(self._kept)
         self._kept.clear()
-        return found
+        return data
 
 
 ARCHIVES: Mapping[str, tuple[str, Callable[[Iterable[Entry]], Iterator[bytes]]]] = {

@@ -30,8 +30,8 @@ class LicenceNote:
         if self.status is LicenceStatus.OPEN:
             return ""
         if self.status is LicenceStatus.UNKNOWN:
-            said = f"{self.licence!r} is none that we know" if self.licence else "none is given"
-            return f"{self.benchmark}: the licence is unknown ({said}). Ask its authors before you train on it."
+            detail = f"{self.licence!r} is none that we know" if self.licence else "none is given"
+            return f"{self.benchmark}: the licence is unknown ({detail}). Ask its authors before you train on it."
         return f"{self.benchmark}: the licence {self.licence!r} forbids some uses. Read it before you train on it."
 
 
@@ -71,25 +71,25 @@ def note_of(benchmark: Benchmark) -> LicenceNote:
 
 def count(session: Session, project_id: UUID, filters: Filters) -> Counts:
     """How much an export with these filters would give."""
-    found = repository.groups(session, scope_of(session, project_id, filters))
-    given = [group for group in found if not group.reason]
-    by_result = _sums((str(group.result), group) for group in given)
+    groups = repository.groups(session, scope_of(session, project_id, filters))
+    usable = [group for group in groups if not group.reason]
+    by_result = _sums((str(group.result), group) for group in usable)
     known = {row.id: row for row in repository.benchmarks(session, project_id)}
-    used = [row for row in known.values() if row.id in {group.benchmark_id for group in given}]
+    used = [row for row in known.values() if row.id in {group.benchmark_id for group in usable}]
     return Counts(
-        trajectories=sum(group.episodes for group in given),
-        steps=sum(group.steps for group in given),
+        trajectories=sum(group.episodes for group in usable),
+        steps=sum(group.steps for group in usable),
         results={result.value: number for result in Result if (number := by_result.get(result.value))},
-        kinds=_sums((group.kind, group) for group in given),
-        benchmarks=_sums((known[group.benchmark_id].name, group) for group in given),
-        left_out=_sums((group.reason, group) for group in found if group.reason not in {"", NOT_ASKED}),
-        not_asked=sum(group.episodes for group in found if group.reason == NOT_ASKED),
+        kinds=_sums((group.kind, group) for group in usable),
+        benchmarks=_sums((known[group.benchmark_id].name, group) for group in usable),
+        left_out=_sums((group.reason, group) for group in groups if group.reason not in {"", NOT_ASKED}),
+        not_asked=sum(group.episodes for group in groups if group.reason == NOT_ASKED),
         licences=[note_of(row) for row in used],
     )
 
 
 def _sums(pairs: Iterable[tuple[str, Group]]) -> dict[str, int]:
-    found: Counter[str] = Counter()
+    sums: Counter[str] = Counter()
     for name, group in pairs:
-        found[name] += group.episodes
-    return dict(sorted(found.items()))
+        sums[name] += group.episodes
+    return dict(sorted(sums.items()))

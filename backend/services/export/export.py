@@ -133,29 +133,33 @@ class Export:
         while True:
             part = _Growing(f"data/part-{number:05}.{self._writer.suffix}")
             with self._work() as session:
-                found = repository.page(session, scope, after, PART)
-                part.rows = self._writer.write(self._rows(session, found, pictures), part.file)
+                page = repository.page(session, scope, after, PART)
+                part.rows = self._writer.write(self._rows(session, page, pictures), part.file)
             if part.rows:
                 yield part.done(self._manifest)
                 number += 1
             else:
                 part.file.close()
-            if len(found) < PART:
+            if len(page) < PART:
                 return
-            after = found[-1].episode.id
+            after = page[-1].episode.id
 
-    def _rows(self, session: Session, found: Sequence[Found], pictures: Pictures) -> Iterator[Row]:
-        for one, made in recorded(session, found, self._store, self._masker):
-            refusal = self._form.refuses(made)
+    def _rows(self, session: Session, page: Sequence[Found], pictures: Pictures) -> Iterator[Row]:
+        for one, trajectory in recorded(session, page, self._store, self._masker):
+            refusal = self._form.refuses(trajectory)
             if refusal:
-                self._leave_out(one.episode.id, one.run.id, str(made.task.key), refusal)
+                self._leave_out(one.episode.id, one.run.id, str(trajectory.task.key), refusal)
                 continue
-            self._manifest.add(one, made)
-            pictures.add(self._form.pictures(made))
-            more = {"task": str(made.task.key), "agent": made.agent, "agent_kind": made.kind.value}
-            outcome = {"result": made.result.value, "score": made.score, "measures": dict(made.measures)}
-            self._index.line({"trajectory": made.id, **more, **outcome, **source_of(one)})
-            yield from self._form.rows(made)
+            self._manifest.add(one, trajectory)
+            pictures.add(self._form.pictures(trajectory))
+            more = {"task": str(trajectory.task.key), "agent": trajectory.agent, "agent_kind": trajectory.kind.value}
+            outcome = {
+                "result": trajectory.result.value,
+                "score": trajectory.score,
+                "measures": dict(trajectory.measures),
+            }
+            self._index.line({"trajectory": trajectory.id, **more, **outcome, **source_of(one)})
+            yield from self._form.rows(trajectory)
 
     def _unused(self, scope: Scope) -> Entry:
         """The list of what was left out and why."""

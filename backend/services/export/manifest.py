@@ -34,16 +34,16 @@ class Manifest:
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     benchmarks: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def add(self, found: Found, recorded: Recorded) -> None:
+    def add(self, row: Found, recorded: Recorded) -> None:
         """Counts a trajectory."""
         self.trajectories += 1
         self.steps += len(recorded.acted)
         self.results[recorded.result.value] += 1
         self.kinds[recorded.kind.value] += 1
-        self.runs.setdefault(str(found.run.id), self._run(found))
-        benchmark = self.benchmarks.setdefault(found.benchmark.name, described(found.benchmark))
+        self.runs.setdefault(str(row.run.id), self._run(row))
+        benchmark = self.benchmarks.setdefault(row.benchmark.name, described(row.benchmark))
         benchmark["trajectories"] += 1
-        benchmark["versions"][str(found.task_set.version)] = found.task_set.content_hash
+        benchmark["versions"][str(row.task_set.version)] = row.task_set.content_hash
 
     def file(self, name: str, sha256: str, size: int, rows: int) -> None:
         """Notes a file."""
@@ -68,21 +68,21 @@ class Manifest:
                 "pictures_missing": self.pictures_missing,
             },
             "left_out": dict(sorted(self.left_out.items())),
-            "notes": [found["note"] for _, found in sorted(self.benchmarks.items()) if found["note"]],
-            "benchmarks": [found for _, found in sorted(self.benchmarks.items())],
-            "runs": [found for _, found in sorted(self.runs.items())],
+            "notes": [each["note"] for _, each in sorted(self.benchmarks.items()) if each["note"]],
+            "benchmarks": [each for _, each in sorted(self.benchmarks.items())],
+            "runs": [each for _, each in sorted(self.runs.items())],
             "files": self.files,
         }
 
-    def _run(self, found: Found) -> dict[str, Any]:
+    def _run(self, row: Found) -> dict[str, Any]:
         """A run with what defines its agent."""
-        run = found.run
+        run = row.run
         return {
             "id": str(run.id),
             "purpose": run.purpose,
-            "benchmark": found.benchmark.name,
-            "benchmark_version": found.task_set.version,
-            "agent": found.agent.name,
+            "benchmark": row.benchmark.name,
+            "benchmark_version": row.task_set.version,
+            "agent": row.agent.name,
             "provider": run.provider,
             "config": self.masker.settings(run.config),
             "pins": self.masker.settings(run.pins),

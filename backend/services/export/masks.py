@@ -22,9 +22,9 @@ class Masker:
 
     def __init__(self, folder: Path) -> None:
         """Args: folder: of the secrets, one file each; may be missing."""
-        found = {text for value in _contents(folder) for text in _texts(value) if len(text) >= LEAST}
-        longest_first = sorted(found, key=lambda text: (-len(text), text))
-        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if found else None
+        texts = {text for value in _contents(folder) for text in _texts(value) if len(text) >= LEAST}
+        longest_first = sorted(texts, key=lambda text: (-len(text), text))
+        self._pattern = re.compile("|".join(map(re.escape, longest_first))) if texts else None
 
     def text(self, value: str) -> str:
         """The text without secrets."""

@@ -25,69 +25,69 @@ TOGETHER = 10
 
 
 def recorded(
-    session: Session, found: Sequence[Found], store: ArtifactStore, masker: Masker
+    session: Session, page: Sequence[Found], store: ArtifactStore, masker: Masker
 ) -> Iterator[tuple[Found, Recorded]]:
     """Each episode with what was recorded of it, in order."""
-    measures = attempts.measures(session, [one.evaluation.id for one in found])
-    for start in range(0, len(found), TOGETHER):
-        some = found[start : start + TOGETHER]
+    measures = attempts.measures(session, [one.evaluation.id for one in page])
+    for start in range(0, len(page), TOGETHER):
+        some = page[start : start + TOGETHER]
         steps = _steps(session, some, store, masker)
         for one in some:
             yield one, _recorded(session, one, measures[one.evaluation.id], steps.get(one.attempt.id, ()), masker)
 
 
-def source_of(found: Found) -> dict[str, Any]:
+def source_of(row: Found) -> dict[str, Any]:
     """Where a trajectory comes from. It names no person: who acted is said by its kind alone."""
     return {
-        "run": str(found.run.id),
-        "purpose": found.run.purpose,
-        "episode": str(found.episode.id),
-        "repeat": found.episode.repeat,
-        "seed": found.episode.seed,
-        "attempt": str(found.attempt.id),
-        "attempt_number": found.attempt.number,
-        "provider": found.run.provider,
-        "worker": found.worker.name,
-        "worker_version": found.worker.version,
-        "node": found.node,
-        "evaluator_version": found.evaluation.version,
-        "task_set": found.task_set.content_hash,
-        "task_hash": found.task.content_hash,
-        "variant": found.run.config.get("variant"),
-        "ended_at": found.episode.ended_at.isoformat() if found.episode.ended_at else None,
+        "run": str(row.run.id),
+        "purpose": row.run.purpose,
+        "episode": str(row.episode.id),
+        "repeat": row.episode.repeat,
+        "seed": row.episode.seed,
+        "attempt": str(row.attempt.id),
+        "attempt_number": row.attempt.number,
+        "provider": row.run.provider,
+        "worker": row.worker.name,
+        "worker_version": row.worker.version,
+        "node": row.node,
+        "evaluator_version": row.evaluation.version,
+        "task_set": row.task_set.content_hash,
+        "task_hash": row.task.content_hash,
+        "variant": row.run.config.get("variant"),
+        "ended_at": row.episode.ended_at.isoformat() if row.episode.ended_at else None,
     }
 
 
 def _recorded(
-    session: Session, found: Found, measures: Mapping[str, float], steps: Sequence[RecordedStep], masker: Masker
+    session: Session, row: Found, measures: Mapping[str, float], steps: Sequence[RecordedStep], masker: Masker
 ) -> Recorded:
-    task = task_of(session, found.task, found.run.config)
-    parts = tuple(PartResult.model_validate(part) for part in found.evaluation.parts)
+    task = task_of(session, row.task, row.run.config)
+    parts = tuple(PartResult.model_validate(part) for part in row.evaluation.parts)
     return Recorded(
-        id=str(found.attempt.id),
+        id=str(row.attempt.id),
         task=task.model_copy(update={"instruction": masker.text(task.instruction)}),
         benchmark={
-            "name": found.benchmark.name,
-            "version": found.task_set.version,
-            "content_hash": found.task_set.content_hash,
+            "name": row.benchmark.name,
+            "version": row.task_set.version,
+            "content_hash": row.task_set.content_hash,
         },
-        agent=found.agent.name,
-        kind=AgentKind(found.kind),
-        result=Result(found.result),
-        score=_score(found),
-        ended_by=found.episode.ended_by or "",
+        agent=row.agent.name,
+        kind=AgentKind(row.kind),
+        result=Result(row.result),
+        score=_score(row),
+        ended_by=row.episode.ended_by or "",
         steps=tuple(_with_reached(step, parts) for step in steps),
         measures=measures,
         parts=parts,
-        source=source_of(found),
+        source=source_of(row),
     )
 
 
-def _score(found: Found) -> float:
+def _score(row: Found) -> float:
     """Only scored attempts are asked for: work that people judge has no score, and is no 0."""
-    if found.evaluation.score is None:
-        raise Conflict(f"the attempt {found.attempt.id} was handed in and has no score")
-    return found.evaluation.score
+    if row.evaluation.score is None:
+        raise Conflict(f"the attempt {row.attempt.id} was handed in and has no score")
+    return row.evaluation.score
 
 
 def _with_reached(step: RecordedStep, parts: Sequence[PartResult]) -> RecordedStep:
@@ -96,9 +96,9 @@ def _with_reached(step: RecordedStep, parts: Sequence[PartResult]) -> RecordedSt
 
 
 def _steps(
-    session: Session, found: Sequence[Found], store: ArtifactStore, masker: Masker
+    session: Session, page: Sequence[Found], store: ArtifactStore, masker: Masker
 ) -> Mapping[UUID, Sequence[RecordedStep]]:
-    rows = list(repository.steps(session, [one.attempt.id for one in found]))
+    rows = list(repository.steps(session, [one.attempt.id for one in page]))
     types = repository.media_types(session, {row.shown_sha256 for row in rows if row.shown_sha256})
     return {
         attempt_id: [_step(row, types, store, masker) for row in own]

@@ -85,9 +85,9 @@ def exports(
 
 def check(query: Sequence[tuple[str, str]]) -> None:
     """Raises Invalid where the form is unknown, or has no table and one is asked for."""
-    wanted = dict(query)
+    values = dict(query)
     registry.load()
-    name, file_format = wanted.get("form", "steps"), wanted.get("format", "jsonl")
+    name, file_format = values.get("form", "steps"), values.get("format", "jsonl")
     if name not in registry.names(Kind.TRAINING):
         raise Invalid(f"there is no form {name[:80]!r}", path="form")
     check_form(name, file_format, registry.lookup(Kind.TRAINING, name).columns)
@@ -107,11 +107,11 @@ def command_of(query: Sequence[tuple[str, str]]) -> str:
 
 def _choices(session: Session, project_id: UUID) -> Choices:
     registry.load()
-    found: Mapping[str, Any] = {name: registry.lookup(Kind.TRAINING, name) for name in registry.names(Kind.TRAINING)}
+    forms: Mapping[str, Any] = {name: registry.lookup(Kind.TRAINING, name) for name in registry.names(Kind.TRAINING)}
     rows = repository.choices(session, project_id)
-    first = sorted(found, key=lambda name: (found[name].columns is None, name != "steps", name))
+    first = sorted(forms, key=lambda name: (forms[name].columns is None, name != "steps", name))
     return Choices(
-        forms=[FormChoice(name, found[name].about, found[name].columns is not None) for name in first],
+        forms=[FormChoice(name, forms[name].about, forms[name].columns is not None) for name in first],
         benchmarks=sorted({row[0] for row in rows}),
         domains=sorted({row[1] for row in rows}),
         levels=sorted({row[2] for row in rows if row[2] is not None}),

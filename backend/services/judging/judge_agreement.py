@@ -119,10 +119,10 @@ def _level(name: str, rows: Sequence[AnyRow]) -> Level:
 
 
 def _by_attempt(rows: Iterable[AnyRow]) -> Mapping[UUID, list[AnyRow]]:
-    found: defaultdict[UUID, list[AnyRow]] = defaultdict(list)
+    by_attempt: defaultdict[UUID, list[AnyRow]] = defaultdict(list)
     for row in rows:
-        found[row.attempt_id].append(row)
-    return found
+        by_attempt[row.attempt_id].append(row)
+    return by_attempt
 
 
 def _alpha(rows: Sequence[AnyRow], *, with_judge: bool) -> Alpha:
@@ -133,10 +133,10 @@ def _alpha(rows: Sequence[AnyRow], *, with_judge: bool) -> Alpha:
 
 def _units(rows: Sequence[AnyRow], *, with_judge: bool) -> list[list[bool]]:
     """Of each criterion of an attempt the verdicts."""
-    found: dict[str, list[bool]] = {}
+    units: dict[str, list[bool]] = {}
     for row in rows:
-        found.setdefault(row.criterion, [row.judge] if with_judge else []).append(row.reached)
-    return list(found.values())
+        units.setdefault(row.criterion, [row.judge] if with_judge else []).append(row.reached)
+    return list(units.values())
 
 
 def _correlations(rows: Sequence[AnyRow]) -> list[Correlation]:

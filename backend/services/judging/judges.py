@@ -63,10 +63,10 @@ def cost_of_attempt(session: Session, attempt_id: UUID) -> JudgeCost:
 
 def get_judge(session: Session, judge_id: UUID) -> Judge:
     """The judge. Raises NotFound."""
-    found = repository.get(session, judge_id)
-    if found is None:
+    judge = repository.get(session, judge_id)
+    if judge is None:
         raise NotFound(f"there is no judge {judge_id}", hint="`deskarena judge list` shows them.")
-    return found
+    return judge
 
 
 def list_judges(session: Session, project: Project) -> list[Judge]:
@@ -110,22 +110,22 @@ def _picture(row: Mapping[Any, Any]) -> KeptPicture | None:
 
 def judge_of_attempt(session: Session, attempt_id: UUID, config: JudgeConfig) -> UUID:
     """The judge of this configuration, with the prompt of today, in the attempt's project."""
-    told = config.model_dump(mode="json")
+    settings = config.model_dump(mode="json")
     values = {
         "kind": JudgeKind.VLM.value,
         "endpoint": config.endpoint,
         "model": config.model,
         "prompt_sha256": PROMPT_SHA256,
-        "config": told,
+        "config": settings,
     }
     project_id = repository.project_of(session, attempt_id)
-    return repository.get_or_make(session, project_id, digest([told, PROMPT_SHA256]), values).id
+    return repository.get_or_make(session, project_id, digest([settings, PROMPT_SHA256]), values).id
 
 
 def known_answer(session: Session, question: str, vote: int) -> JudgeReply | None:
     """An answer to this question that could be used; None if there is none yet."""
-    found = repository.usable_answer(session, question, vote)
-    return None if found is None else JudgeReply.model_validate(found.answer)
+    row = repository.usable_answer(session, question, vote)
+    return None if row is None else JudgeReply.model_validate(row.answer)
 
 
 def keep_answer(session: Session, answer_id: UUID, place: AnswerPlace, reply: JudgeReply) -> None:

@@ -99,7 +99,7 @@ def next_task(session: Session, judge_id: UUID, person: Actor) -> ReviewTask | N
 
 
 def give_verdicts(
-    session: Session, judge_id: UUID, item_id: UUID, person: Actor, said: Mapping[str, bool | None]
+    session: Session, judge_id: UUID, item_id: UUID, person: Actor, verdicts: Mapping[str, bool | None]
 ) -> None:
     """Keeps a person's verdict on every criterion of an item; None: cannot be told from what is shown.
 
@@ -109,8 +109,8 @@ def give_verdicts(
     """
     judge, item = _item(session, judge_id, item_id, JudgeKind.VLM)
     criteria = _criteria(session, judge, item, ())
-    asked = {criterion.name for criterion in criteria}
-    if wrong := asked ^ set(said):
+    names = {criterion.name for criterion in criteria}
+    if wrong := names ^ set(verdicts):
         raise Invalid(f"every criterion needs a verdict, and no other: {', '.join(sorted(wrong))[:200]}", path="said")
     repository.put_verdicts(
         session,
@@ -120,7 +120,7 @@ def give_verdicts(
                 "actor_id": person.id,
                 "criterion": criterion.name,
                 "text": criterion.text,
-                "reached": said[criterion.name],
+                "reached": verdicts[criterion.name],
             }
             for criterion in criteria
         ],

@@ -55,8 +55,8 @@ def _page(session: Session, judge: Judge) -> JudgePage:
 
 def agreement_rows(page: JudgePage) -> Iterator[dict[str, Any]]:
     """Judge beside people by level, flat."""
-    found = page.agreement
-    for level in (found.whole, *found.levels):
+    agreement = page.agreement
+    for level in (agreement.whole, *agreement.levels):
         yield _level_row(level)
 
 

@@ -36,9 +36,9 @@ def settled(config: RunConfig) -> RunConfig:
 
 def shuffled(tasks: Sequence[T], seed: int) -> list[T]:
     """The tasks in the random order of the seed."""
-    found = list(tasks)
-    random.Random(seed).shuffle(found)  # noqa: S311 - an order that can be repeated, no secret
-    return found
+    order = list(tasks)
+    random.Random(seed).shuffle(order)  # noqa: S311 - an order that can be repeated, no secret
+    return order
 
 
 def held_back(state_reason: str) -> dict[str, Any]:
@@ -48,8 +48,8 @@ def held_back(state_reason: str) -> dict[str, Any]:
 
 def is_lost(episode: Episode) -> bool:
     """Whether it waits for its person because an attempt was lost: they have judged it, and may begin it anew."""
-    held = episode.state == EpisodeState.WAITING and episode.available_at == LATER
-    return held and episode.reason != WAITS
+    postponed = episode.state == EpisodeState.WAITING and episode.available_at == LATER
+    return postponed and episode.reason != WAITS
 
 
 def seconds_of(seconds: Mapping[str, Any]) -> float:

@@ -58,10 +58,10 @@ def release_lease(session: Session, lease_id: UUID, reason: str) -> None:
 def end_on_nodes(session: Session, cluster: str) -> list[UUID]:
     """Takes away every lease on nodes of a cluster that are lost or gone. Returns the attempts lost by it."""
     ended = [state for state in NodeState if state.ends_attempts]
-    found = leases.on_nodes(session, cluster, ended)
+    rows = leases.on_nodes(session, cluster, ended)
     # Before runs and leases, as heartbeats do, which lock a worker's leases as they come.
-    repository.hold(session, {worker for _, worker, _ in found})
-    reasons = {lease: f"its node was lost: {why}" for lease, _, why in found}
+    repository.hold(session, {worker for _, worker, _ in rows})
+    reasons = {lease: f"its node was lost: {why}" for lease, _, why in rows}
     return _end_leases(session, reasons, None)
 
 

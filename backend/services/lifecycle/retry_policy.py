@@ -64,7 +64,7 @@ def lose(  # noqa: PLR0913 - what is known of a loss
     *,
     seconds: Mapping[str, float] | None = None,
     after_action: bool = False,
-    kept: Evaluation | None = None,
+    evaluation: Evaluation | None = None,
 ) -> None:
     """Ends a live attempt as lost and decides on its episode: wait for another attempt, or be lost.
 
@@ -76,29 +76,31 @@ def lose(  # noqa: PLR0913 - what is known of a loss
         message: what happened, for people.
         seconds: seconds by phase.
         after_action: it came right after an action of the agent.
-        kept: its evidence, where only the verdict is missing.
+        evaluation: its evidence, where only the verdict is missing.
     """
-    found = repository.locked(session, attempt_id)
-    if found is None:
+    rows = repository.locked(session, attempt_id)
+    if rows is None:
         raise NotFound(f"there is no attempt {attempt_id}")
-    attempt, episode, _ = found
+    attempt, episode, _ = rows
     ended = {"failure_class": failure.value, "failure_message": message[:MESSAGE_LIMIT], "after_action": after_action}
     spent = {**attempt.seconds, **(seconds or {})}
     move(session, run, attempt, AttemptState.LOST, ended_at=workers.now(session), seconds=spent, **ended)
     session.flush()  # The losses counted below include this one.
-    after_loss(session, run, episode, attempt, kept)
+    after_loss(session, run, episode, attempt, evaluation)
     settle(session, run)
 
 
-def after_loss(session: Session, run: Run, episode: Episode, attempt: Attempt, kept: Evaluation | None = None) -> None:
-    """Moves the episode of an attempt that has just been lost; `kept`: its evidence, if only the verdict is missing."""
+def after_loss(
+    session: Session, run: Run, episode: Episode, attempt: Attempt, evaluation: Evaluation | None = None
+) -> None:
+    """Moves the episode of an attempt just lost; `evaluation`: its evidence, if only the verdict is missing."""
     if RunState(run.state) is RunState.CANCELLED:
         ended = {"outcome": Outcome.CANCELLED.value, "ended_at": workers.now(session)}
         move(session, run, episode, EpisodeState.CANCELLED, **ended)
         validation_results.note(session, run, episode, None)
         return
-    if kept is not None:
-        repeat(session, run, episode, kept, Asked(pause=repeat_pause(0) or 0.0))
+    if evaluation is not None:
+        repeat(session, run, episode, evaluation, Asked(pause=repeat_pause(0) or 0.0))
         return
     known = repository.losses(session, episode.id, episode.retries_from)
     delay = next_try([loss for loss, _ in known])
@@ -134,37 +136,37 @@ def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, mess
     validation_results.note(session, run, episode, None)
 
 
-def repeat(session: Session, run: Run, episode: Episode, kept: Evaluation, asked: Asked) -> UUID:
+def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation, request: Asked) -> UUID:
     """Has a worker judge kept evidence again; until then the episode waits, and nobody else may begin it.
 
     Args:
         session: the transaction.
         run: its run, locked.
         episode: one that runs, or was lost.
-        kept: the evidence of its last attempt.
-        asked: how.
+        evaluation: the evidence of its last attempt.
+        request: how.
 
     Returns:
         The request's id.
     """
     again = {} if episode.state == EpisodeState.RUNNING else AGAIN
-    move(session, run, episode, EpisodeState.WAITING, **again, available_at=HELD, reason=_repeated(asked.pause))
+    move(session, run, episode, EpisodeState.WAITING, **again, available_at=HELD, reason=_repeated(request.pause))
     if RunState(run.state) is RunState.COMPLETED:
         move(session, run, run, RunState.RUNNING, ended_at=None)
     values = {
         "episode_id": episode.id,
-        "attempt_id": kept.attempt_id,
-        "task_id": asked.task_id or episode.task_id,
-        "before_id": kept.id,
-        "actor_id": asked.actor_id,
+        "attempt_id": evaluation.attempt_id,
+        "task_id": request.task_id or episode.task_id,
+        "before_id": evaluation.id,
+        "actor_id": request.actor_id,
         "make_current": True,
-        "judge": dict(asked.judge),
-        "anew": asked.anew,
-        "available_at": workers.now(session) + timedelta(seconds=asked.pause),
+        "judge": dict(request.judge),
+        "anew": request.anew,
+        "available_at": workers.now(session) + timedelta(seconds=request.pause),
     }
-    found = reevaluations.put(session, values)
+    rescore_id = reevaluations.put(session, values)
     worker_wakeup.wake_workers(session)
-    return found
+    return rescore_id
 
 
 def still_waits(episode: Episode, attempt: Attempt) -> bool:

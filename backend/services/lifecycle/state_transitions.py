@@ -93,8 +93,8 @@ def move_all(  # noqa: PLR0913 - which ones, and to what
         scheduler.ended(session, run.id, number)
     if number:
         run.rollup_stale = True
-        told = {"from": str(old), "to": str(new), "count": number}
-        events.append(session, run, Kind.EPISODE_STATE, told | _told(values))
+        data = {"from": str(old), "to": str(new), "count": number}
+        events.append(session, run, Kind.EPISODE_STATE, data | _told(values))
     return number
 
 

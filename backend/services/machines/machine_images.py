@@ -68,11 +68,11 @@ def all_images(data: Path, default: str = "") -> list[FoundImage]:
 
 def one_image(data: Path, name: str, default: str = "") -> FoundImage:
     """The image of that name. Raises NotFound, which says which there are."""
-    found = all_images(data, default)
-    for each in found:
+    images = all_images(data, default)
+    for each in images:
         if each.name == name:
             return each
-    known = ", ".join(each.name for each in found) or "none"
+    known = ", ".join(each.name for each in images) or "none"
     raise NotFound(f"there is no image {name!r} in {data / IMAGES}", hint=f"There are: {known}.")
 
 
@@ -86,16 +86,16 @@ def remove_image(data: Path, name: str) -> int:
         NotFound: there is none of that name.
         OSError: it cannot be removed.
     """
-    found = one_image(data, name)
+    image = one_image(data, name)
     # First the name, at once: what is half removed must not look like an image.
-    aside = found.place.with_name(f".removed-{name}")
+    aside = image.place.with_name(f".removed-{name}")
     shutil.rmtree(aside, ignore_errors=True)
-    found.place.rename(aside)
+    image.place.rename(aside)
     shutil.rmtree(aside)
-    for template in found.templates:
+    for template in image.templates:
         shutil.rmtree(template.place)
         template.place.with_name(f"{template.place.name}.lock").unlink(missing_ok=True)
-    return found.size + sum(template.size for template in found.templates)
+    return image.size + sum(template.size for template in image.templates)
 
 
 def _found(place: Path, templates: Iterable[FoundTemplate], default: str) -> FoundImage:
@@ -112,9 +112,9 @@ def _templates(data: Path) -> Iterable[tuple[str, FoundTemplate]]:
     folder = data / TEMPLATES
     for place in sorted(folder.iterdir()) if folder.is_dir() else []:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            told = json.loads((place / ABOUT).read_text(encoding="utf-8"))
-            width, height = told["screen"]
-            yield str(told["image"]), FoundTemplate(place, (int(width), int(height)), _size(place))
+            facts = json.loads((place / ABOUT).read_text(encoding="utf-8"))
+            width, height = facts["screen"]
+            yield str(facts["image"]), FoundTemplate(place, (int(width), int(height)), _size(place))
 
 
 def _size(place: Path) -> int:

@@ -137,15 +137,15 @@ def _said(attempt: Attempt | None, name: str) -> Any:
 
 
 def _done(row: Any) -> Done:
-    said = row.Attempt.person or {}
+    answers = row.Attempt.person or {}
     return Done(
         episode=row.Episode,
         task=row.Task,
         steps=row.Attempt.current_step,
         seconds=seconds_of(row.Attempt.seconds),
-        feasible=said.get("feasible"),
-        rating=said.get("rating"),
-        second_try=said.get("second_try") or {},
+        feasible=answers.get("feasible"),
+        rating=answers.get("rating"),
+        second_try=answers.get("second_try") or {},
     )
 
 
@@ -176,8 +176,8 @@ def begin(session: Session, run_id: UUID, episode_id: UUID, *, feasible: bool) -
     return episode
 
 
-def _start(session: Session, episode: Episode, said: dict[str, Any]) -> None:
-    episode.person = {**(episode.person or {}), **said}
+def _start(session: Session, episode: Episode, facts: dict[str, Any]) -> None:
+    episode.person = {**(episode.person or {}), **facts}
     episode.available_at, episode.reason = episodes.now(session), ""
     worker_wakeup.wake_workers(session)
 
@@ -243,10 +243,10 @@ def _locked(session: Session, run_id: UUID) -> Run:
 
 
 def _episode(session: Session, run: Run, episode_id: UUID) -> Episode:
-    found = episodes.lock(session, episode_id)
-    if found is None or found.run_id != run.id:
+    episode = episodes.lock(session, episode_id)
+    if episode is None or episode.run_id != run.id:
         raise NotFound("there is no such episode in this run")
-    return found
+    return episode
 
 
 def _ended(session: Session, run_id: UUID, episode_id: UUID) -> Attempt:

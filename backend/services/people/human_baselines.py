@@ -87,8 +87,8 @@ class DomainRow:
 
 def trial(row: AnyRow) -> Trial:
     """One scored episode of a person."""
-    said: Mapping[str, Any] = row.Attempt.person or {}
-    again = said.get("second_try") or {}
+    answers: Mapping[str, Any] = row.Attempt.person or {}
+    again = answers.get("second_try") or {}
     learned = not row.Episode.solved and bool(again.get("solved"))
     return Trial(
         run_id=row.run_id,
@@ -98,7 +98,7 @@ def trial(row: AnyRow) -> Trial:
         score=float(row.Episode.score or 0.0),
         steps=int(again["steps"] if learned else row.Episode.steps),
         seconds=seconds_of(row.Attempt.seconds),
-        rating=said.get("rating"),
+        rating=answers.get("rating"),
         again=learned,
     )
 
@@ -178,7 +178,7 @@ def label_tasks(session: Session, benchmark: str, by: By) -> tuple[int, int]:
 
 def labels(of: Sequence[Trial], by: By) -> list[dict[str, Any]]:
     """Rows for `import_labels`, by task."""
-    found = []
+    rows = []
     for task in sorted({one.task for one in of}):
         mine = [one for one in of if one.task == task]
         solved = [one for one in mine if one.solved]
@@ -194,8 +194,8 @@ def labels(of: Sequence[Trial], by: By) -> list[dict[str, Any]]:
             row["source"] = DifficultySource.HUMAN_RATING.value
         if (by is By.TIME and solved) or (by is By.RATING and ratings):
             row.setdefault("source", DifficultySource.HUMAN_TIME.value)
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -31,8 +31,8 @@ def _key(attempt_id: UUID) -> str:
 
 def hand_of(attempt_id: UUID) -> str:
     """The token of who has taken over; empty if nobody has, or the broker is away."""
-    found = broker.current().call(lambda client: client.get(_key(attempt_id)), None)
-    return found.decode() if found else ""
+    value = broker.current().call(lambda client: client.get(_key(attempt_id)), None)
+    return value.decode() if value else ""
 
 
 async def take_hand(attempt_id: UUID, token: str) -> bool:
@@ -48,8 +48,8 @@ async def give_hand(attempt_id: UUID, token: str) -> None:
 
 async def holder(attempt_id: UUID) -> str:
     """Like `hand_of`, without holding up anybody."""
-    found = await _call(lambda client: client.get(_key(attempt_id)))
-    return found.decode() if found else ""
+    value = await _call(lambda client: client.get(_key(attempt_id)))
+    return value.decode() if value else ""
 
 
 async def _call(work: Any) -> Any:

@@ -87,9 +87,11 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
         NotFound: there is no such benchmark, or a run is not on its board.
         Invalid: its tasks have no checkpoints of this form.
     """
-    found = get_benchmark(session, benchmark)
-    if found.kind != KIND:
-        raise Invalid(f"{benchmark!r} is a {found.kind} benchmark", path="benchmark", hint=f"These are for {KIND}.")
+    benchmark_row = get_benchmark(session, benchmark)
+    if benchmark_row.kind != KIND:
+        raise Invalid(
+            f"{benchmark!r} is a {benchmark_row.kind} benchmark", path="benchmark", hint=f"These are for {KIND}."
+        )
     task_set = latest_task_set(session, benchmark)
     known = boards.conditions(session, task_set.id)
     chosen = _chosen(known, run_ids)

@@ -77,7 +77,7 @@ def _operations(session: Session, task_set: TaskSet) -> list[Operation]:
 
 
 def _cells(session: Session, row: Row, operations: Sequence[Operation]) -> list[Mastery]:
-    totals = [found for found in repository.task_totals(session, row.run.id) if found.extra.get("operations")]
+    totals = [task for task in repository.task_totals(session, row.run.id) if task.extra.get("operations")]
     return [
         Mastery(
             alone=_summary(totals, operation.name, alone=True), within=_summary(totals, operation.name, alone=False)
@@ -87,8 +87,8 @@ def _cells(session: Session, row: Row, operations: Sequence[Operation]) -> list[
 
 
 def _summary(totals: Sequence[TaskTotals], operation: str, *, alone: bool) -> Summary | None:
-    found = [task for task in totals if operation in task.extra["operations"] and (task.level == ALONE) == alone]
-    return summarise(found) if found else None
+    tasks = [task for task in totals if operation in task.extra["operations"] and (task.level == ALONE) == alone]
+    return summarise(tasks) if tasks else None
 
 
 HEAD = ("agent", "run", "mark", "operation", "where", "tasks", "episodes", "scored", "lost", "success_rate",
@@ -99,17 +99,17 @@ def rows(board: OperationBoard) -> Iterator[list[object]]:
     """The board as a table; `where` is `alone` or `within`, as HEAD names the columns."""
     for line in board.lines:
         for operation, cell in zip(board.operations, line.cells, strict=True):
-            for where, found in _places(cell).items():
+            for where, summary in _places(cell).items():
                 names = [line.label, str(line.row.run.id), line.row.mark, operation.name, where]
-                yield [*names, *_numbers(found)]
+                yield [*names, *_numbers(summary)]
 
 
 def _places(cell: Mastery) -> Mapping[str, Summary]:
-    return {name: found for name, found in (("alone", cell.alone), ("within", cell.within)) if found is not None}
+    return {name: summary for name, summary in (("alone", cell.alone), ("within", cell.within)) if summary is not None}
 
 
-def _numbers(found: Summary) -> list[object]:
-    success, mean = found.success_interval or ("", ""), found.mean_interval or ("", "")
-    counts = [found.tasks, found.episodes, found.counts.scored, found.counts.lost]
-    rates = [found.success_rate, *success, found.mean_score, *mean]
+def _numbers(summary: Summary) -> list[object]:
+    success, mean = summary.success_interval or ("", ""), summary.mean_interval or ("", "")
+    counts = [summary.tasks, summary.episodes, summary.counts.scored, summary.counts.lost]
+    rates = [summary.success_rate, *success, summary.mean_score, *mean]
     return [*counts, *("" if value is None else value for value in rates)]

@@ -89,16 +89,16 @@ class Sampled:
     @property
     def by_rules(self) -> list[Share]:
         """Shares of what rules suggest, among all that were drawn, for the labels that have a rule."""
-        found = failure_labels.shares([{one.label for one in row.suggestions} for row in self.rows])
-        return [share for share, label in zip(found, LABELS, strict=True) if label.by_rule]
+        shares = failure_labels.shares([{one.label for one in row.suggestions} for row in self.rows])
+        return [share for share, label in zip(shares, LABELS, strict=True) if label.by_rule]
 
     @property
     def agreement(self) -> list[Agreement]:
         """Of every label that somebody set, over the episodes that several people judged."""
         twice = [[review.labels for review in row.reviews] for row in self.rows if len(row.reviews) > 1]
-        used = [label.key for label in LABELS if any(label.key in said for unit in twice for said in unit)]
+        used = [label.key for label in LABELS if any(label.key in labels for unit in twice for labels in unit)]
         return [
-            Agreement(key, krippendorffs_alpha([[key in said for said in unit] for unit in twice]), len(twice))
+            Agreement(key, krippendorffs_alpha([[key in labels for labels in unit] for unit in twice]), len(twice))
             for key in used
         ]
 
@@ -108,8 +108,8 @@ def sample(session: Session, run_id: UUID, *, number: int = SAMPLE, seed: int = 
     get_run(session, run_id)
     ids = repository.failed(session, run_id)
     drawn = failure_labels.sampled(ids, min(number, MOST), seed)
-    found = {row.episode.id: row for row in _failures(session, drawn)}
-    return Sampled(run_id, seed, len(ids), [found[key] for key in drawn if key in found])
+    by_id = {row.episode.id: row for row in _failures(session, drawn)}
+    return Sampled(run_id, seed, len(ids), [by_id[key] for key in drawn if key in by_id])
 
 
 def failure_of(session: Session, episode_id: UUID) -> Failure | None:
@@ -141,17 +141,17 @@ def review(  # noqa: PLR0913 - what is said, and by whom
     unknown = sorted(set(labels) - KEYS)
     if unknown:
         raise Invalid(f"there is no label {unknown[0]!r}", path="labels", hint=f"There are {', '.join(sorted(KEYS))}.")
-    found = failure_of(session, episode_id)
-    if found is None:
+    failure = failure_of(session, episode_id)
+    if failure is None:
         raise Conflict(f"the episode {episode_id} has not failed", hint="Only what is scored below 1 has failed.")
     who = projects.person(session, project, person)
     repository.put(
         session,
         episode_id=episode_id,
-        attempt_id=found.attempt_id,
+        attempt_id=failure.attempt_id,
         actor_id=who.id,
         labels=[label.key for label in LABELS if label.key in labels],
-        suggested=found.suggestions,
+        suggested=failure.suggestions,
         note=note,
     )
     return next(iter(_failures(session, [episode_id])))
@@ -159,27 +159,27 @@ def review(  # noqa: PLR0913 - what is said, and by whom
 
 def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
     rows = repository.episodes(session, ids)
-    seen = _seen(session, [attempt for _, _, attempt in rows])
-    said: dict[UUID, list[Review]] = {}
+    steps = _seen(session, [attempt for _, _, attempt in rows])
+    reviews: dict[UUID, list[Review]] = {}
     for row, name in repository.reviews(session, ids):
         suggested = list(dict.fromkeys(str(one[0]) for one in row.suggested))
         accepted = [key for key in suggested if key in row.labels]
         rejected = [key for key in suggested if key not in row.labels]
-        said.setdefault(row.episode_id, []).append(Review(name, row.labels, accepted, rejected, row.note))
+        reviews.setdefault(row.episode_id, []).append(Review(name, row.labels, accepted, rejected, row.note))
     return [
         Failure(
             episode,
             task,
             attempt,
-            failure_labels.suggestions(episode.ended_by, feasible=task.feasible, steps=seen.get(attempt, ())),
-            said.get(episode.id, ()),
+            failure_labels.suggestions(episode.ended_by, feasible=task.feasible, steps=steps.get(attempt, ())),
+            reviews.get(episode.id, ()),
         )
         for episode, task, attempt in rows
     ]
 
 
 def _seen(session: Session, attempts: Sequence[UUID]) -> Mapping[UUID, Sequence[Seen]]:
-    found: dict[UUID, list[Seen]] = {}
+    by_attempt: dict[UUID, list[Seen]] = {}
     for attempt, index, actions, picture, invalid in repository.steps(session, attempts):
-        found.setdefault(attempt, []).append(Seen(index, actions, picture, invalid))
-    return found
+        by_attempt.setdefault(attempt, []).append(Seen(index, actions, picture, invalid))
+    return by_attempt

@@ -95,19 +95,19 @@ def leaderboard(
     Returns:
         Ranked rows by mean score, best first, then marked ones, then those without a scored episode.
     """
-    found, task_set = get_benchmark(session, benchmark), _task_set(session, benchmark, version)
+    benchmark_row, task_set = get_benchmark(session, benchmark), _task_set(session, benchmark, version)
     for run_id in repository.stale_runs(session, task_set.id):
         rollups.refresh(session, run_id)
     session.flush()  # The cubes are read below.
     candidates = repository.conditions(session, task_set.id)
     tasks = repository.number_of_tasks(session, task_set.id)
-    runs, wanted = [condition.run.id for condition in candidates], {Dimension.ALL, *dimensions}
-    cubes, means = _cubes(session, runs, wanted), measure_rollups.of_runs(session, runs, wanted)
+    runs, all_dimensions = [condition.run.id for condition in candidates], {Dimension.ALL, *dimensions}
+    cubes, means = _cubes(session, runs, all_dimensions), measure_rollups.of_runs(session, runs, all_dimensions)
     rows = [_row(each, cubes.get(each.run.id, {}), means.get(each.run.id, {}), tasks) for each in candidates]
     done = human_baselines.trials(session, task_set.id)
     rows = _with_people(session, rows, human_baselines.by_run(done))
-    reported = repository.reported(session, found.id)
-    return Board(found, task_set, tasks, _ranked(rows), reported, human_baselines.by_domain(done))
+    reported = repository.reported(session, benchmark_row.id)
+    return Board(benchmark_row, task_set, tasks, _ranked(rows), reported, human_baselines.by_domain(done))
 
 
 def _with_people(session: Session, rows: Sequence[Row], people: Mapping[UUID, Means]) -> list[Row]:

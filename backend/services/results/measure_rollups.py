@@ -46,8 +46,8 @@ def of_cells(session: Session, run_id: UUID, cells: Cells) -> Cube:
     """The same as it is now, without storing it."""
     cube: dict[Dimension, dict[str, dict[str, MeasureMean]]] = {}
     for row in rows(cells, task_sums(session, run_id)):
-        found = _mean(row["total"], row["n"], (row["low"], row["high"]), row["tasks"], row["undefined_tasks"])
-        cube.setdefault(row["dimension"], {}).setdefault(row["key"], {})[row["measure"]] = found
+        mean = _mean(row["total"], row["n"], (row["low"], row["high"]), row["tasks"], row["undefined_tasks"])
+        cube.setdefault(row["dimension"], {}).setdefault(row["key"], {})[row["measure"]] = mean
     return cube
 
 
@@ -70,10 +70,10 @@ def _mean(total: float, n: int, ends: tuple[float, float], tasks: int, undefined
 
 def task_sums(session: Session, run_id: UUID) -> Sums:
     """Sums per task of a run, from its evaluations as they are now."""
-    found: dict[str, dict[UUID, Cluster]] = {}
+    sums: dict[str, dict[UUID, Cluster]] = {}
     for row in repository.task_sums(session, run_id):
-        found.setdefault(row.measure, {})[row.task_id] = Cluster(row.n, row.total)
-    return found
+        sums.setdefault(row.measure, {})[row.task_id] = Cluster(row.n, row.total)
+    return sums
 
 
 def rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
@@ -81,8 +81,8 @@ def rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
     protocols = _protocols(cells, sums)
     for (dimension, key), tasks in sorted(cells.items()):
         for measure, by_task in sorted(sums.items()):
-            found = [by_task[task.task_id] for task in tasks if task.task_id in by_task]
-            ends = cluster_mean(found)
+            clusters = [by_task[task.task_id] for task in tasks if task.task_id in by_task]
+            ends = cluster_mean(clusters)
             if ends is None:
                 continue
             lacking = [task for task in tasks if task.task_id not in by_task]
@@ -90,10 +90,10 @@ def rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
                 "dimension": dimension,
                 "key": key,
                 "measure": measure,
-                "tasks": len(found),
+                "tasks": len(clusters),
                 "undefined_tasks": sum(_could(task, measure, protocols[measure]) for task in lacking),
-                "n": sum(cluster.n for cluster in found),
-                "total": sum(cluster.total for cluster in found),
+                "n": sum(cluster.n for cluster in clusters),
+                "total": sum(cluster.total for cluster in clusters),
                 "low": ends.low,
                 "high": ends.high,
             }
@@ -102,7 +102,7 @@ def rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
 def _protocols(cells: Cells, sums: Sums) -> dict[str, set[str]]:
     """Which protocols gave each measure in this run."""
     by_task = {task.task_id: task.protocol for task in cells.get((Dimension.ALL, ""), ())}
-    return {measure: {by_task[task] for task in found if task in by_task} for measure, found in sums.items()}
+    return {measure: {by_task[task] for task in clusters if task in by_task} for measure, clusters in sums.items()}
 
 
 def _could(task: TaskTotals, measure: str, protocols: Collection[str]) -> bool:

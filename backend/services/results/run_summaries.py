@@ -24,9 +24,9 @@ def summaries(session: Session, runs: Sequence[Run]) -> dict[UUID, Summary]:
     for run_id in sorted(stale, key=str):
         _renew(session, run_id)
     session.flush()  # The cubes are read below.
-    found = {cell.run_id: summary_of(cell) for cell in repository.cells(session, [run.id for run in runs])}
+    by_run = {cell.run_id: summary_of(cell) for cell in repository.cells(session, [run.id for run in runs])}
     # A run so new that somebody else is making its first cube just now.
-    return {run.id: found.get(run.id) or run_summary(session, run.id) for run in runs}
+    return {run.id: by_run.get(run.id) or run_summary(session, run.id) for run in runs}
 
 
 def _renew(session: Session, run_id: UUID) -> None:

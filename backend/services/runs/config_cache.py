@@ -51,7 +51,7 @@ def tasks_of(session: Session, task_ids: Collection[UUID], config: RunConfig) ->
     """Tasks as a run of that configuration does them, by id; in the place of one that cannot be read: why."""
     variant = config.variant or ""
     missing = {each for each in task_ids if (each, variant) not in _tasks}
-    found: dict[UUID, domain.Task | Unreadable] = {
+    tasks: dict[UUID, domain.Task | Unreadable] = {
         each: _tasks[each, variant] for each in task_ids if each not in missing
     }
     rows = {row.id: row for row in repository.by_ids(session, missing)} if missing else {}
@@ -59,15 +59,15 @@ def tasks_of(session: Session, task_ids: Collection[UUID], config: RunConfig) ->
         try:
             task = task_of(session, rows[each], {"variant": config.variant})
         except KeyError:
-            found[each] = Unreadable("the task: it is gone")
+            tasks[each] = Unreadable("the task: it is gone")
         except ValidationError as error:
-            found[each] = Unreadable(f"the task ({_first(error)})")
+            tasks[each] = Unreadable(f"the task ({_first(error)})")
         except NotFound as error:
-            found[each] = Unreadable(f"the task ({error.message})")
+            tasks[each] = Unreadable(f"the task ({error.message})")
         else:
             _keep(_tasks, (each, variant), task)
-            found[each] = task
-    return found
+            tasks[each] = task
+    return tasks
 
 
 def unread_runs() -> Collection[UUID]:
@@ -93,11 +93,11 @@ def _note(run_id: UUID, tasks: Collection[UUID]) -> None:
         _unread_runs.add(run_id)
 
 
-def _keep(kept: dict[_K, _V], key: _K, value: _V) -> None:
+def _keep(cache: dict[_K, _V], key: _K, value: _V) -> None:
     """Room for the newest: what is lost is read again."""
-    if len(kept) >= _KEPT:
-        kept.clear()
-    kept[key] = value
+    if len(cache) >= _KEPT:
+        cache.clear()
+    cache[key] = value
 
 
 def _first(error: ValidationError) -> str:

@@ -58,9 +58,9 @@ def renew(session: Session, run_id: UUID) -> int:
     except Unreadable:
         return 0
     waiting = [(row, row.max_steps) for row in repository.waiting_tasks(session, run_id)]
-    found = expectations(session, run, waiting)
+    rows = expectations(session, run, waiting)
     runs.lock(session, run_id)  # Only now: nobody's step waits while the past is read.
-    return repository.write(session, run_id, found)
+    return repository.write(session, run_id, rows)
 
 
 def _facts(task: Known, budget: Budget, own: int | None) -> TaskFacts:

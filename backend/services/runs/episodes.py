@@ -61,10 +61,10 @@ def list_episodes(
     session: Session, *, cursor: str | None = None, limit: int = 50, newest_first: bool = False, **filters: Any
 ) -> Page[EpisodeRow]:
     """Episodes, in the order of their making. Filters: `run_id`, `task_id`, `states`, `domain`, `difficulty`."""
-    found = repository.listing(session, cursor=cursor, limit=limit, newest_first=newest_first, **filters)
-    newest = repository.newest_attempts(session, [episode.id for episode, _ in found.items])
-    rows = [EpisodeRow(episode, task, newest.get(episode.id)) for episode, task in found.items]
-    return Page(items=rows, next=found.next)
+    page = repository.listing(session, cursor=cursor, limit=limit, newest_first=newest_first, **filters)
+    newest = repository.newest_attempts(session, [episode.id for episode, _ in page.items])
+    rows = [EpisodeRow(episode, task, newest.get(episode.id)) for episode, task in page.items]
+    return Page(items=rows, next=page.next)
 
 
 def number_waiting(session: Session, run_id: UUID) -> int:
@@ -79,10 +79,10 @@ def live_episodes(session: Session, limit: int = 200) -> list[EpisodeRow]:
 
 def get_attempt(session: Session, attempt_id: UUID) -> Attempt:
     """The attempt. Raises NotFound."""
-    found = attempt_repository.get(session, attempt_id)
-    if found is None:
+    attempt = attempt_repository.get(session, attempt_id)
+    if attempt is None:
         raise NotFound(f"there is no attempt {attempt_id}")
-    return found
+    return attempt
 
 
 def attempts(session: Session, episode_id: UUID) -> list[Attempt]:
@@ -95,9 +95,9 @@ _JUDGED = frozenset({AttemptState.SCORED, AttemptState.HANDED_IN})
 
 def counted_attempt(session: Session, episode_id: UUID) -> Attempt | None:
     """The attempt that an episode's outcome comes from: the scored or handed in one, else the newest."""
-    made = attempts(session, episode_id)
-    scored = [attempt for attempt in made if attempt.state in _JUDGED]
-    return next(reversed(scored or made), None)
+    rows = attempts(session, episode_id)
+    scored = [attempt for attempt in rows if attempt.state in _JUDGED]
+    return next(reversed(scored or rows), None)
 
 
 def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int = 1000) -> list[Step]:
@@ -107,7 +107,7 @@ def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int = 1
 
 def evaluations(session: Session, attempt_ids: Sequence[UUID]) -> list[EvaluationRow]:
     """All evaluations of these attempts, oldest first."""
-    found = attempt_repository.evaluations(session, attempt_ids)
-    keys = [row.id for row in found]
+    rows = attempt_repository.evaluations(session, attempt_ids)
+    keys = [row.id for row in rows]
     measures, evidence = attempt_repository.measures(session, keys), attempt_repository.evidence(session, keys)
-    return [EvaluationRow(row, measures[row.id], evidence[row.id]) for row in found]
+    return [EvaluationRow(row, measures[row.id], evidence[row.id]) for row in rows]

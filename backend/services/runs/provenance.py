@@ -36,7 +36,7 @@ def pins_of(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[s
     registry.load()
     plugin = registry.lookup(Kind.AGENT, config.agent)
     prompts = getattr(plugin, "prompts", dict)
-    found: dict[str, Any] = {
+    pins: dict[str, Any] = {
         "code": code_version(),
         "prompts": dict(prompts()),
         "parameters": dict(config.params),
@@ -48,23 +48,23 @@ def pins_of(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[s
         "preset": config.preset,
     }
     if config.params.get("model"):
-        found["model"] = _model(config, models, today)
+        pins["model"] = _model(config, models, today)
     if config.judge is not None:
-        found["prompts"]["judge"] = PROMPT_SHA256
+        pins["prompts"]["judge"] = PROMPT_SHA256
     if config.action_space:
-        found["prompts"]["action_space"] = _instructions(config)
-    return found
+        pins["prompts"]["action_space"] = _instructions(config)
+    return pins
 
 
 def answered(pins: Mapping[str, Any], model: str) -> dict[str, Any] | None:
     """The pins with this model among those that answered; None if it is there already, or pins no model."""
-    asked = pins.get("model")
-    if not model or not isinstance(asked, Mapping):
+    pin = pins.get("model")
+    if not model or not isinstance(pin, Mapping):
         return None
-    known = list(asked.get("answered", ()))
+    known = list(pin.get("answered", ()))
     if model in known or len(known) >= MOST_MODELS:
         return None
-    return {**pins, "model": {**asked, "answered": [*known, model]}}
+    return {**pins, "model": {**pin, "answered": [*known, model]}}
 
 
 @cache
@@ -89,10 +89,10 @@ def _commit() -> str | None:
     return done.stdout.strip() or None
 
 
-def _space(kind: Kind, name: str | None, given: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _space(kind: Kind, name: str | None, params: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if name is None:
         return None
-    options = registry.lookup(kind, name).Params.model_validate(dict(given or {}))
+    options = registry.lookup(kind, name).Params.model_validate(dict(params or {}))
     return {"name": name, "params": options.model_dump(mode="json")}
 
 
@@ -100,18 +100,18 @@ def _instructions(config: RunConfig) -> str:
     """Hash of what the action space tells a model on this screen."""
     space = registry.lookup(Kind.ACTION_SPACE, config.action_space or "")
     options = space.Params.model_validate(dict(config.action_params or {}))
-    told: str = space(options).instructions(Sight(screen=config.screen))
-    return hashlib.sha256(told.encode()).hexdigest()
+    text: str = space(options).instructions(Sight(screen=config.screen))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _model(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[str, Any]:
-    endpoint, asked = str(config.params.get("endpoint", "")), str(config.params["model"])
+    endpoint, model = str(config.params.get("endpoint", "")), str(config.params["model"])
     offer = models.get(endpoint) or {}
     own = [Price.model_validate(price) for price in offer.get("prices", ())]
-    price = price_of(asked, today, 0, own)
+    price = price_of(model, today, 0, own)
     built_in = BUILT_IN[endpoint][0] if endpoint in BUILT_IN else None
     return {
-        "asked": asked,
+        "asked": model,
         "endpoint": endpoint,
         "api": offer.get("api") or built_in,
         "price": price.model_dump(mode="json") if price is not None else None,

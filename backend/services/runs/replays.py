@@ -27,10 +27,10 @@ def recorded_decisions(session: Session, config: RunConfig, task: Task, repeat: 
 
 def decisions_of(session: Session, episode_id: UUID) -> tuple[Decision, ...]:
     """What the agent decided in the episode's last attempt, in order."""
-    made = repository.of_episode(session, episode_id)
-    if not made:
+    attempts = repository.of_episode(session, episode_id)
+    if not attempts:
         return ()
-    rows = repository.steps(session, made[-1].id)
+    rows = repository.steps(session, attempts[-1].id)
     return tuple(_decision(row) for row in rows if not any(result.get("final") for result in row.results))
 
 

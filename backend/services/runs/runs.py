@@ -110,9 +110,9 @@ def submit_run(
     )
     session.add(run)
     session.flush()  # Episodes and events refer to it.
-    made = _make_episodes(session, run, config, chosen, config.repeats, can, lacking)
-    told = {"benchmark": benchmark.name, "agent": config.agent, "episodes": made, "purpose": run.purpose}
-    events.append(session, run, Kind.RUN_SUBMITTED, told)
+    number = _make_episodes(session, run, config, chosen, config.repeats, can, lacking)
+    data = {"benchmark": benchmark.name, "agent": config.agent, "episodes": number, "purpose": run.purpose}
+    events.append(session, run, Kind.RUN_SUBMITTED, data)
     settle(session, run)  # A run of nothing but not-runnable tasks has already ended.
     worker_wakeup.wake_workers(session)
     return run
@@ -262,12 +262,12 @@ def _repeat_kept(session: Session, run: Run, failures: Sequence[str]) -> int:
     """Where only the verdict is missing, the kept evidence is judged again first; how many there are."""
     if failures and FailureClass.EVALUATOR.value not in failures:
         return 0
-    found = reevaluations.unjudged_of_run(session, run.id)
-    for episode, kept in found:
+    rows = reevaluations.unjudged_of_run(session, run.id)
+    for episode, evaluation in rows:
         episode.flagged, episode.flag_reason, episode.retries_from = False, "", episode.attempts_count
-        retry_policy.repeat(session, run, episode, kept, retry_policy.Asked(anew=True))
+        retry_policy.repeat(session, run, episode, evaluation, retry_policy.Asked(anew=True))
     session.flush()
-    return len(found)
+    return len(rows)
 
 
 def _retry_not_runnable(session: Session, run: Run) -> int:
@@ -300,10 +300,10 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
     chosen = selected(tasks.all_of(session, run.task_set_id), patterns, parts.selections(session, run.task_set_id))
     lacking = without_variant(session, run.task_set_id, config.variant, chosen)
     _wants_from_now(session, run)
-    made = _make_episodes(session, run, config, chosen, repeats, capabilities(session), lacking)
-    events.append(session, run, Kind.EPISODE_STATE, {"to": EpisodeState.WAITING.value, "added": made})
+    number = _make_episodes(session, run, config, chosen, repeats, capabilities(session), lacking)
+    events.append(session, run, Kind.EPISODE_STATE, {"to": EpisodeState.WAITING.value, "added": number})
     worker_wakeup.wake_workers(session)
-    return made
+    return number
 
 
 def _wants_from_now(session: Session, run: Run) -> None:

@@ -45,8 +45,8 @@ def retune_run(session: Session, run_id: UUID, tuning: Tuning) -> Run:
     if RunState(run.state) in _ENDED:
         hint = "" if run.state == RunState.CANCELLED else "`deskarena run retry` tries its lost episodes again."
         raise Conflict(f"the run is {run.state}: nothing of it is given a slot any more", hint=hint)
-    wanted: dict[str, Any] = tuning.model_dump(exclude_unset=True)
-    changed = {name: value for name, value in wanted.items() if getattr(run, name) != value}
+    values: dict[str, Any] = tuning.model_dump(exclude_unset=True)
+    changed = {name: value for name, value in values.items() if getattr(run, name) != value}
     for name, value in changed.items():
         setattr(run, name, value)
     if changed:

@@ -100,11 +100,11 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
     return ValidationReport(name, task_set, runs, done, ok, verdicts)
 
 
-def _verdict(task: Task, found: Mapping[str, TaskValidation], reasons: Mapping[UUID, str]) -> TaskVerdict:
-    scores = {agent: found[agent].score if agent in found else None for agent in VALIDATION_AGENTS}
-    if _by_people(found):
+def _verdict(task: Task, results: Mapping[str, TaskValidation], reasons: Mapping[UUID, str]) -> TaskVerdict:
+    scores = {agent: results[agent].score if agent in results else None for agent in VALIDATION_AGENTS}
+    if _by_people(results):
         return TaskVerdict(task, scores, None, "people judge it")
-    lost = [agent for agent, row in found.items() if row.outcome == Outcome.LOST]
+    lost = [agent for agent, row in results.items() if row.outcome == Outcome.LOST]
     if any(score is None for score in scores.values()):
         why = reasons.get(task.id) or (f"lost: {', '.join(sorted(lost))}" if lost else "not validated")
         return TaskVerdict(task, scores, None, f"not runnable here: {why}" if task.id in reasons else why)
@@ -112,9 +112,9 @@ def _verdict(task: Task, found: Mapping[str, TaskValidation], reasons: Mapping[U
     return TaskVerdict(task, scores, not wrong, "; ".join(wrong))
 
 
-def _by_people(found: Mapping[str, TaskValidation]) -> bool:
+def _by_people(results: Mapping[str, TaskValidation]) -> bool:
     """Whether people judge the task's work: then no agent's score says whether it is sound."""
-    return any(row.outcome == Outcome.HANDED_IN for row in found.values())
+    return any(row.outcome == Outcome.HANDED_IN for row in results.values())
 
 
 def wrongs(*, feasible: bool, scores: Mapping[str, float]) -> list[str]:
@@ -122,13 +122,13 @@ def wrongs(*, feasible: bool, scores: Mapping[str, float]) -> list[str]:
 
     A sound task gives the oracle 1 and the no-op 0; always-FAIL gets 1 where the task is infeasible, else 0.
     """
-    found = []
+    problems = []
     if not is_solved(scores["oracle"]):
-        found.append(f"the oracle scores {scores['oracle']:g}, not 1")
+        problems.append(f"the oracle scores {scores['oracle']:g}, not 1")
     if scores["noop"] != 0.0:
-        found.append(f"doing nothing scores {scores['noop']:g}, not 0")
+        problems.append(f"doing nothing scores {scores['noop']:g}, not 0")
     if feasible and scores["always_fail"] != 0.0:
-        found.append(f"saying FAIL scores {scores['always_fail']:g} on a feasible task, not 0")
+        problems.append(f"saying FAIL scores {scores['always_fail']:g} on a feasible task, not 0")
     if not feasible and not is_solved(scores["always_fail"]):
-        found.append(f"saying FAIL scores {scores['always_fail']:g} on an infeasible task, not 1")
-    return found
+        problems.append(f"saying FAIL scores {scores['always_fail']:g} on an infeasible task, not 1")
+    return problems

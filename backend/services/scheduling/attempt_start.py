@@ -31,40 +31,40 @@ def begin(
         images: of the worker's desktops.
     """
     claims = Claims(session, images)
-    made = [(each, claims.make(each, uuid7(), place), place) for each, place in zip(chosen, places, strict=True)]
+    starts = [(each, claims.make(each, uuid7(), place), place) for each, place in zip(chosen, places, strict=True)]
     scheduler.begun(session, Counter(each.episode.run_id for each in chosen))
-    attempts.add_all(session, [_attempt(*each) for each in made])
-    _tell(session, made)
-    return [claim for _, claim, _ in made]
+    attempts.add_all(session, [_attempt(*each) for each in starts])
+    _tell(session, starts)
+    return [claim for _, claim, _ in starts]
 
 
 def _attempt(chosen: Chosen, claim: Claim, place: Place) -> dict[str, Any]:
-    begun = chosen.episode
+    episode = chosen.episode
     return {
         "id": claim.attempt_id,
-        "episode_id": begun.id,
-        "number": begun.number,
+        "episode_id": episode.id,
+        "number": episode.number,
         "worker_id": place.worker_id,
         "slot_id": place.slot_id,
         "lease_id": place.lease_id,
         "fencing_token": place.slot.fence,
         "controller": (Controller.PERSON if chosen.run.human else Controller.AGENT).value,
-        "person": dict(begun.person) if begun.person else None,
+        "person": dict(episode.person) if episode.person else None,
         "desktop": {"image": claim.image},
     }
 
 
-def _tell(session: Session, made: Sequence[tuple[Chosen, Claim, Place]]) -> None:
-    told: dict[UUID, list[NewEvent]] = defaultdict(list)
-    for chosen, claim, place in made:
-        begun = chosen.episode
-        run = told[begun.run_id]
+def _tell(session: Session, starts: Sequence[tuple[Chosen, Claim, Place]]) -> None:
+    by_run: dict[UUID, list[NewEvent]] = defaultdict(list)
+    for chosen, claim, place in starts:
+        episode = chosen.episode
+        run = by_run[episode.run_id]
         if not run and chosen.run.queued:
             run.append(NewEvent(Kind.RUN_STATE, _move(RunState.QUEUED, RunState.RUNNING)))
-        run.append(NewEvent(Kind.EPISODE_STATE, _move(EpisodeState.WAITING, EpisodeState.RUNNING), begun.id))
-        started = {"number": begun.number, "state": AttemptState.PREPARING.value, "worker": str(place.worker_id)}
-        run.append(NewEvent(Kind.ATTEMPT_STARTED, started, begun.id, claim.attempt_id))
-    events.append_all(session, told)
+        run.append(NewEvent(Kind.EPISODE_STATE, _move(EpisodeState.WAITING, EpisodeState.RUNNING), episode.id))
+        started = {"number": episode.number, "state": AttemptState.PREPARING.value, "worker": str(place.worker_id)}
+        run.append(NewEvent(Kind.ATTEMPT_STARTED, started, episode.id, claim.attempt_id))
+    events.append_all(session, by_run)
 
 
 def _move(old: str, new: str) -> dict[str, Any]:

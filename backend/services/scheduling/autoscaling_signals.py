@@ -49,10 +49,10 @@ class Signals:
     @property
     def providers(self) -> list[str]:
         """All that are named anywhere."""
-        found = {provider for provider, _ in (*self.queue, *self.attempts)} | {
+        names = {provider for provider, _ in (*self.queue, *self.attempts)} | {
             provider for provider, _, _ in self.slots
         }
-        return sorted(found)
+        return sorted(names)
 
     def waiting(self, provider: str, reason: str = "ready") -> int:
         """Episodes of a provider that wait for that reason."""
@@ -75,7 +75,7 @@ def gather(session: Session) -> Signals:
     """All of them, as they are now."""
     now = workers.now(session)
     queue = repository.queue(session, now)
-    taken = repository.leases_since(session, now - timedelta(seconds=LEASES_SECONDS))
+    leases = repository.leases_since(session, now - timedelta(seconds=LEASES_SECONDS))
     lost = repository.lost_since(session, now - timedelta(seconds=LOST_SECONDS))
     return Signals(
         queue={(row.provider, row.reason): row.episodes for row in queue},
@@ -83,17 +83,17 @@ def gather(session: Session) -> Signals:
         attempts={(row.provider, row.state): row.number for row in repository.attempts(session)},
         slots={(row.provider, row.node, row.state): row.number for row in repository.slots(session)},
         lost={row.failure_class: row.number for row in lost},
-        leases={row.provider: row.number / LEASES_SECONDS for row in taken},
+        leases={row.provider: row.number / LEASES_SECONDS for row in leases},
         beginning=_beginning(session),
         workers={row.name: (row.state, max(0.0, float(row.age))) for row in repository.workers(session)},
     )
 
 
 def _beginning(session: Session) -> dict[str, int]:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for each in wanted(session):
-        found[each.provider] += each.number
-    return dict(found)
+        counts[each.provider] += each.number
+    return dict(counts)
 
 
 class Recent:
@@ -118,11 +118,11 @@ class Recent:
             return self._found
 
 
-def families(found: Signals) -> list[Family]:
+def families(signals: Signals) -> list[Family]:
     """As figures for Prometheus. What could be 0 is said to be 0, so that an alarm sees it."""
-    of = found.providers
+    of = signals.providers
     slots = [
-        ({"provider": name, "node_state": node.value, "state": state}, found.slots.get((name, node.value, state), 0))
+        ({"provider": name, "node_state": node.value, "state": state}, signals.slots.get((name, node.value, state), 0))
         for name in of
         for node in NodeState
         for state in ("free", "leased", "closed")
@@ -131,37 +131,40 @@ def families(found: Signals) -> list[Family]:
         gauge(
             "deskarena_queue_episodes",
             "Episodes that wait, by provider and reason.",
-            [({"provider": name, "reason": why}, found.waiting(name, why)) for name in of for why in REASONS],
+            [({"provider": name, "reason": why}, signals.waiting(name, why)) for name in of for why in REASONS],
         ),
         gauge(
             "deskarena_queue_oldest_seconds",
             "How long the oldest episode has been waiting for a slot.",
-            [({"provider": name}, found.oldest.get(name, 0.0)) for name in of],
+            [({"provider": name}, signals.oldest.get(name, 0.0)) for name in of],
         ),
         gauge(
             "deskarena_desktops_wanted",
             "Desktops that would be used if there were slots enough: episodes that would begin, attempts under way.",
-            [({"provider": name}, found.wanted(name)) for name in of],
+            [({"provider": name}, signals.wanted(name)) for name in of],
         ),
         gauge(
             "deskarena_attempts_live",
             "Attempts under way, by provider and state.",
-            [({"provider": name, "state": state}, number) for (name, state), number in sorted(found.attempts.items())],
+            [
+                ({"provider": name, "state": state}, number)
+                for (name, state), number in sorted(signals.attempts.items())
+            ],
         ),
         gauge("deskarena_slots", "Slots by provider, state of their node, and whether they are leased.", slots),
         gauge(
             "deskarena_attempts_lost_last_hour",
             "Attempts that were lost within the last hour, by failure class.",
-            [({"failure_class": name}, number) for name, number in sorted(found.lost.items())],
+            [({"failure_class": name}, number) for name, number in sorted(signals.lost.items())],
         ),
         gauge(
             "deskarena_leases_per_second",
             "Leases taken per second, over the last minute.",
-            [({"provider": name}, found.leases.get(name, 0.0)) for name in of],
+            [({"provider": name}, signals.leases.get(name, 0.0)) for name in of],
         ),
         gauge(
             "deskarena_worker_heartbeat_age_seconds",
             "Seconds since a worker was last heard of.",
-            [({"worker": name, "state": state}, age) for name, (state, age) in sorted(found.workers.items())],
+            [({"worker": name, "state": state}, age) for name, (state, age) in sorted(signals.workers.items())],
         ),
     ]

@@ -113,35 +113,35 @@ class Claims:
 
     def make(self, chosen: Chosen, attempt_id: UUID, place: Place) -> Claim:
         """The claim of an episode whose attempt has that id and takes place there."""
-        begun, task, run = chosen.episode, chosen.task, chosen.run
-        kept = _facts(self.session, run.task_set_id)
+        episode, task, run = chosen.episode, chosen.task, chosen.run
+        facts = _facts(self.session, run.task_set_id)
         return Claim(
             fence=Fence(attempt_id, place.slot.fence),
             attempt_id=attempt_id,
-            episode_id=begun.id,
-            run_id=begun.run_id,
-            task_id=begun.task_id,
+            episode_id=episode.id,
+            run_id=episode.run_id,
+            task_id=episode.task_id,
             lease_id=place.lease_id,
             provider=place.provider,
             slot=place.slot,
             task=task,
             config=run.config,
-            seed=begun.seed,
-            attempt_number=begun.number,
-            assets=self._files(run, task, kept),
-            trajectory=self._trajectory(begun, run.config),
-            benchmark=kept.benchmark,
+            seed=episode.seed,
+            attempt_number=episode.number,
+            assets=self._files(run, task, facts),
+            trajectory=self._trajectory(episode, run.config),
+            benchmark=facts.benchmark,
             image=image_for(self.images, run.config.desktop_image, task.labels.os),
         )
 
-    def _trajectory(self, begun: Begun, config: RunConfig) -> tuple[Decision, ...]:
+    def _trajectory(self, episode: Begun, config: RunConfig) -> tuple[Decision, ...]:
         if config.agent != REPLAY:
             return ()
-        return recorded_decisions(self.session, config, self.session.get_one(Task, begun.task_id), begun.repeat)
+        return recorded_decisions(self.session, config, self.session.get_one(Task, episode.task_id), episode.repeat)
 
-    def _files(self, run: RunFacts, task: domain.Task, kept: SetFacts) -> Mapping[str, str]:
-        wanted = domain_benchmarks.external_assets(task)
-        return {**kept.assets, **web_assets.hashes(self.session, run.project_id, wanted)}
+    def _files(self, run: RunFacts, task: domain.Task, facts: SetFacts) -> Mapping[str, str]:
+        urls = domain_benchmarks.external_assets(task)
+        return {**facts.assets, **web_assets.hashes(self.session, run.project_id, urls)}
 
 
 def _facts(session: Session, task_set_id: UUID) -> SetFacts:

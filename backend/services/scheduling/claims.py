@@ -61,10 +61,11 @@ def claim_many(session: Session, worker_id: UUID, provider: str, number: int) ->
     chosen = episode_scheduler.take(session, able, len(slots)) if slots else []
     if not chosen:
         return []
-    made = leases.take(session, worker.id, [slot.id for slot in slots[: len(chosen)]])
+    new_leases = leases.take(session, worker.id, [slot.id for slot in slots[: len(chosen)]])
     nodes = _nodes(session, worker, provider, slots)
     places = [
-        _place(worker, slot, nodes.get(slot.node_id, ""), *lease) for slot, lease in zip(slots, made, strict=False)
+        _place(worker, slot, nodes.get(slot.node_id, ""), *lease)
+        for slot, lease in zip(slots, new_leases, strict=False)
     ]
     return attempt_start.begin(session, chosen, places, images_of(worker.capabilities, provider))
 
@@ -87,7 +88,7 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     if worker.state != WorkerState.ONLINE or not offered:
         return None
     lease.waits = ""  # Of the attempt before, which has ended: the next one waits for no model yet.
-    chosen = episode_scheduler.take(session, episode_scheduler.able_of(worker, slot.provider), 1, held=1)
+    chosen = episode_scheduler.take(session, episode_scheduler.able_of(worker, slot.provider), 1, leases=1)
     if not chosen:
         return None
     places = [_place(worker, slot, node.name if node.cluster else "", lease.id, lease.fencing_token)]

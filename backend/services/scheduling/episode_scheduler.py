@@ -76,7 +76,7 @@ def waits(session: Session, able: Able) -> bool:
     return repository.any_waits(session, [(row.id, need.id) for row, need in open_], left)
 
 
-def take(session: Session, able: Able, number: int, *, held: int = 0) -> list[Chosen]:
+def take(session: Session, able: Able, number: int, *, leases: int = 0) -> list[Chosen]:
     """Moves up to `number` episodes to `running`.
 
     Which ones: see docs/internals/scheduling.md. A run that somebody else is just writing to is passed over if another
@@ -86,7 +86,7 @@ def take(session: Session, able: Able, number: int, *, held: int = 0) -> list[Ch
         session: the transaction; it has entered (`repository.enter`), nobody else is given a slot until it ends.
         able: what the worker can do.
         number: of free slots.
-        held: how many of these have a lease already.
+        leases: how many of these have a lease already.
 
     Returns:
         The episodes in the order of their turns.
@@ -96,10 +96,10 @@ def take(session: Session, able: Able, number: int, *, held: int = 0) -> list[Ch
     if not fitting:
         return []
     now = now_of(session, able.provider, rows, fitting)
-    now = now if now.free is None else replace(now, free=now.free + held)
+    now = now if now.free is None else replace(now, free=now.free + leases)
     taking = _Taking(session, able, now, {row.id: row for row in fitting})
     taking.do(number)
-    return taking.taken
+    return taking.picks
 
 
 def _fitting(rows: Sequence[Row[Any]], able: Able) -> list[Row[Any]]:
@@ -119,7 +119,7 @@ class _Taking:
     able: Able
     now: Now
     rows: Mapping[UUID, Row[Any]]
-    taken: list[Chosen] = field(default_factory=list)
+    picks: list[Chosen] = field(default_factory=list)
     locked: dict[UUID, Row[Any]] = field(default_factory=dict)
     facts: dict[UUID, RunFacts] = field(default_factory=dict)
     without: set[UUID] = field(default_factory=set)
@@ -130,18 +130,18 @@ class _Taking:
     def do(self, number: int) -> None:
         """Takes episodes until there are so many, or nothing may be taken any more."""
         passed: set[UUID] = set()
-        while len(self.taken) < number:
-            wanted = Counter(turns(self.now, number - len(self.taken), self.without | passed))
-            if not wanted and not passed:
+        while len(self.picks) < number:
+            counts = Counter(turns(self.now, number - len(self.picks), self.without | passed))
+            if not counts and not passed:
                 break
-            if not wanted:
+            if not counts:
                 passed.clear()
                 continue
-            passed |= self._lock(wanted)
-            held = {run: count for run, count in wanted.items() if run in self.locked}
-            before = len(self.taken)
-            self._take(held)
-            if len(self.taken) > before:
+            passed |= self._lock(counts)
+            locked_counts = {run: count for run, count in counts.items() if run in self.locked}
+            before = len(self.picks)
+            self._take(locked_counts)
+            if len(self.picks) > before:
                 passed.clear()  # Others had their turns; what is left may be theirs.
 
     def _read(self, row: Row[Any]) -> None:
@@ -156,21 +156,21 @@ class _Taking:
             queued, human = row.state == RunState.QUEUED, self.rows[row.id].human
             self.facts[row.id] = RunFacts(row.project_id, row.task_set_id, config, queued=queued, human=human)
 
-    def _lock(self, wanted: Mapping[UUID, int]) -> set[UUID]:
+    def _lock(self, counts: Mapping[UUID, int]) -> set[UUID]:
         """Locks the runs. Those that somebody else holds are passed over once if another is as urgent, or waited for.
 
         Returns:
             The runs that are passed over until others had their turns.
         """
-        new = [run for run in wanted if run not in self.locked]
+        new = [run for run in counts if run not in self.locked]
         self._note(repository.lock_runs(self.session, new) if new else [])
         away = [run for run in new if run not in self.locked]
-        passed = {run for run in away if run not in self.passed and self._equalled(run, wanted)}
+        passed = {run for run in away if run not in self.passed and self._equalled(run, counts)}
         self.passed |= passed
         self.without |= {run for run in away if run not in passed and not self._waited_for(run)}
         return passed
 
-    def _equalled(self, run: UUID, wanted: Mapping[UUID, int]) -> bool:
+    def _equalled(self, run: UUID, counts: Mapping[UUID, int]) -> bool:
         """Whether another run that may have one more slot is as urgent as this one."""
         able = [
             each
@@ -178,7 +178,7 @@ class _Taking:
             if each.id not in self.without and (each.id == run or has_room(self.now, each))
         ]
         ranks = {each.id: rank(self.now, each) for each in able}
-        others = [ranks[each] for each in ranks if each != run and (each in self.locked or each not in wanted)]
+        others = [ranks[each] for each in ranks if each != run and (each in self.locked or each not in counts)]
         return any(other >= ranks[run] for other in others)
 
     def _waited_for(self, run: UUID) -> bool:
@@ -209,32 +209,32 @@ class _Taking:
         for row in rows:
             self._read(row)
 
-    def _take(self, wanted: Mapping[UUID, int]) -> None:
+    def _take(self, counts: Mapping[UUID, int]) -> None:
         by_id = {run.id: run for run in self.now.runs}
-        room = {run: _room(by_id[run].concurrency, by_id[run].in_use, count) for run, count in wanted.items()}
+        room = {run: _room(by_id[run].concurrency, by_id[run].in_use, count) for run, count in counts.items()}
         numbers = {run: count for run, count in room.items() if count > 0 and run not in self.without}
         needs = {run: _met(self.session, self.able, self.rows[run]) for run in numbers}
         seatless = {run: count for run, count in numbers.items() if not any(need.licences for need in needs[run])}
-        found = self._ask(seatless, needs) if seatless else []
+        episodes = self._ask(seatless, needs) if seatless else []
         for run in numbers.keys() - seatless.keys():
-            found += self._seated(run, numbers[run], needs[run])
-        got = Counter(each.run_id for each in found)
-        self.without |= {run for run in wanted if got[run] < wanted[run]}
-        for chosen in self._readable(found):
+            episodes += self._seated(run, numbers[run], needs[run])
+        got = Counter(each.run_id for each in episodes)
+        self.without |= {run for run in counts if got[run] < counts[run]}
+        for chosen in self._readable(episodes):
             self.now = given(self.now, next(run for run in self.now.runs if run.id == chosen.episode.run_id))
-            self.taken.append(chosen)
+            self.picks.append(chosen)
 
-    def _readable(self, found: Sequence[Begun]) -> list[Chosen]:
+    def _readable(self, episodes: Sequence[Begun]) -> list[Chosen]:
         """These with their tasks; those whose task this release cannot read wait on, for others."""
         by_run: dict[UUID, list[Begun]] = defaultdict(list)
-        for each in found:
+        for each in episodes:
             by_run[each.run_id].append(each)
         read = {
-            run: config_cache.tasks_of(self.session, {each.task_id for each in begun}, self.facts[run].config)
-            for run, begun in by_run.items()
+            run: config_cache.tasks_of(self.session, {each.task_id for each in own}, self.facts[run].config)
+            for run, own in by_run.items()
         }
         chosen: list[Chosen] = []
-        for each in found:
+        for each in episodes:
             task = read[each.run_id][each.task_id]
             if isinstance(task, Unreadable):
                 self._put_back(each, task)
@@ -259,17 +259,17 @@ class _Taking:
         """Episodes of a run with licensed tasks, one by one: each may take the last seat."""
         if self._seats is None:
             self._seats = licences.free(self.session, locked=True)
-        found: list[Begun] = []
+        episodes: list[Begun] = []
         for _ in range(number):
             open_ = [need for need in needs if seated(need, self._seats)]
             one = self._ask({run: 1}, {run: open_})
             if not one:
                 break
-            found += one
+            episodes += one
             used = next(need.licences or {} for need in needs if need.id == one[0].needs)
             self._seats = {name: number - used.get(name, 0) for name, number in self._seats.items()}
-        return found
+        return episodes
 
 
-def _room(concurrency: int | None, in_use: int, wanted: int) -> int:
-    return wanted if concurrency is None else min(wanted, concurrency - in_use)
+def _room(concurrency: int | None, in_use: int, count: int) -> int:
+    return count if concurrency is None else min(count, concurrency - in_use)

@@ -34,8 +34,8 @@ class ClockWatch:
         """Whether it did, as it shows `now`. Before the first look nobody knows, so that is true, too."""
         if self._last is None:
             return True
-        seen, at = self._last
-        return (now - at).total_seconds() < time.monotonic() - seen - JUMP
+        tick, at = self._last
+        return (now - at).total_seconds() < time.monotonic() - tick - JUMP
 
     def looked(self, now: datetime) -> None:
         """What had to be done about it is done."""
@@ -61,8 +61,8 @@ def keep_schedule(factory: SessionFactory, clock: ClockWatch = _clock) -> None:
         if _in_one(factory, partial(_recount, run_id=run_id)):
             logger.warning("run %s: its episodes under way were counted anew", run_id)
     now = _in_one(factory, episodes.now)
-    if clock.went_back(now) and (held := _in_one(factory, scheduler.bring_back)):
-        logger.warning("the database's clock went back: %d episodes would have waited for it", held)
+    if clock.went_back(now) and (number := _in_one(factory, scheduler.bring_back)):
+        logger.warning("the database's clock went back: %d episodes would have waited for it", number)
     clock.looked(now)
     for _ in range(duration_estimates.AT_ONCE):
         turn = _in_one(factory, duration_estimates.take_turn)

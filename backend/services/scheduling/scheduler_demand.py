@@ -62,11 +62,11 @@ def wanted(
     left = [(row.id, task) for row, need in pairs for task in leaves(need)]
     numbers = repository.ready(session, [(row.id, need.id) for row, need in pairs], most, left)
     seats = licences.free(session) if any(need.licences for _, need in pairs) else {}
-    found: list[Wanted] = []
+    demand: list[Wanted] = []
     for provider in sorted({row.provider for row, _ in pairs}):
         mine = [(row, need, numbers.get((row.id, need.id), 0)) for row, need in pairs if row.provider == provider]
-        found += _of_provider(session, provider, rows, mine, dict(seats))
-    return found
+        demand += _of_provider(session, provider, rows, mine, dict(seats))
+    return demand
 
 
 def _of_provider(
@@ -81,13 +81,13 @@ def _of_provider(
     for row, _, number in seated:
         waiting[row.id] += number
     left = beginning(now_of(session, provider, rows, {row.id: row for row, _, _ in pairs}.values()), waiting)
-    found = []
+    demand = []
     for row, need, number in seated:
         begin = min(number, left[row.id])
         left[row.id] -= begin
         if begin:
-            found.append(Wanted(provider, row.id, need, row.image, begin))
-    return found
+            demand.append(Wanted(provider, row.id, need, row.image, begin))
+    return demand
 
 
 def _seated(need: Need, number: int, seats: dict[str, int]) -> int:

@@ -89,7 +89,7 @@ def _used(row: Row[Any]) -> float:
 
 
 def _sums(pairs: Iterable[tuple[UUID, Any]]) -> dict[UUID, Any]:
-    found: dict[UUID, Any] = defaultdict(int)
+    sums: dict[UUID, Any] = defaultdict(int)
     for key, value in pairs:
-        found[key] += value
-    return dict(found)
+        sums[key] += value
+    return dict(sums)

@@ -82,7 +82,7 @@ def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, Why]:
     view = _View(session)
     # A run may have ended since its episodes were read.
     queued = {run_id: rows for run_id, rows in by_run.items() if view.queues(run_id)}
-    return {key: found for run_id, rows in queued.items() for key, found in view.explain(run_id, rows).items()}
+    return {key: reason for run_id, rows in queued.items() for key, reason in view.explain(run_id, rows).items()}
 
 
 def explain_alike(session: Session, alike: Collection[Alike]) -> dict[Alike, str]:
@@ -122,7 +122,7 @@ class _View:
         run = self._session.get_one(Run, run_id)
         stand, needs = self._stand(run), {need.id: need for need in needs_of(self._session, run.task_set_id)}
         places = repository.places(self._session, run_id, [each.id for each in episodes])
-        workers, found = self._able(run.provider), {}
+        workers, reasons = self._able(run.provider), {}
         for each in episodes:
             place, need = places.get(each.id), needs.get(each.needs) if each.needs else None
             need = need and need.of(each.task_id)
@@ -130,8 +130,8 @@ class _View:
             waiter = Waiter(each.available_at, each.reason, need, self._lacking(need))
             reason = why(waiter, stand, workers, self._time, ahead)
             starts = self._starts(run, place) if reason.timed and place is not None else None
-            found[each.id] = Why(reason.words, ahead if reason.turn else None, starts)
-        return found
+            reasons[each.id] = Why(reason.words, ahead if reason.turn else None, starts)
+        return reasons
 
     def explain_alike(self, alike: Alike) -> str:
         row = next(row for row in self._rows if row.id == alike.run_id)
@@ -143,25 +143,25 @@ class _View:
         stand = Stand(
             row.state, row.provider, row.agent, row.image, hindrance, slots, free, refusal=refusal, closed=shut
         )
-        found = why(
+        reason = why(
             Waiter(self._time, alike.reason, need, lacking), stand, self._able(row.provider), self._time, ahead=None
         )
-        return "" if found.turn and not hindrance else found.words
+        return "" if reason.turn and not hindrance else reason.words
 
     def concurrency(self, run: Run) -> Concurrency:
         slots, _ = self._slots_of(run.provider)
         left = repository.left(self._session, [run.id]).get(run.id, 0) + run.in_use
         agent, image = self._agent(run), _image(run)
         needs = needs_of(self._session, run.task_set_id)
-        kept = ["the run is paused"] if run.state == RunState.PAUSED else []
+        hindrances = ["the run is paused"] if run.state == RunState.PAUSED else []
         able = self._able(run.provider)
         one = [unable(run.provider, agent, image, [need], able) for need in needs]
         refusal = "" if able else self._refusal(run.provider)
-        kept += [refusal or min(one, key=len)] if one and all(one) else []
-        kept += [shut] if (shut := self._closed(run.provider)) else []
+        hindrances += [refusal or min(one, key=len)] if one and all(one) else []
+        hindrances += [shut] if (shut := self._closed(run.provider)) else []
         now, mine = self._now(run.provider), self._run(run)
-        held = self._held(run.id) if left <= slots else ""
-        return concurrency(now, mine, slots, left, kept, self._wanted_before(now, mine), held)
+        reason = self._held(run.id) if left <= slots else ""
+        return concurrency(now, mine, slots, left, hindrances, self._wanted_before(now, mine), reason)
 
     def _stand(self, run: Run) -> Stand:
         slots, free = self._slots_of(run.provider)
@@ -207,8 +207,8 @@ class _View:
         """How many it can have under way if no run that comes before it begins more; 0 while it waits for its model."""
         now, mine = self._now(run.provider), self._run(run)
         urgent = sum(each.in_use for each in _before(now, mine))
-        found = concurrency(now, mine, self._slots_of(run.provider)[0], mine.in_use + 1, urgent=urgent)
-        return 0 if mine.model_waits else found.at_once
+        limit = concurrency(now, mine, self._slots_of(run.provider)[0], mine.in_use + 1, urgent=urgent)
+        return 0 if mine.model_waits else limit.at_once
 
     def _lacking(self, need: Need | None) -> str:
         return shortage(need.licences, self._seats) if need is not None and need.licences else ""
@@ -223,8 +223,8 @@ class _View:
     def _now(self, provider: str) -> Now:
         if provider not in self._nows:
             wanting = [row for row in self._rows if row.provider == provider and row.ready]
-            found = now_of(self._session, provider, self._rows, wanting)
-            self._nows[provider] = found
+            now = now_of(self._session, provider, self._rows, wanting)
+            self._nows[provider] = now
         return self._nows[provider]
 
     def _slots_of(self, provider: str) -> tuple[int, int]:
@@ -251,7 +251,7 @@ class _View:
     def _refusal(self, provider: str) -> str:
         offers = [(offer, row) for row in self._workers if (offer := _offer(row, provider))]
         why_not = [str(offer.get("reason", "")) for offer, _ in offers if not offer.get("ok")]
-        hindrances = [hindered(found) for offer, row in offers if offer.get("ok") and (found := _hinders(row))]
+        hindrances = [hindered(hindrance) for offer, row in offers if offer.get("ok") and (hindrance := _hinders(row))]
         return next(iter(hindrances), "") or refused(provider, next(iter(why_not), ""))
 
     @cached_property
@@ -273,8 +273,8 @@ class _View:
 
 def _offer(worker: Any, provider: str) -> Mapping[str, Any]:
     """What a worker says of that provider; nothing if it does not know it."""
-    found: Mapping[str, Any] = worker.capabilities.get("providers", {}).get(provider, {})
-    return found
+    offer: Mapping[str, Any] = worker.capabilities.get("providers", {}).get(provider, {})
+    return offer
 
 
 def _hinders(worker: Any) -> str:
@@ -284,8 +284,8 @@ def _hinders(worker: Any) -> str:
 
 def _image(run: Run) -> str | None:
     """As its row has it: of a newer release's configuration, the rest may not be readable here."""
-    found = run.config.get("desktop_image")
-    return None if found is None else str(found)
+    image = run.config.get("desktop_image")
+    return None if image is None else str(image)
 
 
 def _before(now: Now, mine: RunNow) -> list[RunNow]:

@@ -107,14 +107,14 @@ def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its run
         Unavailable: it is unknown what can run, or the provider does not work here.
     """
     shares = tuning.model_dump(exclude_unset=True)
-    asked = digest(study.model_dump(mode="json", exclude_unset=True) | shares)
+    request_hash = digest(study.model_dump(mode="json", exclude_unset=True) | shares)
     if key:
         known = repository.by_key(session, project.id, key)
         if known is not None:
-            return _same(known, asked, key)
+            return _same(known, request_hash, key)
     drawn = _drawn(session, study)
-    wanted = cells(drawn)
-    _check_size(session, drawn, len(wanted))
+    grid = cells(drawn)
+    _check_size(session, drawn, len(grid))
     row = Study(
         id=uuid7(),
         project_id=project.id,
@@ -122,18 +122,18 @@ def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its run
         name=study.name,
         config=drawn.model_dump(mode="json", exclude_unset=True),
         idempotency_key=key,
-        request_hash=asked,
+        request_hash=request_hash,
     )
     session.add(row)
     session.flush()  # Its runs refer to it.
-    for cell in wanted:
+    for cell in grid:
         run = _submit_cell(session, study, cell, project, actor, shares)
         run.study_id, run.cell = row.id, dict(cell.levels)
     return row
 
 
-def _same(study: Study, asked: str, key: str) -> Study:
-    if study.request_hash != asked:
+def _same(study: Study, request_hash: str, key: str) -> Study:
+    if study.request_hash != request_hash:
         raise Conflict(
             f"the idempotency key {key!r} was used for another request (study {study.id})",
             hint="Use a new key for a new request.",
@@ -152,8 +152,8 @@ def _drawn(session: Session, study: StudyConfig) -> StudyConfig:
 
 def _chosen(session: Session, study: StudyConfig) -> list[str]:
     task_set = latest_task_set(session, study.benchmark)
-    found = selected(tasks.all_of(session, task_set.id), study.base.tasks, parts.selections(session, task_set.id))
-    return [task.key for task in found]
+    selection = selected(tasks.all_of(session, task_set.id), study.base.tasks, parts.selections(session, task_set.id))
+    return [task.key for task in selection]
 
 
 def _check_size(session: Session, study: StudyConfig, number: int) -> None:
@@ -167,10 +167,10 @@ def _submit_cell(  # noqa: PLR0913, PLR0917 - everything a cell's run is made of
     session: Session, study: StudyConfig, cell: Cell, project: Project, actor: Actor, shares: Mapping[str, Any]
 ) -> Run:
     """Starts a cell's run. What is wrong with it is said with the cell's levels."""
-    asked = cell.config.model_dump(mode="json", exclude_unset=True)
+    settings = cell.config.model_dump(mode="json", exclude_unset=True)
     name = f"{study.name}: {cell.words}" if study.name else cell.words
     try:
-        request = RunRequest.model_validate({**asked, **shares, "benchmark": study.benchmark, "name": name[:200]})
+        request = RunRequest.model_validate({**settings, **shares, "benchmark": study.benchmark, "name": name[:200]})
         return submit_run(session, request, project=project, actor=actor)
     except Invalid as error:
         error.hint = f"{error.hint} In the cell {cell.words[:300]}.".strip()
@@ -179,16 +179,16 @@ def _submit_cell(  # noqa: PLR0913, PLR0917 - everything a cell's run is made of
 
 def get_study(session: Session, study_id: UUID) -> StudyView:
     """The study and how it is doing. Raises NotFound."""
-    found = repository.get(session, study_id)
-    if found is None:
+    study = repository.get(session, study_id)
+    if study is None:
         raise NotFound(f"there is no study {study_id}", hint="`deskarena study list` shows them.")
-    return _views(session, [found])[0]
+    return _views(session, [study])[0]
 
 
 def list_studies(session: Session, project: Project, *, cursor: str | None = None, limit: int = 50) -> Page[StudyView]:
     """Studies, newest first."""
-    found = repository.listing(session, project.id, cursor=cursor, limit=limit)
-    return Page(items=_views(session, found.items), next=found.next)
+    page = repository.listing(session, project.id, cursor=cursor, limit=limit)
+    return Page(items=_views(session, page.items), next=page.next)
 
 
 def _views(session: Session, rows: Sequence[Study]) -> list[StudyView]:
@@ -223,24 +223,24 @@ def study_cells(session: Session, view: StudyView) -> list[StudyCell]:
 def study_results(session: Session, study_id: UUID) -> Results:
     """What the study comes to now, computed from its episodes. Raises NotFound."""
     view = get_study(session, study_id)
-    found = study_cells(session, view)
-    facts: dict[UUID, list[Fact]] = {cell.run.id: [] for cell in found}
+    cells = study_cells(session, view)
+    facts: dict[UUID, list[Fact]] = {cell.run.id: [] for cell in cells}
     for row in repository.facts(session, study_id):
         facts[row.run_id].append(Fact(*row[1:]))
-    result = study_result(view.config, [(cell.levels, facts[cell.run.id]) for cell in found])
-    return Results(view, found, result)
+    result = study_result(view.config, [(cell.levels, facts[cell.run.id]) for cell in cells])
+    return Results(view, cells, result)
 
 
 def sentence(results: Results) -> str:
     """The study in one sentence: what was compared, and which differences hold after correction."""
     config = results.view.config
-    tested = [found for found in results.found.levels if found.adjusted_p is not None]
-    clear = [found for found in tested if (found.adjusted_p or 0.0) <= 1 - config.level]
+    tested = [level for level in results.found.levels if level.adjusted_p is not None]
+    clear = [level for level in tested if (level.adjusted_p or 0.0) <= 1 - config.level]
     base = cell_words(results.cells[0].levels) if results.cells else ""
     if not tested:
         return f"No pair of episodes counts yet against the base cell ({base})."
-    told = "; ".join(cell_words({found.factor: found.level}) for found in clear)
+    names = "; ".join(cell_words({level.factor: level.level}) for level in clear)
     number = f"{len(clear)} of {len(tested)} levels"
     verb = "differs" if len(clear) == 1 else "differ"
     words = f"{number} {verb} in success rate from the first level of the factor beyond what chance explains"
-    return f"{words}: {told}." if clear else f"{words}. The base cell is {base}."
+    return f"{words}: {names}." if clear else f"{words}. The base cell is {base}."

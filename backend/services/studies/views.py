@@ -14,17 +14,17 @@ METHODS = (
 )
 
 
-def methods(found: Results) -> str:
+def methods(results: Results) -> str:
     """How the numbers were computed, in words."""
-    config = found.view.config
+    config = results.view.config
     return METHODS.format(
-        level=config.level, resamples=config.resamples, seed=config.base.seed, number=len(found.found.levels)
+        level=config.level, resamples=config.resamples, seed=config.base.seed, number=len(results.found.levels)
     )
 
 
-def comparison_rows(found: Results) -> Iterator[dict[str, Any]]:
+def comparison_rows(results: Results) -> Iterator[dict[str, Any]]:
     """The paired table, flat."""
-    for level in found.found.levels:
+    for level in results.found.levels:
         compared = level.comparison
         row: dict[str, Any] = {
             "factor": level.factor,
@@ -46,10 +46,10 @@ def _rate_cells(name: str, rate: paired.Difference | None) -> dict[str, Any]:
     return {f"{name}_{field}": value for field, value in zip(fields, values, strict=True)}
 
 
-def cell_rows(found: Results) -> Iterator[dict[str, Any]]:
+def cell_rows(results: Results) -> Iterator[dict[str, Any]]:
     """Every cell with its rates, steps and ways of ending, flat."""
-    ways = sorted({way for cell in found.found.cells for way in cell.ended_by})
-    for cell, result in zip(found.cells, found.found.cells, strict=True):
+    ways = sorted({way for cell in results.found.cells for way in cell.ended_by})
+    for cell, result in zip(results.cells, results.found.cells, strict=True):
         summary, steps = cell.summary, result.steps
         yield {
             "cell": cell_words(cell.levels),
@@ -65,32 +65,32 @@ def cell_rows(found: Results) -> Iterator[dict[str, Any]]:
         }
 
 
-def step_rows(found: Results) -> Iterator[dict[str, Any]]:
+def step_rows(results: Results) -> Iterator[dict[str, Any]]:
     """Episodes by steps taken: one row per cell and bar."""
-    for cell, result in zip(found.cells, found.found.cells, strict=True):
-        for bar, number in zip(found.found.bars, result.by_steps, strict=True):
+    for cell, result in zip(results.cells, results.found.cells, strict=True):
+        for bar, number in zip(results.found.bars, result.by_steps, strict=True):
             yield {"cell": cell_words(cell.levels), "from": bar.first, "to": bar.last, "episodes": number}
 
 
-def measure_rows(found: Results) -> Iterator[dict[str, Any]]:
+def measure_rows(results: Results) -> Iterator[dict[str, Any]]:
     """How measures differ, flat: one row per level and measure."""
-    for level in found.found.levels:
+    for level in results.found.levels:
         known = {"factor": level.factor, "base": level_words(level.base), "level": level_words(level.level)}
         for name, one in level.measures.items():
             counts = {"measure": name, "pairs": one.pairs, "undefined": one.undefined}
             yield {**known, **counts, **_rate_cells("mean", one.difference)}
 
 
-def sensitivity_rows(found: Results) -> Iterator[dict[str, Any]]:
+def sensitivity_rows(results: Results) -> Iterator[dict[str, Any]]:
     """By how much values vary with a factor's levels, flat."""
-    for one in found.found.sensitivity:
+    for one in results.found.sensitivity:
         for name, (deviation, tasks) in one.deviations.items():
             yield {"factor": one.factor, "levels": one.levels, "of": name, "mean_deviation": deviation, "tasks": tasks}
 
 
-def shape_rows(found: Results) -> Iterator[dict[str, Any]]:
+def shape_rows(results: Results) -> Iterator[dict[str, Any]]:
     """Chains against graphs, flat: one row per cell and score or measure."""
-    for one in found.found.shapes:
+    for one in results.found.shapes:
         for name, compared in one.comparisons.items():
             row: dict[str, Any] = {"cell": cell_words(one.levels), "of": name, "pairs": compared.pairs}
             yield {

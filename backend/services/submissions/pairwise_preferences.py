@@ -121,11 +121,11 @@ def next_pair(session: Session, benchmark: str, actor: Actor, chance_of: Random)
     if not open_:
         return None
     met = Counter(frozenset({names.get(choice.left_id), names.get(choice.right_id)}) for choice in choices)
-    seen = Counter(map(_pair, choices))
+    counts = Counter(map(_pair, choices))
 
     def rank(pair: tuple[_Entry, _Entry]) -> tuple[int, int, float]:
         one, two = pair
-        return met[frozenset({one.name, two.name})], seen[frozenset({one.work.id, two.work.id})], chance_of.random()
+        return met[frozenset({one.name, two.name})], counts[frozenset({one.work.id, two.work.id})], chance_of.random()
 
     one, two = min(open_, key=rank)
     left, right = (one, two) if chance_of.random() < 0.5 else (two, one)  # noqa: PLR2004 - a coin
@@ -150,7 +150,7 @@ def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preferred
 
 def board(session: Session, benchmark: str) -> Board:
     """What people chose among the works of a benchmark's newest tasks, and the ratings that follow."""
-    found, task_set = get_benchmark(session, benchmark), latest_task_set(session, benchmark)
+    benchmark_row, task_set = get_benchmark(session, benchmark), latest_task_set(session, benchmark)
     entries, choices = _entries(session, benchmark), _choices(session, benchmark)
     names = {entry.work.id: entry.name for entry in entries}
     rated = [choice for choice in choices if len({names.get(work) for work in _pair(choice)} - {None}) == 2]  # noqa: PLR2004 - a pair
@@ -159,7 +159,7 @@ def board(session: Session, benchmark: str) -> Board:
     lefts = sum(choice.preferred == Preferred.LEFT for choice in decided)
     share = wilson(lefts, len(decided))
     return Board(
-        benchmark=found,
+        benchmark=benchmark_row,
         task_set=task_set,
         tasks=len({entry.task.id for entry in entries}),
         choices=len(rated),
@@ -220,15 +220,15 @@ def _scores(names: Mapping[UUID, str], choices: Sequence[Choice]) -> list[Score]
 
 def _contestants(entries: Sequence[_Entry], ratings: Mapping[str, Rating]) -> list[Contestant]:
     expert = ratings.get(EXPERT)
-    found = []
+    contestants = []
     for name, mark in dict.fromkeys((entry.name, entry.mark) for entry in entries):
         own = [entry for entry in entries if entry.name == name]
         rating = ratings.get(name)
         beside = None
         if rating is not None and expert is not None and mark != "expert" and rating.group == expert.group:
             beside = chance(rating.points - expert.points)
-        found.append(Contestant(name, mark, len(own), len({entry.task.id for entry in own}), rating, beside))
-    return sorted(found, key=_order)
+        contestants.append(Contestant(name, mark, len(own), len({entry.task.id for entry in own}), rating, beside))
+    return sorted(contestants, key=_order)
 
 
 def _order(row: Contestant) -> tuple[bool, int, float, str]:
@@ -247,23 +247,23 @@ def _not_rated(number: int) -> list[str]:
 def _warnings(ratings: Sequence[Rating]) -> list[str]:
     """Groups that were never compared, and contestants whom nobody beat or who beat nobody."""
     number = len({row.group for row in ratings})
-    found = []
+    warnings = []
     if number > 1:
         words = f"The contestants fall into {number} groups that no choice connects: "
-        found.append(words + "ratings of different groups cannot be compared, each group has its own zero.")
+        warnings.append(words + "ratings of different groups cannot be compared, each group has its own zero.")
     always = [row.name for row in ratings if row.losses + row.ties == 0.0]
     never = [row.name for row in ratings if row.wins + row.ties == 0.0]
     limit = "the rating is held finite by the prior, and its upper end means little"
     if always:
-        found.append(f"Never beaten nor equalled: {', '.join(always)}; {limit}.")
+        warnings.append(f"Never beaten nor equalled: {', '.join(always)}; {limit}.")
     if never:
-        found.append(f"Never preferred nor equal: {', '.join(never)}; {limit.replace('upper', 'lower')}.")
-    return found
+        warnings.append(f"Never preferred nor equal: {', '.join(never)}; {limit.replace('upper', 'lower')}.")
+    return warnings
 
 
-def rows(found: Board) -> Iterator[list[object]]:
+def rows(board: Board) -> Iterator[list[object]]:
     """The board as a table: group, contestant, mark, works, tasks, counts, points with interval, against the expert."""
-    for row in found.contestants:
+    for row in board.contestants:
         rating = row.rating
         head: list[object] = ["" if rating is None else rating.group + 1, row.name, row.mark, row.works, row.tasks]
         counts = ["", "", ""] if rating is None else [int(rating.wins), int(rating.losses), int(rating.ties)]

@@ -32,10 +32,10 @@ def hand_in(session: Session, attempt: Attempt, episode: Episode, results: Seque
 
 def get_work(session: Session, work_id: UUID) -> Work:
     """The work. Raises NotFound."""
-    found = repository.get(session, work_id)
-    if found is None:
+    work = repository.get(session, work_id)
+    if work is None:
         raise NotFound("there is no such work")
-    return found
+    return work
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class ShownFile:
 
 def shown(store: ArtifactStore, work: Work) -> list[ShownFile]:
     """A work's files in order. Their names are not told: a name could tell whose they are."""
-    found = []
+    files = []
     for file in work.files:
         data = store.get(str(file["sha256"]))
         form = form_of(data)
-        found.append(ShownFile(form, len(data), text_of(data) if form is Form.TEXT else ""))
-    return found
+        files.append(ShownFile(form, len(data), text_of(data) if form is Form.TEXT else ""))
+    return files
 
 
 def read_file(session: Session, store: ArtifactStore, work_id: UUID, number: int) -> bytes:

@@ -35,13 +35,13 @@ def enter(
     following: Annotated[str, Form(alias="next", max_length=500)] = "/",
 ) -> Response:
     """Checks the token and sets the cookie."""
-    wanted = edge.settings.token.get_secret_value() if edge.settings.token else None
-    if wanted is not None and not hmac.compare_digest(token.strip().encode(), wanted.encode()):
+    secret = edge.settings.token.get_secret_value() if edge.settings.token else None
+    if secret is not None and not hmac.compare_digest(token.strip().encode(), secret.encode()):
         return render(request, "login.html", {"following": inside(following), "wrong": True}, status=401)
     answer = see(inside(following))
-    if wanted is not None:
+    if secret is not None:
         secure = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, session_value(wanted), max_age=MONTH, httponly=True, samesite="strict", secure=secure)
+        answer.set_cookie(COOKIE, session_value(secret), max_age=MONTH, httponly=True, samesite="strict", secure=secure)
     return answer
 
 

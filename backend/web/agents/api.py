@@ -25,8 +25,8 @@ Attempt = Annotated[int | None, Query(ge=1, le=2**31, description="The attempt t
 
 
 def _reader(request: Request, edge: Edge, read: Callable[[Session, str], Pass]) -> Callable[[], Awaitable[Pass]]:
-    scheme, _, given = request.headers.get("authorization", "").partition(" ")
-    token = given.strip() if scheme.lower() == "bearer" else ""
+    scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
+    token = credentials.strip() if scheme.lower() == "bearer" else ""
 
     def reading() -> Pass:
         with unit_of_work(edge.factory) as session:
@@ -83,10 +83,10 @@ async def observation(  # noqa: PLR0913 - one parameter for each thing to ask by
     Without one, `episode.acting` says whether to ask again. A lost attempt is followed by another when it is asked for
     (`again`), which counts its steps from 0: name the `attempt` that `after` belongs to.
     """
-    found, seen = await agent_channel.next_observation(
+    status, observation = await agent_channel.next_observation(
         look, after, attempt, wait, ask=ask if again else None, picture=inline
     )
-    return schemas.AgentLook(episode=episode(found), observation=None if seen is None else view(seen))
+    return schemas.AgentLook(episode=episode(status), observation=None if observation is None else view(observation))
 
 
 @router.get(
@@ -98,11 +98,11 @@ async def frame(
     look: LookDep, index: Annotated[int | None, Query(ge=0, le=2**31, description="Its step.")] = None
 ) -> Response:
     """Give the newest observation's picture."""
-    seen = await agent_channel.picture(await look(), index)
-    media_type = str(seen.head.get("media_type"))
+    observation = await agent_channel.picture(await look(), index)
+    media_type = str(observation.head.get("media_type"))
     if media_type not in SHOWN:
         raise Invalid(f"the picture is {media_type!r}")
-    return Response(seen.picture, media_type=media_type, headers={"Cache-Control": "no-store"})
+    return Response(observation.picture, media_type=media_type, headers={"Cache-Control": "no-store"})
 
 
 @router.post("/agent/actions", status_code=202)
@@ -112,45 +112,45 @@ async def act(look: LookDep, leave: LeaveDep, body: schemas.AgentAnswer) -> sche
     Where the desktop was lost (`episode.held`) only the stop `steps` is taken: the program gives the episode up, and it
     is lost.
     """
-    found = await look()
-    if found.held and body.stop == "steps" and body.attempt in {None, found.attempt}:
+    status = await look()
+    if status.held and body.stop == "steps" and body.attempt in {None, status.attempt}:
         await leave()
         return schemas.AgentTaken(index=body.index, repeated=False)
     message = body.model_dump(mode="json", exclude={"attempt"}, exclude_none=True)
-    new = await agent_channel.give(found, body.index, body.attempt, {**message, "by": "agent"})
+    new = await agent_channel.give(status, body.index, body.attempt, {**message, "by": "agent"})
     return schemas.AgentTaken(index=body.index, repeated=not new)
 
 
-def episode(found: Pass) -> schemas.AgentEpisode:
+def episode(status: Pass) -> schemas.AgentEpisode:
     """The episode as its agent may know it."""
     return schemas.AgentEpisode.model_validate(
         {
-            "episode_id": found.episode_id,
-            "run_id": found.run_id,
-            "task": found.task,
-            "instruction": found.instruction,
-            "state": found.state,
-            "acting": found.acting,
-            "attempt": found.attempt,
-            "attempt_state": found.attempt_state,
-            "outcome": found.outcome,
-            "ended_by": found.ended_by,
-            "failure_class": found.failure_class,
-            "reason": found.reason,
-            "score": found.score,
-            "solved": found.solved,
-            "steps": found.steps,
-            "held": found.held,
+            "episode_id": status.episode_id,
+            "run_id": status.run_id,
+            "task": status.task,
+            "instruction": status.instruction,
+            "state": status.state,
+            "acting": status.acting,
+            "attempt": status.attempt,
+            "attempt_state": status.attempt_state,
+            "outcome": status.outcome,
+            "ended_by": status.ended_by,
+            "failure_class": status.failure_class,
+            "reason": status.reason,
+            "score": status.score,
+            "solved": status.solved,
+            "steps": status.steps,
+            "held": status.held,
         }
     )
 
 
-def view(seen: Seen) -> schemas.AgentObservation:
+def view(observation: Seen) -> schemas.AgentObservation:
     """An observation with the address of its picture, and the picture where it is there."""
-    head = dict(seen.head)
+    head = dict(observation.head)
     size = {name: head.pop(name, None) for name in ("media_type", "width", "height")}
-    url = f"{BASE}/agent/observation/frame?index={seen.index}"
-    data = base64.b64encode(seen.picture).decode() if seen.picture else None
+    url = f"{BASE}/agent/observation/frame?index={observation.index}"
+    data = base64.b64encode(observation.picture).decode() if observation.picture else None
     picture = {"url": url, "data": data, **size} if size["media_type"] else None
-    tree = seen.tree if head.pop("has_tree", False) else None
+    tree = observation.tree if head.pop("has_tree", False) else None
     return schemas.AgentObservation.model_validate({**head, "picture": picture, "accessibility_tree": tree})

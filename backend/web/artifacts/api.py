@@ -27,13 +27,13 @@ def read(
     sha256: Annotated[str, Path(pattern="^[0-9a-f]{64}$", examples=["0" * 64])],
 ) -> Response:
     """The bytes of an artifact: pictures to look at, everything else as a file to save."""
-    found = open_for(session, sha256, actor)
+    artifact = open_for(session, sha256, actor)
     data = edge.store.get(sha256)
-    mark = SHOWN.get(found.media_type)
+    mark = SHOWN.get(artifact.media_type)
     shown = mark is not None and data.startswith(mark)
     # Neutral types for what is saved: no browser runs text or bytes, and scripts of ours read the tree as text.
     media_type = (
-        found.media_type if shown else ("text/plain" if found.media_type in TEXT else "application/octet-stream")
+        artifact.media_type if shown else ("text/plain" if artifact.media_type in TEXT else "application/octet-stream")
     )
     headers = {
         "Content-Disposition": "inline" if shown else f'attachment; filename="{sha256[:16]}"',

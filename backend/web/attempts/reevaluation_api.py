@@ -82,24 +82,24 @@ class RunRescore(schemas.View):
 
 def view(row: RescoreRow) -> Rescore:
     """A request as it is shown."""
-    found = row.rescore
+    rescore = row.rescore
     return Rescore(
-        id=found.id,
-        episode_id=found.episode_id,
-        attempt_id=found.attempt_id,
+        id=rescore.id,
+        episode_id=rescore.episode_id,
+        attempt_id=rescore.attempt_id,
         task=row.task.key,
         task_set_version=row.task_set_version,
-        state=found.state,
-        message=found.message,
-        judge=JudgeConfig.model_validate(found.judge) if found.judge else None,
-        tries=found.tries,
+        state=rescore.state,
+        message=rescore.message,
+        judge=JudgeConfig.model_validate(rescore.judge) if rescore.judge else None,
+        tries=rescore.tries,
         old_score=row.before,
         new_score=row.after,
-        old_evaluation=found.before_id,
-        new_evaluation=found.after_id,
-        make_current=found.make_current,
-        created_at=found.created_at,
-        ended_at=found.ended_at,
+        old_evaluation=rescore.before_id,
+        new_evaluation=rescore.after_id,
+        make_current=rescore.make_current,
+        created_at=rescore.created_at,
+        ended_at=rescore.ended_at,
     )
 
 
@@ -108,8 +108,8 @@ def evaluations(session: SessionDep, episode_id: Id) -> schemas.Page[own.Evaluat
     """List every evaluation of every attempt at an episode, oldest first, with what was checked and its evidence."""
     episode_service.get_episode(session, episode_id)
     attempts = [row.id for row in episode_service.attempts(session, episode_id)]
-    found = episode_service.evaluations(session, attempts)
-    return schemas.Page[own.Evaluation](items=[runs_views.evaluation(row) for row in found])
+    rows = episode_service.evaluations(session, attempts)
+    return schemas.Page[own.Evaluation](items=[runs_views.evaluation(row) for row in rows])
 
 
 @router.post("/episodes/{episode_id}/rescore", status_code=202)
@@ -131,10 +131,10 @@ def episode_rescores(session: SessionDep, episode_id: Id) -> schemas.Page[Rescor
 @router.post("/runs/{run_id}/rescore", status_code=202)
 def rescore_run(session: SessionDep, actor: ActorDep, run_id: Id, body: RescoreBody | None = None) -> RunRescore:
     """Score again every episode of a run that has a score or lacks only the verdict. The others are refused."""
-    asked, refused = service.request_run(session, run_id, actor, (body or RescoreBody()).wish)
+    rows, refused = service.request_run(session, run_id, actor, (body or RescoreBody()).wish)
     return RunRescore(
         run=run_id,
-        rescores=[view(row) for row in asked],
+        rescores=[view(row) for row in rows],
         refused=[Refused(episode_id=one.episode_id, task=one.task, reason=one.reason) for one in refused],
     )
 

@@ -37,10 +37,10 @@ def list_drafts(  # noqa: PLR0913 - one parameter per filter
     limit: Limit = 50,
 ) -> schemas.Page[own.DraftView]:
     """List drafts, newest first."""
-    found = service.list_drafts(
+    page = service.list_drafts(
         session, project, states=state, benchmark=benchmark, words=words, cursor=cursor, limit=limit
     )
-    return schemas.Page[own.DraftView](items=views.rows(session, found.items), next=following(request, found.next))
+    return schemas.Page[own.DraftView](items=views.rows(session, page.items), next=following(request, page.next))
 
 
 @router.post("/drafts", status_code=201)
@@ -154,10 +154,15 @@ def use_recording(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
 @router.post("/drafts/publish", status_code=201)
 def publish(session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftPublish) -> own.PublishedView:
     """Make the next version of a benchmark, of its newest one and the approved drafts."""
-    found = draft_publication.publish(session, project, store=edge.store, benchmark=body.benchmark, only=body.drafts)
-    ids: list[UUID] = [row.id for row in found.drafts]
+    publication = draft_publication.publish(
+        session, project, store=edge.store, benchmark=body.benchmark, only=body.drafts
+    )
+    ids: list[UUID] = [row.id for row in publication.drafts]
     return own.PublishedView(
-        benchmark=body.benchmark, version=found.task_set.version, tasks=found.task_set.counts["tasks"], drafts=ids
+        benchmark=body.benchmark,
+        version=publication.task_set.version,
+        tasks=publication.task_set.counts["tasks"],
+        drafts=ids,
     )
 
 
@@ -194,5 +199,5 @@ def task_forms(
 ) -> schemas.Page[own.PluginFormView]:
     """List what a task may name, with its parameters."""
     registry.load()
-    found = forms.forms(KINDS[kind], dialect) if name is None else [forms.form_of(KINDS[kind], name, dialect)]
-    return schemas.Page[own.PluginFormView](items=[views.form(one) for one in found])
+    plugin_forms = forms.forms(KINDS[kind], dialect) if name is None else [forms.form_of(KINDS[kind], name, dialect)]
+    return schemas.Page[own.PluginFormView](items=[views.form(one) for one in plugin_forms])

@@ -28,9 +28,9 @@ async def read_form(request: Request) -> FormData:
     return await request.form(max_fields=MOST_FIELDS, max_files=0)
 
 
-def typed_of(given: FormData) -> dict[str, str]:
+def typed_of(form: FormData) -> dict[str, str]:
     """The texts of a form; a browser sends line ends of its own."""
-    return {key: value.replace("\r\n", "\n") for key, value in given.items() if isinstance(value, str)}
+    return {key: value.replace("\r\n", "\n") for key, value in form.items() if isinstance(value, str)}
 
 
 def own_page(referer: str, fallback: str) -> str:
@@ -95,13 +95,13 @@ def oracle(content: DraftContent, typed: Typed) -> dict[str, Any]:
 def whole(_content: DraftContent, typed: Typed) -> dict[str, Any]:
     """All of it, as JSON."""
     try:
-        found = json.loads(typed.get("json", ""))
+        content = json.loads(typed.get("json", ""))
     except (ValueError, RecursionError) as error:
         raise Invalid(f"expected JSON, {error}", path="json") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise Invalid("expected an object in braces", path="json")
     unset = {name: field.get_default(call_default_factory=True) for name, field in DraftContent.model_fields.items()}
-    return {**{name: value for name, value in unset.items() if name not in {"domain", "name"}}, **found}
+    return {**{name: value for name, value in unset.items() if name not in {"domain", "name"}}, **content}
 
 
 PARTS: Mapping[str, Callable[[DraftContent, Typed], dict[str, Any]]] = {
@@ -118,7 +118,7 @@ def _words(text: str) -> list[str]:
 
 
 def _chosen(typed: Typed, name: str) -> str:
-    found = typed.get(name, "").strip()
-    if not found:
+    choice = typed.get(name, "").strip()
+    if not choice:
         raise Invalid("choose one", path=name)
-    return found
+    return choice

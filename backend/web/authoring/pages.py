@@ -68,7 +68,7 @@ def draft_list(  # noqa: PLR0913 - what the edge gives, and the filters
 def _list(request: Request, session: Session, project: Any, person: Actor, **more: Any) -> HTMLResponse:
     error: DeskarenaError | None = more.get("error")
     before = more.get("before")
-    found = authoring_views.draft_list(
+    page = authoring_views.draft_list(
         session,
         project,
         state=more.get("state", ""),
@@ -77,7 +77,7 @@ def _list(request: Request, session: Session, project: Any, person: Actor, **mor
         cursor=before.hex if before else None,
     )
     values = {
-        "list": found,
+        "list": page,
         "state": more.get("state", ""),
         "q": more.get("q", ""),
         "before": before,
@@ -112,16 +112,16 @@ def create(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
     benchmark: Field = drafts.OWN,
 ) -> Response:
     """A new draft, or the form again with what is wrong."""
-    given = {"domain": domain, "name": name, "instruction": instruction, "benchmark": benchmark}
+    fields = {"domain": domain, "name": name, "instruction": instruction, "benchmark": benchmark}
     try:
-        content = read_content({key: given[key].strip() for key in ("domain", "name", "instruction")})
-        made = drafts.create(
+        content = read_content({key: fields[key].strip() for key in ("domain", "name", "instruction")})
+        draft = drafts.create(
             session, content, project=project, author=person, benchmark=benchmark.strip() or drafts.OWN
         )
     except DeskarenaError as error:
         session.rollback()
-        return _list(request, session, project, person, error=error, given=given)
-    return see(f"{LIST}/{made.id}")
+        return _list(request, session, project, person, error=error, given=fields)
+    return see(f"{LIST}/{draft.id}")
 
 
 @router.post(f"{LIST}/publish")
@@ -146,7 +146,7 @@ def _page(  # noqa: PLR0913, PLR0917 - what a page needs
     person: Actor,
     draft_id: Any,
     error: DeskarenaError | None = None,
-    given: FormData | None = None,
+    form: FormData | None = None,
 ) -> HTMLResponse:
     row = drafts.get_draft(session, draft_id)
     page = authoring_views.draft_page(session, row, person, edge.store)
@@ -159,7 +159,7 @@ def _page(  # noqa: PLR0913, PLR0917 - what a page needs
         "State": DraftState,
         "verbs": draft_forms.VERBS,
         "error": error,
-        "given": given or FormData(),
+        "given": form or FormData(),
         "recordings": RecordingKind,
     }
     return render(request, "draft.html", values, status=error.status if error else 200)
@@ -173,14 +173,14 @@ def _done(  # noqa: PLR0913, PLR0917 - what an answer needs
     draft_id: Any,
     work: Callable[[], object],
     place: str = "",
-    given: FormData | None = None,
+    form: FormData | None = None,
 ) -> Response:
     """Does it and shows the page again; where it is refused, with the reason and with what was typed."""
     try:
         work()
     except DeskarenaError as error:
         session.rollback()
-        return _page(request, session, edge, person, draft_id, error, given)
+        return _page(request, session, edge, person, draft_id, error, form)
     return see(f"{LIST}/{draft_id}{place}")
 
 
@@ -193,16 +193,16 @@ def edit(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
     draft_id: Id,
     part: Literal["basics", "setup", "checks", "oracle", "json"],
     *,
-    given: FormData = FormDep,
+    form: FormData = FormDep,
 ) -> Response:
     """A new version, from one of the page's forms."""
 
     def work() -> None:
         content = drafts.content_of(session, drafts.get_draft(session, draft_id))
-        changes = forms.PARTS[part](content, forms.typed_of(given))
+        changes = forms.PARTS[part](content, forms.typed_of(form))
         drafts.change(session, draft_id, changes, by=person, note=forms.NOTES[part])
 
-    return _done(request, session, edge, person, draft_id, work, f"#{part}", given)
+    return _done(request, session, edge, person, draft_id, work, f"#{part}", form)
 
 
 @router.post(f"{LIST}/{{draft_id}}/files")
@@ -242,16 +242,16 @@ def act(  # noqa: PLR0913, PLR0917 - what the edge gives, and the forms' fields
     """The page's buttons. A recording leads to the page on which to act."""
     if do.startswith("record-"):
         kind = RecordingKind(do.removeprefix("record-"))
-        found: list[Any] = []
+        episodes: list[Any] = []
         answer = _done(
             request, session, edge, person, draft_id,
-            lambda: found.append(
+            lambda: episodes.append(
                 draft_recordings.begin(
                     session, draft_id, kind, project=project, actor=person, store=edge.store
                 )
             ),
         )  # fmt: skip
-        return see(f"/episodes/{found[0].id}") if found else answer
+        return see(f"/episodes/{episodes[0].id}") if episodes else answer
     works: dict[str, Callable[[], object]] = {
         "try": lambda: draft_trials.start_try(session, draft_id, project=project, actor=person, store=edge.store),
         "submit": lambda: draft_reviews.submit(session, draft_id, noop_words=noop_words),

@@ -23,14 +23,14 @@ FIELDS = (
 
 def draft(row: TaskDraft, author: str) -> own.DraftView:
     """One row."""
-    told = {name: getattr(row, name) for name in FIELDS}
-    return own.DraftView.model_validate({**told, "author": author, "published": row.published_id})
+    columns = {name: getattr(row, name) for name in FIELDS}
+    return own.DraftView.model_validate({**columns, "author": author, "published": row.published_id})
 
 
-def rows(session: Session, found: Sequence[TaskDraft]) -> list[own.DraftView]:
+def rows(session: Session, drafts: Sequence[TaskDraft]) -> list[own.DraftView]:
     """Several rows with their authors."""
-    names = repository.names(session, {row.author_id for row in found})
-    return [draft(row, names[row.author_id]) for row in found]
+    names = repository.names(session, {row.author_id for row in drafts})
+    return [draft(row, names[row.author_id]) for row in drafts]
 
 
 def detail(session: Session, row: TaskDraft, store: ArtifactStore) -> own.DraftDetail:
@@ -46,9 +46,9 @@ def detail(session: Session, row: TaskDraft, store: ArtifactStore) -> own.DraftD
         noop_words=row.noop_words,
         reviews=[
             own.DraftReview.model_validate(
-                {**_own(said.review, "version verdict reason words created_at"), "by": said.by}
+                {**_own(entry.review, "version verdict reason words created_at"), "by": entry.by}
             )
-            for said in draft_reviews.said(session, row)
+            for entry in draft_reviews.said(session, row)
         ],
         versions=[
             own.DraftVersion.model_validate({**_own(one.version, "number note content_hash created_at"), "by": one.by})
@@ -75,39 +75,39 @@ def recording(view: Recording) -> own.DraftRecording:
 
 def request(row: TaskDraftRequest) -> own.DraftRequestView:
     """What became of a request to a model."""
-    told = _own(row, "id persona state message made usage created_at ended_at")
-    asked = {"count": row.wanted, "endpoint": row.asked["endpoint"], "model": row.asked["model"]}
-    return own.DraftRequestView.model_validate({**told, **asked})
+    columns = _own(row, "id persona state message made usage created_at ended_at")
+    parameters = {"count": row.wanted, "endpoint": row.asked["endpoint"], "model": row.asked["model"]}
+    return own.DraftRequestView.model_validate({**columns, **parameters})
 
 
-def form(found: PluginForm) -> own.PluginFormView:
+def form(plugin_form: PluginForm) -> own.PluginFormView:
     """One plug-in's form."""
     return own.PluginFormView.model_validate(
         {
-            "kind": found.kind.name.lower(),
-            "name": found.name,
-            "dialect": found.dialect,
-            "about": found.about,
-            "parameters": found.schema,
-            "expects": found.expects,
+            "kind": plugin_form.kind.name.lower(),
+            "name": plugin_form.name,
+            "dialect": plugin_form.dialect,
+            "about": plugin_form.about,
+            "parameters": plugin_form.schema,
+            "expects": plugin_form.expects,
         }
     )
 
 
-def _tried(found: Tried | None) -> own.DraftTried | None:
-    if found is None:
+def _tried(trial: Tried | None) -> own.DraftTried | None:
+    if trial is None:
         return None
-    runs: dict[str, UUID] = {agent: run.id for agent, run in found.runs.items()}
+    runs: dict[str, UUID] = {agent: run.id for agent, run in trial.runs.items()}
     return own.DraftTried(
-        version=found.row.version,
-        current=found.current,
-        done=found.done,
-        sound=found.sound,
-        scores=dict(found.scores),
+        version=trial.row.version,
+        current=trial.current,
+        done=trial.done,
+        sound=trial.sound,
+        scores=dict(trial.scores),
         runs=runs,
-        wrong=list(found.wrong),
-        unknown=found.unknown,
-        created_at=found.row.created_at,
+        wrong=list(trial.wrong),
+        unknown=trial.unknown,
+        created_at=trial.row.created_at,
     )
 
 

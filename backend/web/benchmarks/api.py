@@ -62,18 +62,18 @@ def import_benchmark(  # noqa: PLR0913 - what the edge gives, and the form
 
 @router.post("/benchmarks/from-url", status_code=201)
 def import_from_url(
-    edge: EdgeDep, response: Response, wanted: benchmarks_schemas.ImportFromUrl
+    edge: EdgeDep, response: Response, body: benchmarks_schemas.ImportFromUrl
 ) -> benchmarks_schemas.ImportResult:
     """Import a benchmark whose files lie in the web; the service fetches them through its guarded client."""
     try:
         # No transaction is open while the network is waited for.
-        loaded = load_url(wanted.kind, wanted.url, edge.web, strict_upstream=wanted.strict_upstream)
+        loaded = load_url(body.kind, body.url, edge.web, strict_upstream=body.strict_upstream)
     except WebFailed as error:
         raise Unavailable(
             error.message, hint=error.hint or "Ask again later, or download it and import the file."
         ) from error
     with unit_of_work(edge.factory) as session:
-        result = _imported(session, edge, loaded, wanted.name or wanted.kind, wanted.title)
+        result = _imported(session, edge, loaded, body.name or body.kind, body.title)
     response.status_code = 201 if result.created else 200
     return result
 
@@ -81,10 +81,10 @@ def import_from_url(
 def _imported(
     session: Session, edge: Edge, loaded: LoadedBenchmark, name: str, title: str
 ) -> benchmarks_schemas.ImportResult:
-    found, created = service.import_benchmark(session, loaded, name=name, title=title, store=edge.store)
+    task_set, created = service.import_benchmark(session, loaded, name=name, title=title, store=edge.store)
     session.flush()  # The counts below are read again.
     view = benchmarks_views.benchmark(session, service.get_benchmark(session, name))
-    warnings = [str(warning) for warning in found.warnings]
+    warnings = [str(warning) for warning in task_set.warnings]
     return benchmarks_schemas.ImportResult(benchmark=view, created=created, warnings=warnings)
 
 
@@ -108,17 +108,17 @@ def list_tasks(  # noqa: PLR0913 - one parameter per filter
 ) -> schemas.Page[benchmarks_schemas.TaskView]:
     """List a benchmark's tasks."""
     newest = service.latest_task_set(session, name)
-    found = service.list_tasks(
+    page = service.list_tasks(
         session, newest.id, domain=domain, difficulty=difficulty, words=words, cursor=cursor, limit=limit
     )
-    aside = task_repository.quarantined(session, [row.id for row in found.items])
+    aside = task_repository.quarantined(session, [row.id for row in page.items])
     items = [
         benchmarks_schemas.TaskView.model_validate(
             benchmarks_views.task_fields(row, name, aside[row.id].reason if row.id in aside else "")
         )
-        for row in found.items
+        for row in page.items
     ]
-    return schemas.Page[benchmarks_schemas.TaskView](items=items, next=following(request, found.next))
+    return schemas.Page[benchmarks_schemas.TaskView](items=items, next=following(request, page.next))
 
 
 @router.get("/tasks/{task_id}")

@@ -45,5 +45,5 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
 @router.get("/benchmarks/{name}/diff")
 def difference(request: Request, session: SessionDep, name: str, old: Text = "", new: Text = "") -> HTMLResponse:
     """What one task set changes of another: `old` and `new` are `benchmark[@version]`."""
-    found = versions.diff(session, old or f"{name}@1", new or name)
-    return render(request, "benchmark_diff.html", {"page": found, "name": name})
+    difference = versions.diff(session, old or f"{name}@1", new or name)
+    return render(request, "benchmark_diff.html", {"page": difference, "name": name})

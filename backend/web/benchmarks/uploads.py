@@ -52,8 +52,8 @@ def load_zip(kind: str, archive: BinaryIO, *, strict_upstream: bool = False) -> 
     except Invalid as error:
         raise Invalid(error.message, path="kind", hint=error.hint) from error
     with _unpacked(archive) as folder:
-        found: LoadedBenchmark = reader.load(_root(folder))
-        return strict(found) if strict_upstream else found
+        benchmark: LoadedBenchmark = reader.load(_root(folder))
+        return strict(benchmark) if strict_upstream else benchmark
 
 
 def load_url(kind: str, url: str, web: Web, *, strict_upstream: bool = False) -> LoadedBenchmark:
@@ -98,10 +98,10 @@ def _unpacked(archive: BinaryIO) -> Iterator[Path]:
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
             raise Invalid(f"it is no zip file that can be read: {error}", path="file") from error
         except OSError as error:
-            told = no_room(error)
-            if told is None:
+            failure = no_room(error)
+            if failure is None:
                 raise
-            raise told from error
+            raise failure from error
         yield folder
 
 

@@ -83,18 +83,18 @@ def validation(verdict: TaskVerdict) -> schemas.Validation:
     )
 
 
-def report(found: ValidationReport) -> schemas.ValidationReport:
+def report(report: ValidationReport) -> schemas.ValidationReport:
     """The newest validation of a benchmark."""
-    stuck = sum(verdict.reason.startswith("not runnable here") for verdict in found.tasks)
+    stuck = sum(verdict.reason.startswith("not runnable here") for verdict in report.tasks)
     return schemas.ValidationReport(
-        benchmark=found.benchmark,
-        done=found.done,
-        ok=found.ok,
-        runs={agent: run.id for agent, run in found.runs.items()},
-        sound=found.count(sound=True),
-        unsound=found.count(sound=False),
+        benchmark=report.benchmark,
+        done=report.done,
+        ok=report.ok,
+        runs={agent: run.id for agent, run in report.runs.items()},
+        sound=report.count(sound=True),
+        unsound=report.count(sound=False),
         not_runnable=stuck,
-        tasks=[validation(verdict) for verdict in found.tasks],
+        tasks=[validation(verdict) for verdict in report.tasks],
     )
 
 
@@ -127,25 +127,25 @@ def reported(row: models.ReportedResult) -> schemas.ReportedView:
     )
 
 
-def difference(found: Difference) -> schemas.DifferenceView:
+def difference(difference: Difference) -> schemas.DifferenceView:
     """What two task sets differ in."""
     return schemas.DifferenceView(
-        old=f"{found.old_name.partition('@')[0]}@{found.old.version}",
-        new=f"{found.new_name.partition('@')[0]}@{found.new.version}",
-        added=found.count("added"),
-        removed=found.count("removed"),
-        changed=found.count("changed"),
-        same=found.same,
+        old=f"{difference.old_name.partition('@')[0]}@{difference.old.version}",
+        new=f"{difference.new_name.partition('@')[0]}@{difference.new.version}",
+        added=difference.count("added"),
+        removed=difference.count("removed"),
+        changed=difference.count("changed"),
+        same=difference.same,
         tasks=[
             schemas.TaskChangeView.model_validate(
                 {**item.change.model_dump(), "episodes": item.episodes, "evaluations": item.evaluations}
             )
-            for item in found.tasks
+            for item in difference.tasks
         ],
     )
 
 
-def lint_report(name: str, task_set: models.TaskSet, found: Sequence[TaskFinding]) -> schemas.LintReport:
+def lint_report(name: str, task_set: models.TaskSet, task_findings: Sequence[TaskFinding]) -> schemas.LintReport:
     """Findings of a task set."""
     findings = [
         schemas.LintFinding(
@@ -155,7 +155,7 @@ def lint_report(name: str, task_set: models.TaskSet, found: Sequence[TaskFinding
             hint=item.finding.hint,
             severity=item.finding.severity,
         )
-        for item in found
+        for item in task_findings
     ]
     ok = not any(item.severity == "error" for item in findings)
     tasks = int(task_set.counts.get("tasks", 0))
@@ -181,22 +181,22 @@ def _row(row: Row, tasks: int) -> schemas.LeaderboardRow:
         by_complexity=_cut(row, Dimension.COMPLEXITY),
         measures=means(row.means),
         measures_by={
-            dimension.value: {key: means(found) for key, found in cells.items()}
+            dimension.value: {key: means(cell) for key, cell in cells.items()}
             for dimension, cells in row.measures.items()
             if dimension is not Dimension.ALL
         },
     )
 
 
-def means(found: Means) -> dict[str, schemas.MeasureView]:
+def means(by_name: Means) -> dict[str, schemas.MeasureView]:
     """Measures by name."""
     return {
         name: schemas.MeasureView(
             mean=one.mean, interval=tuple(one.interval), n=one.n, tasks=one.tasks, undefined_tasks=one.undefined_tasks
         )
-        for name, one in found.items()
+        for name, one in by_name.items()
     }
 
 
 def _cut(row: Row, dimension: Dimension) -> Mapping[str, Summary]:
-    return {key: summary(found) for key, found in row.by.get(dimension, {}).items()}
+    return {key: summary(cell) for key, cell in row.by.get(dimension, {}).items()}

@@ -55,27 +55,27 @@ def list_assets(session: SessionDep, name: Name, tasks: Globs = []) -> Page[Asse
 
 
 @router.post("/benchmarks/{name}/assets/fetch")
-def fetch(edge: EdgeDep, name: Name, wanted: FetchRequest) -> AssetView:
+def fetch(edge: EdgeDep, name: Name, body: FetchRequest) -> AssetView:
     """Fetch one file through the guarded client and store it. Answers when it is there, or dead, with the reason.
 
     503: the server does not answer now, or too many files are being fetched at once.
     """
     # No transaction is open while the network is waited for.
     with unit_of_work(edge.factory) as session:
-        before = service.needed_asset(session, name, wanted.url)
-    if before.state is AssetState.THERE and not wanted.again:
+        before = service.needed_asset(session, name, body.url)
+    if before.state is AssetState.THERE and not body.again:
         return AssetView.model_validate(before)
     if not _turns.acquire(blocking=False):
         raise Unavailable(f"{MOST_AT_ONCE} files are being fetched already", hint="Ask again when one is done.")
     try:
-        return _fetched(edge, name, wanted.url)
+        return _fetched(edge, name, body.url)
     finally:
         _turns.release()
 
 
 def _fetched(edge: Edge, name: str, url: str) -> AssetView:
     try:
-        found = service.fetch(url, edge.web, edge.store)
+        download = service.fetch(url, edge.web, edge.store)
     except (DeadLink, Invalid) as error:
         with unit_of_work(edge.factory) as session:
             service.record_dead(session, name, url, error.message)
@@ -83,7 +83,7 @@ def _fetched(edge: Edge, name: str, url: str) -> AssetView:
     except WebFailed as error:
         raise Unavailable(error.message, hint=error.hint or "Ask again later.") from error
     with unit_of_work(edge.factory) as session:
-        service.record(session, name, url, found)
+        service.record(session, name, url, download)
         return AssetView.model_validate(service.needed_asset(session, name, url))
 
 

@@ -21,8 +21,8 @@ INK = {"light": ("#474b53", "#dedacf"), "dark": ("#bdbec4", "#2b3039")}
 @lru_cache(maxsize=1)
 def library() -> bytes:
     """Plotly's own script as it comes with its Python package, gzipped. Read without importing the package."""
-    found = find_spec("plotly")
-    folder = Path((found.submodule_search_locations or [""])[0]) if found else Path()
+    spec = find_spec("plotly")
+    folder = Path((spec.submodule_search_locations or [""])[0]) if spec else Path()
     return gzip.compress((folder / "package_data" / "plotly.min.js").read_bytes(), compresslevel=6, mtime=0)
 
 
@@ -31,22 +31,22 @@ def library_url() -> str:
     return f"/charts/{version('plotly')}/plotly.min.js"
 
 
-def _ends(found: Value | None) -> tuple[float, float]:
-    if found is None or found.interval is None:
+def _ends(value: Value | None) -> tuple[float, float]:
+    if value is None or value.interval is None:
         return 0.0, 0.0
-    return max(0.0, found.value - found.interval.low), max(0.0, found.interval.high - found.value)
+    return max(0.0, value.value - value.interval.low), max(0.0, value.interval.high - value.value)
 
 
 def _bars(index: int, series: Series, keys: Sequence[str], measure: str, theme: str) -> dict[str, Any]:
     palette = DARK if theme == "dark" else LIGHT
     values = [cell.value(measure) for cell in series.cells]
-    ends = [_ends(found) for found in values]
+    ends = [_ends(value) for value in values]
     return {
         "type": "bar",
         "name": series.label,
         "x": list(keys),
-        "y": [None if found is None else found.value for found in values],
-        "customdata": ["nothing scored" if found is None else found.note for found in values],
+        "y": [None if value is None else value.value for value in values],
+        "customdata": ["nothing scored" if value is None else value.note for value in values],
         "hovertemplate": "%{x}: %{y:.1%}<br>%{customdata}",
         "marker": {
             "color": palette[index % len(palette)],

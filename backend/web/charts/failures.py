@@ -8,14 +8,14 @@ from backend.services.results.failure_labels import Sampled
 from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 
 
-def figure(found: Sampled, theme: str) -> dict[str, Any]:
+def figure(draw: Sampled, theme: str) -> dict[str, Any]:
     """A grouped bar chart with intervals, as plotly takes it. `theme`: light or dark."""
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True}
-    people = f"people, n = {len(found.judged)}"
-    rules = f"rules, n = {len(found.rows)}"
+    people = f"people, n = {len(draw.judged)}"
+    rules = f"rules, n = {len(draw.rows)}"
     return {
-        "data": [_bars(0, people, found.by_people, theme), _bars(1, rules, found.by_rules, theme)],
+        "data": [_bars(0, people, draw.by_people, theme), _bars(1, rules, draw.by_rules, theme)],
         "layout": {
             "barmode": "group",
             "paper_bgcolor": "rgba(0,0,0,0)",
@@ -46,8 +46,8 @@ def _bars(at: int, name: str, shares: Sequence[Share], theme: str) -> Mapping[st
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "arrayminus": [max(0.0, share - found.low) if found else 0.0 for share, found in ends],
-            "array": [max(0.0, found.high - share) if found else 0.0 for share, found in ends],
+            "arrayminus": [max(0.0, share - interval.low) if interval else 0.0 for share, interval in ends],
+            "array": [max(0.0, interval.high - share) if interval else 0.0 for share, interval in ends],
             "color": "#1a1c20" if theme == "light" else "#eeebe3",
             "thickness": 1.2,
             "width": 3,

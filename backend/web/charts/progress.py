@@ -7,7 +7,7 @@ from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 from backend.web.charts.radar import DASHES, LINES
 
 
-def figure(found: Processes, chart: str, theme: str) -> dict[str, Any]:
+def figure(processes: Processes, chart: str, theme: str) -> dict[str, Any]:
     """`curve` or `bins`, as plotly takes it. `theme`: light or dark."""
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True, "automargin": True}
@@ -16,7 +16,7 @@ def figure(found: Processes, chart: str, theme: str) -> dict[str, Any]:
         {"rangemode": "tozero"} if chart == "curve" else {"type": "category"}
     )
     return {
-        "data": _lines(found, theme) if chart == "curve" else _bars(found, theme),
+        "data": _lines(processes, theme) if chart == "curve" else _bars(processes, theme),
         "layout": {
             "barmode": "group",
             "paper_bgcolor": "rgba(0,0,0,0)",
@@ -32,8 +32,8 @@ def figure(found: Processes, chart: str, theme: str) -> dict[str, Any]:
     }
 
 
-def _lines(found: Processes, theme: str) -> list[dict[str, Any]]:
-    last = max((len(run.curve) for run in found.runs), default=1) - 1
+def _lines(processes: Processes, theme: str) -> list[dict[str, Any]]:
+    last = max((len(run.curve) for run in processes.runs), default=1) - 1
     return [
         {
             "type": "scatter",
@@ -45,12 +45,12 @@ def _lines(found: Processes, theme: str) -> list[dict[str, Any]]:
             "hovertemplate": "by step %{x}: %{y:.1%}<br>%{customdata}",
             "line": {"shape": "hv", "width": 2, "color": LINES[theme][at], "dash": DASHES[at]},
         }
-        for at, run in enumerate(found.runs)
+        for at, run in enumerate(processes.runs)
         if run.curve
     ]
 
 
-def _bars(found: Processes, theme: str) -> list[dict[str, Any]]:
+def _bars(processes: Processes, theme: str) -> list[dict[str, Any]]:
     palette = DARK if theme == "dark" else LIGHT
     return [
         {
@@ -68,5 +68,5 @@ def _bars(found: Processes, theme: str) -> list[dict[str, Any]]:
                 "pattern": {"shape": SHAPES[at], "solidity": 0.3, "fillmode": "overlay", "fgcolor": PAPER[theme]},
             },
         }
-        for at, run in enumerate(found.runs)
+        for at, run in enumerate(processes.runs)
     ]

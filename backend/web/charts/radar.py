@@ -47,14 +47,14 @@ def _line(at: int, series: Series, cut: Cut, theme: str) -> Mapping[str, Any]:
     palette = LINES[theme]
     values = [cell.value(cut.shown) for cell in series.cells]
     closed = [*range(len(values)), 0] if values else []
-    notes = ["nothing scored" if found is None else found.note for found in values]
+    notes = ["nothing scored" if value is None else value.note for value in values]
     names = [CAPABILITIES.get(key, key) for key in cut.keys]
     return {
         "type": "scatterpolar",
         "name": series.label,
         "mode": "lines+markers",
         "theta": [cut.keys[place] for place in closed],
-        "r": [None if (found := values[place]) is None else found.value for place in closed],
+        "r": [None if (value := values[place]) is None else value.value for place in closed],
         "customdata": [[names[place], notes[place]] for place in closed],
         "hovertemplate": "%{customdata[0]}: %{r:.1%}<br>%{customdata[1]}",
         "line": {"color": palette[at % len(palette)], "dash": DASHES[at % len(DASHES)], "width": 2},

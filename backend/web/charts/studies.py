@@ -10,27 +10,27 @@ from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 CHARTS = ("steps", "ended")
 
 
-def figure(found: Results, chart: str, theme: str) -> dict[str, Any]:
+def figure(results: Results, chart: str, theme: str) -> dict[str, Any]:
     """A grouped bar chart of shares of episodes, one group of bars per cell, as plotly takes it."""
-    keys, rows = _steps(found) if chart == "steps" else _ended(found)
+    keys, rows = _steps(results) if chart == "steps" else _ended(results)
     title = "steps taken" if chart == "steps" else "way of ending"
-    cells = [cell_words(cell.levels) for cell in found.cells]
+    cells = [cell_words(cell.levels) for cell in results.cells]
     series = [_bars(at, *both, keys, theme) for at, both in enumerate(zip(cells, rows, strict=True))]
     return {"data": series, "layout": _layout(title, theme), "config": {"displayModeBar": False, "responsive": True}}
 
 
-def _steps(found: Results) -> tuple[list[str], list[Sequence[int]]]:
-    return [bar.words for bar in found.found.bars], [cell.by_steps for cell in found.found.cells]
+def _steps(results: Results) -> tuple[list[str], list[Sequence[int]]]:
+    return [bar.words for bar in results.found.bars], [cell.by_steps for cell in results.found.cells]
 
 
-def _ended(found: Results) -> tuple[list[str], list[Sequence[int]]]:
-    ways = ended_ways(found)
-    return ways, [[cell.ended_by.get(way, 0) for way in ways] for cell in found.found.cells]
+def _ended(results: Results) -> tuple[list[str], list[Sequence[int]]]:
+    ways = ended_ways(results)
+    return ways, [[cell.ended_by.get(way, 0) for way in ways] for cell in results.found.cells]
 
 
-def ended_ways(found: Results) -> list[str]:
+def ended_ways(results: Results) -> list[str]:
     """Every way in which an episode of the study ended."""
-    return sorted({way for cell in found.found.cells for way in cell.ended_by})
+    return sorted({way for cell in results.found.cells for way in cell.ended_by})
 
 
 def _bars(index: int, label: str, counts: Sequence[int], keys: Sequence[str], theme: str) -> Mapping[str, Any]:

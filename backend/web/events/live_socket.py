@@ -57,9 +57,9 @@ async def live(socket: WebSocket, attempt_id: UUID) -> None:
         await socket.close(ENDED, "the attempt has ended")
         return
     watching = asyncio.create_task(_keep_marking(attempt_id))
-    taken = asyncio.Event()
+    ack = asyncio.Event()
     try:
-        await until_closed(socket, _serve(socket, edge, attempt_id, taken), taken.set)
+        await until_closed(socket, _serve(socket, edge, attempt_id, ack), ack.set)
     finally:
         await over(watching)
 
@@ -72,7 +72,7 @@ async def _keep_marking(attempt_id: UUID) -> None:
         await asyncio.sleep(MARK_SECONDS)
 
 
-async def _serve(socket: WebSocket, edge: Edge, attempt_id: UUID, taken: asyncio.Event) -> None:
+async def _serve(socket: WebSocket, edge: Edge, attempt_id: UUID, ack: asyncio.Event) -> None:
     """Sends the newest frame, waits until the viewer has taken it, looks for a newer one."""
     sent: int | None = None
     async with aclosing(_signs(attempt_id)) as signs:
@@ -80,11 +80,11 @@ async def _serve(socket: WebSocket, edge: Edge, attempt_id: UUID, taken: asyncio
             frame = await latest_frame(attempt_id)
             if frame is not None and (sent is None or frame.seq > sent):
                 sent = frame.seq
-                taken.clear()
+                ack.clear()
                 await socket.send_bytes(packed(frame))
                 try:
                     async with asyncio.timeout(ANSWER_SECONDS):
-                        await taken.wait()
+                        await ack.wait()
                 except TimeoutError:
                     await socket.close(1001, "the last frame was never taken")
                     return

@@ -92,19 +92,19 @@ def read_filters(  # noqa: PLR0913 - one parameter per filter
 FiltersDep = Annotated[Filters, Depends(read_filters)]
 
 
-def counts_json(found: Counts) -> TrajectoryCounts:
+def counts_json(counts: Counts) -> TrajectoryCounts:
     """Counts as the API gives them."""
     return TrajectoryCounts(
-        trajectories=found.trajectories,
-        steps=found.steps,
-        results=dict(found.results),
-        kinds=dict(found.kinds),
-        benchmarks=dict(found.benchmarks),
-        left_out=dict(found.left_out),
-        not_asked_for=found.not_asked,
+        trajectories=counts.trajectories,
+        steps=counts.steps,
+        results=dict(counts.results),
+        kinds=dict(counts.kinds),
+        benchmarks=dict(counts.benchmarks),
+        left_out=dict(counts.left_out),
+        not_asked_for=counts.not_asked,
         licences=[
             Licence(benchmark=one.benchmark, licence=one.licence, status=one.status, source=one.source, note=one.words)
-            for one in found.licences
+            for one in counts.licences
         ],
     )
 
@@ -138,8 +138,8 @@ def export(  # noqa: PLR0913 - one parameter per choice
     from_part: Annotated[int, Query(ge=0, le=10**6, description="Do not send earlier files of rows again.")] = 0,
 ) -> StreamingResponse:
     """Recorded trajectories as training data: rows, pictures by hash, and a manifest as the last file."""
-    wanted = ExportRequest(filters=filters, form=form, format=format, pictures=pictures, from_part=from_part)
-    entries = export_of(edge, project.id, wanted).entries()
+    request = ExportRequest(filters=filters, form=form, format=format, pictures=pictures, from_part=from_part)
+    entries = export_of(edge, project.id, request).entries()
     media_type, write = ARCHIVES[archive]
     headers = {"Content-Disposition": f'attachment; filename="trajectories-{form}.{archive}"'}
     return StreamingResponse(write(entries), media_type=media_type, headers=headers)

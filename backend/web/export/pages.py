@@ -31,21 +31,21 @@ DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 MOST = 200
 
 
-def asked(given: QueryParams) -> list[tuple[str, str]]:
+def asked(params: QueryParams) -> list[tuple[str, str]]:
     """What was given, as the API takes it: without empty fields, days as their beginning in UTC."""
-    found: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str]] = []
     for name in LISTS:
-        found += [(name, value) for value in given.getlist(name)[:MOST] if value]
-    found += [("measure", part.strip()) for part in given.get("measure", "").split(",") if part.strip()]
+        pairs += [(name, value) for value in params.getlist(name)[:MOST] if value]
+    pairs += [("measure", part.strip()) for part in params.get("measure", "").split(",") if part.strip()]
     for name in ("since", "until", "min_score", "form", "format"):
-        value = given.get(name, "").strip()
+        value = params.get(name, "").strip()
         if value:
-            found.append((name, f"{value}T00:00:00Z" if DAY.fullmatch(value) else value))
+            pairs.append((name, f"{value}T00:00:00Z" if DAY.fullmatch(value) else value))
     # A form that was sent without any result asks for all; an address without a form for the usual ones.
-    ticked = set(given.getlist("result"))
-    if ticked >= {result.value for result in Result} or ("form" in given and not ticked):
-        found = [("any_result", "true"), *(pair for pair in found if pair[0] != "result")]
-    return [*found, *([("open_licence", "true")] if given.get("open_licence") else [])]
+    ticked = set(params.getlist("result"))
+    if ticked >= {result.value for result in Result} or ("form" in params and not ticked):
+        pairs = [("any_result", "true"), *(pair for pair in pairs if pair[0] != "result")]
+    return [*pairs, *([("open_licence", "true")] if params.get("open_licence") else [])]
 
 
 def values_of(query: list[tuple[str, str]]) -> dict[str, Any]:
@@ -53,30 +53,30 @@ def values_of(query: list[tuple[str, str]]) -> dict[str, Any]:
     several: dict[str, list[str]] = {}
     for name, value in query:
         several.setdefault(name, []).append(value)
-    found: dict[str, Any] = {field: several[name] for name, field in LISTS.items() if name in several}
-    found |= {name: several[name][0] for name in ("since", "until", "min_score", "open_licence") if name in several}
+    values: dict[str, Any] = {field: several[name] for name, field in LISTS.items() if name in several}
+    values |= {name: several[name][0] for name in ("since", "until", "min_score", "open_licence") if name in several}
     if "any_result" in several:
-        found["results"] = ()
-    return {**found, "measures": several.get("measure", [])}
+        values["results"] = ()
+    return {**values, "measures": several.get("measure", [])}
 
 
 @router.get("/exports")
 def exports(request: Request, session: SessionDep, project: ProjectDep) -> HTMLResponse:
     """The form with the counts of what is chosen. Its whole state is in the address."""
-    given = request.query_params
-    query, error = asked(given), None
+    params = request.query_params
+    query, error = asked(params), None
     try:
         filters = read_filters(values_of(query))
         service.check(query)
     except Invalid as wrong:
         filters, error = None, wrong
     page = service.exports(session, project.id, filters, query)
-    chosen = {name: set(given.getlist(name)) for name in LISTS}
-    if "form" not in given:
+    chosen = {name: set(params.getlist(name)) for name in LISTS}
+    if "form" not in params:
         chosen["result"] = chosen["result"] or {Result.SOLVED.value}
     values = {
         "page": page,
-        "given": given,
+        "given": params,
         "chosen": chosen,
         "error": error,
         "results": service.RESULT_WORDS,

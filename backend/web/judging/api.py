@@ -42,8 +42,8 @@ def draw(session: SessionDep, judge_id: Id, body: own.Draw) -> own.Drawn:
 @router.get("/judges/{judge_id}/review")
 def next_item(session: SessionDep, project: ProjectDep, judge_id: Id, by: By) -> own.Review:
     """The next item for a person: each goes to two, and nobody is told what the judge says."""
-    found = reviews.next_task(session, judge_id, person(session, project, by, path="by"))
-    return own.Review(task=None if found is None else task_view(found))
+    task = reviews.next_task(session, judge_id, person(session, project, by, path="by"))
+    return own.Review(task=None if task is None else task_view(task))
 
 
 @router.post("/judges/{judge_id}/review", status_code=204)
@@ -61,7 +61,7 @@ def answer(session: SessionDep, project: ProjectDep, judge_id: Id, body: own.Rev
 
 def judge_view(page: JudgePage) -> own.Judge:
     """A judge as it is given out."""
-    judge, found = page.judge, page.agreement
+    judge, agreement = page.judge, page.agreement
     return own.Judge.model_validate(
         {
             "id": judge.id,
@@ -76,15 +76,15 @@ def judge_view(page: JudgePage) -> own.Judge:
             "priced": page.cost.priced,
             "drawn": page.progress.items,
             "done": page.progress.done,
-            "attempts_checked": found.attempts,
-            "agreement": [level_view(level) for level in (found.whole, *found.levels)],
-            "alpha_people": alpha_view(found.people),
-            "alpha_everybody": alpha_view(found.everybody),
+            "attempts_checked": agreement.attempts,
+            "agreement": [level_view(level) for level in (agreement.whole, *agreement.levels)],
+            "alpha_people": alpha_view(agreement.people),
+            "alpha_everybody": alpha_view(agreement.everybody),
             "correlations": [
                 own.RatingCorrelation.model_validate(
                     {"measure": one.measure, "rating": one.rating, "r": coefficient(one.r, one.interval, one.n)}
                 )
-                for one in found.correlations
+                for one in agreement.correlations
             ],
         }
     )
@@ -104,9 +104,9 @@ def level_view(level: Level) -> own.LevelAgreement:
     )
 
 
-def alpha_view(found: Alpha) -> own.Coefficient:
+def alpha_view(alpha: Alpha) -> own.Coefficient:
     """Krippendorff's alpha."""
-    return coefficient(found.value, found.interval, found.n)
+    return coefficient(alpha.value, alpha.interval, alpha.n)
 
 
 def coefficient(value: float | None, interval: Interval | None, n: int) -> own.Coefficient:
@@ -114,14 +114,14 @@ def coefficient(value: float | None, interval: Interval | None, n: int) -> own.C
     return own.Coefficient(value=value, interval=tuple(interval) if interval else None, n=n)
 
 
-def task_view(found: reviews.ReviewTask) -> own.ReviewTask:
+def task_view(task: reviews.ReviewTask) -> own.ReviewTask:
     """An item without anything that is not to be seen."""
     return own.ReviewTask.model_validate(
         {
-            "item": found.item,
-            "kind": found.kind,
-            "instruction": found.instruction,
-            "criteria": [criterion.model_dump() for criterion in found.criteria],
+            "item": task.item,
+            "kind": task.kind,
+            "instruction": task.instruction,
+            "criteria": [criterion.model_dump() for criterion in task.criteria],
             "steps": [
                 {
                     "index": step.index,
@@ -129,7 +129,7 @@ def task_view(found: reviews.ReviewTask) -> own.ReviewTask:
                     "picture": f"{BASE}/artifacts/{step.picture.sha256}" if step.picture else None,
                     "final": step.final,
                 }
-                for step in found.steps
+                for step in task.steps
             ],
         }
     )

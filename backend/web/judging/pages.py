@@ -77,17 +77,17 @@ def ask(  # noqa: PLR0913, PLR0917 - what the edge gives, and what went wrong
     error: DeskarenaError | None = None,
 ) -> HTMLResponse:
     """The queue's page. Nothing on it tells the judge's verdict or whose attempt it is."""
-    found, task = get_judge(session, judge_id), None
+    judge, task = get_judge(session, judge_id), None
     if name:
         try:
             task = reviews.next_task(session, judge_id, person_of(session, project, name, path="as"))
         except Invalid as wrong:
             error, name = error or wrong, ""
     values = {
-        "judge": found,
+        "judge": judge,
         "name": name,
         "task": task,
-        "progress": reviews.progress(session, found),
+        "progress": reviews.progress(session, judge),
         "tenths": reviews.TENTHS,
         "error": error,
     }
@@ -101,41 +101,41 @@ def answer(
     project: ProjectDep,
     judge_id: Id,
     *,
-    given: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
+    form: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
 ) -> Response:
     """Keep a person's answer and show the next item."""
-    name = text(given, "as")
+    name = text(form, "as")
     try:
-        keep(session, judge_id, person_of(session, project, name, path="as"), given)
+        keep(session, judge_id, person_of(session, project, name, path="as"), form)
     except DeskarenaError as error:
         session.rollback()
         return ask(request, session, project, judge_id, name, error)
     return next_address(judge_id, name)
 
 
-def keep(session: Session, judge_id: UUID, person: Actor, given: FormData) -> None:
+def keep(session: Session, judge_id: UUID, person: Actor, form: FormData) -> None:
     """The answer in the form of the judge's kind. Raises Invalid."""
     try:
-        item = UUID(text(given, "item"))
+        item = UUID(text(form, "item"))
     except ValueError as error:
         raise Invalid("expected the id of an item", path="item") from error
     if get_judge(session, judge_id).kind == JudgeKind.GRAPH:
-        completion, logic = (tenth(given, name) for name in ("completion", "logic"))
+        completion, logic = (tenth(form, name) for name in ("completion", "logic"))
         reviews.give_rating(session, judge_id, item, person, completion=completion, logic=logic)
         return
-    said = {}
-    for key, value in given.items():
+    verdicts = {}
+    for key, value in form.items():
         if key.startswith("c."):
             if value not in SAID:
                 raise Invalid("expected yes, no or unsure", path=key)
-            said[key.removeprefix("c.")] = SAID[str(value)]
-    reviews.give_verdicts(session, judge_id, item, person, said)
+            verdicts[key.removeprefix("c.")] = SAID[str(value)]
+    reviews.give_verdicts(session, judge_id, item, person, verdicts)
 
 
-def tenth(given: FormData, name: str) -> int:
+def tenth(form: FormData, name: str) -> int:
     """A number of the form. Raises Invalid."""
     try:
-        return int(text(given, name))
+        return int(text(form, name))
     except ValueError as error:
         raise Invalid("expected 0, 10 .. 100", path=name) from error
 

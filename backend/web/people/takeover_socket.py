@@ -51,17 +51,17 @@ async def control(socket: WebSocket, attempt_id: UUID, hand: Hand) -> None:
     edge: Edge = socket.app.state.edge
     await socket.accept()
     try:
-        found = await asyncio.to_thread(look, edge, attempt_id)
+        attempt = await asyncio.to_thread(look, edge, attempt_id)
     except NotFound:
         await socket.close(GONE, "there is no such attempt")
         return
     except Unavailable:
         await socket.close(1013, "the database is away")
         return
-    if not found.live:
+    if not attempt.live:
         await socket.close(ENDED, "the attempt has ended")
         return
-    await _Talk(socket, edge, found, hand).run()
+    await _Talk(socket, edge, attempt, hand).run()
 
 
 @dataclass
@@ -84,10 +84,10 @@ class _Allowance:
 class _Talk:
     """One page's talk."""
 
-    def __init__(self, socket: WebSocket, edge: Edge, found: Controlled, hand: str) -> None:
+    def __init__(self, socket: WebSocket, edge: Edge, attempt: Controlled, hand: str) -> None:
         self._socket = socket
         self._edge = edge
-        self._found = found
+        self._found = attempt
         self._hand = hand
         self._mine = False
         self._holder = ""
@@ -119,33 +119,33 @@ class _Talk:
 
     async def _heard(self, text: str) -> None:
         try:
-            said = json.loads(text)
+            message = json.loads(text)
         except (ValueError, RecursionError):
-            said = None
-        if not isinstance(said, dict):
+            message = None
+        if not isinstance(message, dict):
             await self._refuse(None, "that is no JSON object")
         elif not self._allowance.take():
-            await self._refuse(said.get("n"), "too much at once; wait a moment")
-        elif said.get("kind") == "act":
-            await self._act(said)
-        elif said.get("kind") == "take":
+            await self._refuse(message.get("n"), "too much at once; wait a moment")
+        elif message.get("kind") == "act":
+            await self._act(message)
+        elif message.get("kind") == "take":
             await self._take()
             await self._state()
-        elif said.get("kind") == "give" and not self._found.human:
+        elif message.get("kind") == "give" and not self._found.human:
             await takeover_store.give_hand(self._found.attempt_id, self._hand)
             self._mine, self._holder = False, ""
             await self._state()
         else:
-            await self._refuse(said.get("n"), "nothing of that kind can be said here")
+            await self._refuse(message.get("n"), "nothing of that kind can be said here")
 
-    async def _act(self, said: dict[str, Any]) -> None:
-        number, found = said.get("n"), self._found
+    async def _act(self, message: dict[str, Any]) -> None:
+        number, attempt = message.get("n"), self._found
         if not isinstance(number, int) or not 0 <= number < 2**31:
             await self._refuse(None, "n is no number")
             return
         why = self._why_not()
         if not why:
-            why = await self._pass_on(number, said.get("actions"), found.screen)
+            why = await self._pass_on(number, message.get("actions"), attempt.screen)
         if why:
             await self._refuse(number, why)
 
@@ -163,12 +163,12 @@ class _Talk:
             return f"{error.path}: {error.message}"[:500]
         body = {"hand": self._hand, "by": "person", "actions": [one.model_dump(mode="json") for one in checked]}
         line = self._found.attempt_id if self._found.human else takeover_store.hand_line(self._found.attempt_id)
-        told = await agent_channel_store.say(line, f"{self._hand}:{number}", body)
+        result = await agent_channel_store.say(line, f"{self._hand}:{number}", body)
         return {
             Said.AWAY: "the broker is away; try again",
             Said.FULL: "the desktop is still busy with what came before",
             Said.OTHER: "that number was used for something else",
-        }.get(told, "")
+        }.get(result, "")
 
     async def _take(self) -> None:
         self._mine = await takeover_store.take_hand(self._found.attempt_id, self._hand)
@@ -202,9 +202,9 @@ class _Talk:
             await asyncio.sleep(KEEP_SECONDS)
 
     async def _state(self) -> None:
-        found = self._found
-        told = {"mine": self._mine, "taken": bool(self._holder), "step": found.step, "state": found.state.value}
-        await self._send({"kind": "state", **told})
+        attempt = self._found
+        state = {"mine": self._mine, "taken": bool(self._holder), "step": attempt.step, "state": attempt.state.value}
+        await self._send({"kind": "state", **state})
 
     async def _refuse(self, number: Any, why: str) -> None:
         await self._send({"kind": "refused", "n": number if isinstance(number, int) else None, "why": why})

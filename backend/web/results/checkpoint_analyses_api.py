@@ -21,13 +21,13 @@ Runs = Annotated[
 @router.get("/benchmarks/{name}/analyses")
 def analyses(session: SessionDep, name: Name, run: Runs = None) -> schemas.AnalysesView:
     """S_int against S_final by level, persona and number of applications; step gap, latency, languages."""
-    found = service.analyses(session, name, run or ())
+    analyses = service.analyses(session, name, run or ())
     return schemas.AnalysesView(
-        benchmark=found.benchmark,
-        version=found.version,
-        runs=[_run(one) for one in found.runs],
-        languages=[_languages(one) for one in found.languages],
-        more=found.more,
+        benchmark=analyses.benchmark,
+        version=analyses.version,
+        runs=[_run(one) for one in analyses.runs],
+        languages=[_languages(one) for one in analyses.languages],
+        more=analyses.more,
     )
 
 
@@ -50,12 +50,12 @@ def _run(one: service.RunAnalysis) -> schemas.RunAnalysisView:
     )
 
 
-def _mean(found: Mean | None) -> schemas.MeanView | None:
-    return None if found is None else schemas.MeanView(value=found.value, tasks=found.tasks)
+def _mean(mean: Mean | None) -> schemas.MeanView | None:
+    return None if mean is None else schemas.MeanView(value=mean.value, tasks=mean.tasks)
 
 
-def _gaps(found: Sequence[Gap]) -> list[schemas.GapView]:
-    return [schemas.GapView(**gap._asdict(), difference=gap.value) for gap in found]
+def _gaps(gaps: Sequence[Gap]) -> list[schemas.GapView]:
+    return [schemas.GapView(**gap._asdict(), difference=gap.value) for gap in gaps]
 
 
 def _steps(gap: StepGap) -> schemas.StepGapView:

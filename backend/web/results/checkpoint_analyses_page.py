@@ -25,16 +25,16 @@ CUTS = (("level", "by_level", "Level"), ("persona", "by_persona", "Persona"), ("
 @router.get("/benchmarks/{name}/analyses")
 def analyses(request: Request, session: SessionDep, name: str, run: Runs = None) -> HTMLResponse:
     """All of them, each as a table."""
-    found = service.analyses(session, name, run or ())
-    asked = f"?{urlencode([('run', one) for one in run])}" if run else ""
-    return render(request, "analyses.html", {"page": found, "cuts": CUTS, "asked": asked})
+    analyses = service.analyses(session, name, run or ())
+    query = f"?{urlencode([('run', one) for one in run])}" if run else ""
+    return render(request, "analyses.html", {"page": analyses, "cuts": CUTS, "asked": query})
 
 
 @router.get("/benchmarks/{name}/analyses/{table}.csv")
 def table(session: SessionDep, name: str, table: Table, run: Runs = None) -> Response:
     """One of the tables."""
-    found = service.analyses(session, name, run or ())
-    head, rows = _HEADS[table], _rows(found, table)
+    analyses = service.analyses(session, name, run or ())
+    head, rows = _HEADS[table], _rows(analyses, table)
     return attachment(f"{name}-{table}.csv", head, rows)
 
 
@@ -48,14 +48,14 @@ _HEADS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _rows(found: Analyses, table: Table) -> Iterator[list[Any]]:
+def _rows(analyses: Analyses, table: Table) -> Iterator[list[Any]]:
     if table == "languages":
-        for pair in found.languages:
+        for pair in analyses.languages:
             for level in pair.levels:
                 measured = [level.en[0], level.cn[0], level.en[1], level.cn[1]]
                 yield [pair.label, str(pair.en), str(pair.cn), level.level, *measured, level.tasks]
         return
-    for run in found.runs:
+    for run in analyses.runs:
         if table == "steps":
             for gap in run.steps:
                 yield [run.label, str(run.run_id), gap.level, gap.failed, gap.solved, gap.value, gap.episodes]

@@ -19,12 +19,12 @@ Version = Annotated[int | None, Query(ge=1, le=2**31, description="Of the task s
 @router.get("/leaderboards/{benchmark}/operations")
 def operations(session: SessionDep, benchmark: str, version: Version = None) -> schemas.OperationBoardView:
     """Get the board's rows by core operation: alone (tasks that are it), within (longer tasks that need it)."""
-    found = service.operation_board(session, benchmark, version=version)
+    board = service.operation_board(session, benchmark, version=version)
     return schemas.OperationBoardView(
-        benchmark=found.benchmark.name,
-        version=found.task_set.version,
+        benchmark=board.benchmark.name,
+        version=board.task_set.version,
         operations=[
-            schemas.OperationView(name=one.name, alone=one.alone, within=one.within) for one in found.operations
+            schemas.OperationView(name=one.name, alone=one.alone, within=one.within) for one in board.operations
         ],
         rows=[
             schemas.OperationRow(
@@ -33,13 +33,13 @@ def operations(session: SessionDep, benchmark: str, version: Version = None) -> 
                 mark=line.row.mark,
                 cells=[
                     schemas.MasteryView(operation=one.name, alone=_summary(cell.alone), within=_summary(cell.within))
-                    for one, cell in zip(found.operations, line.cells, strict=True)
+                    for one, cell in zip(board.operations, line.cells, strict=True)
                 ],
             )
-            for line in found.lines
+            for line in board.lines
         ],
     )
 
 
-def _summary(found: Found | None) -> Summary | None:
-    return None if found is None else summary(found)
+def _summary(statistics: Found | None) -> Summary | None:
+    return None if statistics is None else summary(statistics)

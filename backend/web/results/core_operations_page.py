@@ -18,12 +18,12 @@ Version = Annotated[int | None, Query(ge=1, le=2**31)]
 @router.get("/leaderboards/{benchmark}/operations")
 def operations(request: Request, session: SessionDep, benchmark: str, version: Version = None) -> HTMLResponse:
     """Rates by operation with their n and intervals."""
-    found = service.operation_board(session, benchmark, version=version)
-    return render(request, "operations.html", {"board": found, "version": version})
+    board = service.operation_board(session, benchmark, version=version)
+    return render(request, "operations.html", {"board": board, "version": version})
 
 
 @router.get("/leaderboards/{benchmark}/operations.csv")
 def table(session: SessionDep, benchmark: str, version: Version = None) -> Response:
     """The same as a table."""
-    found = service.operation_board(session, benchmark, version=version)
-    return attachment(f"{benchmark}-operations.csv", service.HEAD, service.rows(found))
+    board = service.operation_board(session, benchmark, version=version)
+    return attachment(f"{benchmark}-operations.csv", service.HEAD, service.rows(board))

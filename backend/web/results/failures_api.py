@@ -33,17 +33,17 @@ def sample(
     seed: Annotated[int, Query(ge=0, le=2**31)] = 0,
 ) -> schemas.FailureSample:
     """Draw a seeded sample of a run's failures, with what rules suggest, what people say, and the shares of labels."""
-    found = service.sample(session, run_id, number=sample, seed=seed)
+    draw = service.sample(session, run_id, number=sample, seed=seed)
     return schemas.FailureSample(
         run=run_id,
         seed=seed,
-        failed=found.failed,
-        judged=len(found.judged),
-        episodes=[failure(row) for row in found.rows],
-        by_people=[_share(one) for one in found.by_people],
-        by_rules=[_share(one) for one in found.by_rules],
+        failed=draw.failed,
+        judged=len(draw.judged),
+        episodes=[failure(row) for row in draw.rows],
+        by_people=[_share(one) for one in draw.by_people],
+        by_rules=[_share(one) for one in draw.by_rules],
         agreement=[
-            schemas.LabelAgreement(label=one.label, alpha=one.alpha, episodes=one.episodes) for one in found.agreement
+            schemas.LabelAgreement(label=one.label, alpha=one.alpha, episodes=one.episodes) for one in draw.agreement
         ],
         labels={one.key: schemas.LabelView(**one.model_dump(exclude={"key"})) for one in LABELS},
     )
@@ -52,8 +52,8 @@ def sample(
 @router.put("/episodes/{episode_id}/failures")
 def judge(session: SessionDep, project: ProjectDep, episode_id: Id, body: FailureLabels) -> schemas.FailureView:
     """Keep what a person says of a failed episode; what the same person said before is replaced."""
-    found = service.review(session, project, episode_id, person=body.person, labels=body.labels, note=body.note)
-    return failure(found)
+    row = service.review(session, project, episode_id, person=body.person, labels=body.labels, note=body.note)
+    return failure(row)
 
 
 def failure(row: Failure) -> schemas.FailureView:

@@ -36,10 +36,10 @@ def failures(  # noqa: PLR0913 - one parameter per part of the address
     person: Person = "",
 ) -> HTMLResponse:
     """A sample of the run's failures: shares of labels, agreement, and the episodes to be judged."""
-    found = service.sample(session, run_id, number=sample, seed=seed)
+    draw = service.sample(session, run_id, number=sample, seed=seed)
     values = {
         "run": get_run(session, run_id),
-        "found": found,
+        "found": draw,
         "sample": sample,
         "seed": seed,
         "person": person,
@@ -59,8 +59,8 @@ def chart(
     theme: Literal["light", "dark"] = "light",
 ) -> JSONResponse:
     """The shares, as plotly takes them."""
-    found = service.sample(session, run_id, number=sample, seed=seed)
-    return JSONResponse(figures.figure(found, theme), headers={"Cache-Control": "no-store"})
+    draw = service.sample(session, run_id, number=sample, seed=seed)
+    return JSONResponse(figures.figure(draw, theme), headers={"Cache-Control": "no-store"})
 
 
 @router.get("/runs/{run_id}/failures/{table}.csv")
@@ -72,12 +72,12 @@ def table(
     seed: Seed = 0,
 ) -> Response:
     """Shares, or every label of every episode of the sample."""
-    found = service.sample(session, run_id, number=sample, seed=seed)
+    draw = service.sample(session, run_id, number=sample, seed=seed)
     head, rows = {
         "shares": (tables.SHARES_HEAD, tables.share_rows),
         "labels": (tables.ROWS_HEAD, tables.label_rows),
     }[table]
-    return attachment(f"run-{run_id}-failure-{table}.csv", head, rows(found))
+    return attachment(f"run-{run_id}-failure-{table}.csv", head, rows(draw))
 
 
 @router.post("/episodes/{episode_id}/failures")
@@ -93,12 +93,14 @@ def judge(  # noqa: PLR0913 - what the form has
     seed: Annotated[int, Form(ge=0, le=2**31)] = 0,
 ) -> RedirectResponse:
     """Keeps what a person says; in a sample the next episode that this person has not judged follows."""
-    found = service.review(session, project, episode_id, person=person.strip(), labels=labels or [], note=note.strip())
-    asked: dict[str, str | int] = {"person": person.strip()}
+    failure = service.review(
+        session, project, episode_id, person=person.strip(), labels=labels or [], note=note.strip()
+    )
+    query: dict[str, str | int] = {"person": person.strip()}
     if sample is None:
-        return see(f"/episodes/{episode_id}?{urlencode(asked)}#why")
-    asked |= {"sample": sample, "seed": seed}
-    after = tables.following(session, found, person.strip(), sample, seed)
+        return see(f"/episodes/{episode_id}?{urlencode(query)}#why")
+    query |= {"sample": sample, "seed": seed}
+    after = tables.following(session, failure, person.strip(), sample, seed)
     if after is None:
-        return see(f"/runs/{found.episode.run_id}/failures?{urlencode(asked)}")
-    return see(f"/episodes/{after}?{urlencode(asked)}#why")
+        return see(f"/runs/{failure.episode.run_id}/failures?{urlencode(query)}")
+    return see(f"/episodes/{after}?{urlencode(query)}#why")

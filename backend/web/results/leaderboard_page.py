@@ -47,14 +47,14 @@ def board(  # noqa: PLR0913 - one parameter per part of the address
     sort: Name = None,
 ) -> HTMLResponse:
     """The ranked table with the measures, and charts per dimension, each with its table."""
-    found = service.board_of(session, benchmark, version)
+    board = service.board_of(session, benchmark, version)
     values = {
-        "board": service.sorted_by(found, sort or "rank"),
-        "sort": sort if sort in {"mean", "success", *found.measures} else "rank",
-        "reported": reported(list(found.reported)),
+        "board": service.sorted_by(board, sort or "rank"),
+        "sort": sort if sort in {"mean", "success", *board.measures} else "rank",
+        "reported": reported(list(board.reported)),
         "amount": amount,
         "label": label,
-        "cuts": [service.cut(found, dimension, measure) for dimension in service.CUTS],
+        "cuts": [service.cut(board, dimension, measure) for dimension in service.CUTS],
         "names": service.names(session),
         "info": info,
         "capabilities": CAPABILITIES,
@@ -75,20 +75,20 @@ def chart(  # noqa: PLR0913 - one parameter per part of the address
     theme: Literal["light", "dark"] = "light",
 ) -> JSONResponse:
     """One chart, as plotly takes it."""
-    found = service.cut(service.board_of(session, benchmark, version), dimension, measure)
+    cut = service.cut(service.board_of(session, benchmark, version), dimension, measure)
     draw = radar.figure if dimension == "capability" else charts.figure
-    return JSONResponse(draw(found, theme), headers={"Cache-Control": "no-store"})
+    return JSONResponse(draw(cut, theme), headers={"Cache-Control": "no-store"})
 
 
 @router.get("/leaderboards/{benchmark}/measures.csv")
 def measures(session: SessionDep, benchmark: str, version: Version = None) -> Response:
     """Every measure of every row."""
-    found = service.board_of(session, benchmark, version)
+    board = service.board_of(session, benchmark, version)
     head = ("agent", "run", "mark", "measure", "mean", "low", "high", "n", "tasks", "undefined_tasks")
     rows = [
         [label(row), str(row.run.id), row.mark, name, *_numbers(row.means[name])]
-        for row in found.rows
-        for name in found.measures
+        for row in board.rows
+        for name in board.measures
         if name in row.means
     ]
     return attachment(f"{benchmark}-measures.csv", head, rows)
@@ -97,8 +97,8 @@ def measures(session: SessionDep, benchmark: str, version: Version = None) -> Re
 @router.get("/leaderboards/{benchmark}/{dimension}.csv")
 def table(session: SessionDep, benchmark: str, dimension: Dimension, version: Version = None) -> Response:
     """The numbers behind a chart."""
-    found = service.cut(service.board_of(session, benchmark, version), dimension)
-    return attachment(f"{benchmark}-by-{dimension}.csv", _head(found), _rows(found))
+    cut = service.cut(service.board_of(session, benchmark, version), dimension)
+    return attachment(f"{benchmark}-by-{dimension}.csv", _head(cut), _rows(cut))
 
 
 @router.get("/charts/{version}/plotly.min.js")
@@ -114,8 +114,8 @@ def library(request: Request, version: str) -> Response:
     return Response(packed, media_type="text/javascript", headers=headers)
 
 
-def _numbers(found: MeasureMean) -> list[float]:
-    return [found.mean, *found.interval, found.n, found.tasks, found.undefined_tasks]
+def _numbers(measure_mean: MeasureMean) -> list[float]:
+    return [measure_mean.mean, *measure_mean.interval, measure_mean.n, measure_mean.tasks, measure_mean.undefined_tasks]
 
 
 def _measures(cut: Cut) -> list[str]:
@@ -132,16 +132,16 @@ def _head(cut: Cut) -> list[str]:
 def _rows(cut: Cut) -> Iterator[list[Any]]:
     for series in cut.series:
         for key, cell in zip(cut.keys, series.cells, strict=True):
-            found = cell.summary
-            if found is None:
+            summary = cell.summary
+            if summary is None:
                 continue
-            success, mean = found.success_interval or (None, None), found.mean_interval or (None, None)
+            success, mean = summary.success_interval or (None, None), summary.mean_interval or (None, None)
             names = [series.label, str(series.run_id), series.mark, key]
-            counts = [found.episodes, found.counts.scored, found.counts.lost]
-            rates = [found.success_rate, *success, found.mean_score, *mean]
+            counts = [summary.episodes, summary.counts.scored, summary.counts.lost]
+            rates = [summary.success_rate, *success, summary.mean_score, *mean]
             more = [
                 number
                 for name in _measures(cut)
                 for number in (_numbers(cell.means[name]) if name in cell.means else [None] * 6)
             ]
-            yield [*names, *counts, *rates, found.lower_bound_success, found.lower_bound_mean, *more]
+            yield [*names, *counts, *rates, summary.lower_bound_success, summary.lower_bound_mean, *more]

@@ -49,8 +49,8 @@ def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
 
 def one(session: Session, run: models.Run) -> schemas.Run:
     """A run with its summary, and what limits it now."""
-    found = runs_views.runs(session, [run], {run.id: summary_now(session, run)})[0]
-    return found.model_copy(update={"effective": runs_views.concurrency(concurrency_of(session, run.id))})
+    view = runs_views.runs(session, [run], {run.id: summary_now(session, run)})[0]
+    return view.model_copy(update={"effective": runs_views.concurrency(concurrency_of(session, run.id))})
 
 
 @router.post("/runs", status_code=201)
@@ -74,16 +74,16 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
 @router.post("/runs/forecast")
 def expect(session: SessionDep, body: schemas.RunSubmit) -> schemas.Forecast:
     """What a run would cost and could tell. Starts nothing."""
-    found = forecast(session, request_of(body))
+    estimate = forecast(session, request_of(body))
     return schemas.Forecast(
-        episodes=found.episodes,
-        tasks=found.tasks,
-        not_runnable=[schemas.NotRunnable(task=task, reason=reason) for task, reason in found.not_runnable],
-        slots=found.slots,
-        seconds=found.seconds,
-        seconds_words=found.seconds_words,
-        detectable_difference=found.difference,
-        problems=[schemas.FieldProblem(path=trouble.path, message=trouble.told) for trouble in found.troubles],
+        episodes=estimate.episodes,
+        tasks=estimate.tasks,
+        not_runnable=[schemas.NotRunnable(task=task, reason=reason) for task, reason in estimate.not_runnable],
+        slots=estimate.slots,
+        seconds=estimate.seconds,
+        seconds_words=estimate.seconds_words,
+        detectable_difference=estimate.difference,
+        problems=[schemas.FieldProblem(path=trouble.path, message=trouble.told) for trouble in estimate.troubles],
     )
 
 
@@ -101,7 +101,7 @@ def list_runs(  # noqa: PLR0913 - one parameter per filter
     limit: Limit = 50,
 ) -> schemas.Page[schemas.Run]:
     """List runs, newest first."""
-    found = service.list_runs(
+    page = service.list_runs(
         session,
         project,
         cursor=cursor,
@@ -111,14 +111,14 @@ def list_runs(  # noqa: PLR0913 - one parameter per filter
         agent=agent,
         purposes=[purpose] if purpose else [],
     )
-    items = runs_views.runs(session, found.items, summaries(session, found.items))
-    return schemas.Page[schemas.Run](items=items, next=following(request, found.next))
+    items = runs_views.runs(session, page.items, summaries(session, page.items))
+    return schemas.Page[schemas.Run](items=items, next=following(request, page.next))
 
 
 def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = None) -> float:
     """Seconds of `Prefer: wait=N` (RFC 7240), at most 300; 0 without it."""
-    found = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})\"?", prefer or "")
-    return min(float(found.group(1)), LONGEST_WAIT) if found else 0.0
+    match = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})\"?", prefer or "")
+    return min(float(match.group(1)), LONGEST_WAIT) if match else 0.0
 
 
 def state_now(edge: Edge, run_id: UUID) -> RunState:
@@ -145,10 +145,10 @@ async def wait_for_end(edge: Edge, run_id: UUID, seconds: float) -> None:
 def show_now(edge: Edge, run_id: UUID, *, episodes: bool) -> schemas.Run:
     """The run as it is, read in a transaction of its own."""
     with unit_of_work(edge.factory) as session:
-        found = one(session, service.get_run(session, run_id))
+        view = one(session, service.get_run(session, run_id))
         if not episodes:
-            return found
-        return found.model_copy(update={"episodes": told(session, all_episodes(session, run_id))})
+            return view
+        return view.model_copy(update={"episodes": told(session, all_episodes(session, run_id))})
 
 
 def all_episodes(session: Session, run_id: UUID) -> list[EpisodeRow]:
@@ -205,7 +205,7 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
 ) -> schemas.Page[schemas.Episode]:
     """List a run's episodes in the order of submission. Those that wait say why, behind how many, and until when."""
     service.get_run(session, run_id)
-    found = episode_service.list_episodes(
+    page = episode_service.list_episodes(
         session,
         run_id=run_id,
         states=[state] if state else [],
@@ -214,7 +214,7 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
         cursor=cursor,
         limit=limit,
     )
-    return schemas.Page[schemas.Episode](items=told(session, found.items), next=following(request, found.next))
+    return schemas.Page[schemas.Episode](items=told(session, page.items), next=following(request, page.next))
 
 
 @router.get("/runs/{run_id}/events")
@@ -291,9 +291,9 @@ def close(session: SessionDep, run_id: Id) -> schemas.Changed:
 @router.post("/runs/{run_id}/retry")
 def retry(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None) -> schemas.Changed:
     """Try lost episodes again, and those that could not run here and now can."""
-    wanted = body or schemas.RetryBody()
+    options = body or schemas.RetryBody()
     number = service.retry_run(
-        session, run_id, failure_classes=wanted.failure_classes, not_runnable=wanted.not_runnable
+        session, run_id, failure_classes=options.failure_classes, not_runnable=options.not_runnable
     )
     return changed(service.get_run(session, run_id), number)
 

@@ -65,7 +65,7 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
     """Live, then replay. The address names attempt and step, so a link shows exactly what was seen."""
     page = episode_view.episode_page(session, episode_id, attempt)
     following = step is None and page.shown is not None and page.shown.live
-    chosen = next((found for found in page.steps if found.index == step), page.steps[-1] if page.steps else None)
+    chosen = next((each for each in page.steps if each.index == step), page.steps[-1] if page.steps else None)
     failed = None if page.unrated else failures.panel(session, episode_id, person=person, number=sample, seed=seed)
     shown = None if page.unrated or page.shown is None else page.shown.id
     process = None if shown is None else progress.episode_process(session, shown, page.acted)
@@ -82,8 +82,8 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
 
 @router.post("/episodes/{episode_id}/rescore")
 def score_again(
-    session: SessionDep, actor: ActorDep, episode_id: Id, asked: Annotated[Again, Form()]
+    session: SessionDep, actor: ActorDep, episode_id: Id, form: Annotated[Again, Form()]
 ) -> RedirectResponse:
     """Score the stored evidence again, from the page; verdicts of newer tasks and other judges are only shown."""
-    reevaluation.request(session, episode_id, actor, asked.wish())
+    reevaluation.request(session, episode_id, actor, form.wish())
     return see(f"/episodes/{episode_id}")

@@ -27,8 +27,8 @@ def attempts(session: SessionDep, episode_id: Id) -> schemas.Page[own.Attempt]:
     """List all attempts at an episode, the lost ones too, each with its evaluations."""
     service.get_episode(session, episode_id)
     rows = service.attempts(session, episode_id)
-    found = runs_views.attempts(session, rows, service.evaluations(session, [row.id for row in rows]))
-    return schemas.Page[own.Attempt](items=found)
+    items = runs_views.attempts(session, rows, service.evaluations(session, [row.id for row in rows]))
+    return schemas.Page[own.Attempt](items=items)
 
 
 @router.get("/attempts/{attempt_id}")

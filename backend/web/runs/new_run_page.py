@@ -35,47 +35,52 @@ async def read_form(request: Request) -> FormData:
     return await request.form(max_fields=20_000, max_files=0)
 
 
-def text(given: Given, name: str, default: str = "") -> str:
+def text(form: Given, name: str, default: str = "") -> str:
     """One field's text."""
-    value = given.get(name, default)
+    value = form.get(name, default)
     return value.strip() if isinstance(value, str) else default
 
 
-def patterns(given: Given) -> list[str]:
+def patterns(form: Given) -> list[str]:
     """The selection: ticked tasks and whole domains, or nothing for all."""
-    return [str(value) for value in given.getlist("tasks") if str(value)]
+    return [str(value) for value in form.getlist("tasks") if str(value)]
 
 
-def values_of(given: Given, page: NewRun, agent: str) -> dict[str, Any]:
+def values_of(form: Given, page: NewRun, agent: str) -> dict[str, Any]:
     """The request's fields from the form's; empty ones are left to their defaults. Raises Invalid."""
-    fields = next((fields for found, fields in page.agents if found.name == agent), [])
-    typed = {field.name: text(given, f"p.{agent}.{field.name}") for field in fields}
-    asked = any(key.startswith(f"p.{agent}.") for key in given)
+    fields = next((fields for each, fields in page.agents if each.name == agent), [])
+    typed = {field.name: text(form, f"p.{agent}.{field.name}") for field in fields}
+    has_params = any(key.startswith(f"p.{agent}.") for key in form)
     values: dict[str, Any] = {
         "benchmark": page.benchmark,
         "agent": agent,
-        "params": service.params_of(fields, typed) if asked else {},
-        "provider": text(given, "provider", "local"),
-        "name": text(given, "name"),
-        "tasks": patterns(given),
-        "budget": {name: text(given, name) for name in BUDGET if text(given, name)},
+        "params": service.params_of(fields, typed) if has_params else {},
+        "provider": text(form, "provider", "local"),
+        "name": text(form, "name"),
+        "tasks": patterns(form),
+        "budget": {name: text(form, name) for name in BUDGET if text(form, name)},
     }
-    values |= {name: text(given, name) for name in (*NUMBERS, *CHOICES) if text(given, name)}
-    values |= {name: service.options_of(name, text(given, name)) for name in OPTIONS if text(given, name)}
-    if text(given, "judge_model"):
-        values["judge"] = {name: text(given, f"judge_{name}") for name in JUDGE if text(given, f"judge_{name}")}
-    if text(given, "screen"):
-        width, _, height = text(given, "screen").partition("x")
+    values |= {name: text(form, name) for name in (*NUMBERS, *CHOICES) if text(form, name)}
+    values |= {name: service.options_of(name, text(form, name)) for name in OPTIONS if text(form, name)}
+    if text(form, "judge_model"):
+        values["judge"] = {name: text(form, f"judge_{name}") for name in JUDGE if text(form, f"judge_{name}")}
+    if text(form, "screen"):
+        width, _, height = text(form, "screen").partition("x")
         values["screen"] = {"width": width, "height": height}
     return values
 
 
-def sizes(page: NewRun, given: Given) -> tuple[str, ...]:
+def sizes(page: NewRun, form: Given) -> tuple[str, ...]:
     """Screens that can be chosen: those of the image, where it cannot show every one."""
-    machine = page.able.provider(text(given, "provider", "local"))
+    machine = page.able.provider(text(form, "provider", "local"))
     offers = [image.offer for image in machine.images] if machine else []
-    wanted = text(given, "desktop_image")
-    shown = [each for offer in offers if (offer.name == wanted if wanted else offer.default) for each in offer.screens]
+    image_name = text(form, "desktop_image")
+    shown = [
+        each
+        for offer in offers
+        if (offer.name == image_name if image_name else offer.default)
+        for each in offer.screens
+    ]
     return tuple(f"{each.width}x{each.height}" for each in shown) or SIZES
 
 
@@ -85,34 +90,34 @@ def first_agent(page: NewRun) -> str:
     return FIRST if FIRST in names else next(iter(names), "")
 
 
-def page_of(session: Session, given: Given) -> NewRun:
+def page_of(session: Session, form: Given) -> NewRun:
     """What the form offers for what is chosen so far."""
-    chosen = text(given, "benchmark"), text(given, "provider", "local"), text(given, "desktop_image")
+    chosen = text(form, "benchmark"), text(form, "provider", "local"), text(form, "desktop_image")
     return service.new_run(session, *chosen)
 
 
 def show(
-    request: Request, session: Session, page: NewRun, given: Given, *, error: DeskarenaError | None = None
+    request: Request, session: Session, page: NewRun, form: Given, *, error: DeskarenaError | None = None
 ) -> HTMLResponse:
     """The form with what was given and the forecast of it."""
-    agent = text(given, "agent") or first_agent(page)
+    agent = text(form, "agent") or first_agent(page)
     expected: Forecast | None = None
     trouble = error
     if page.benchmark and agent:
         try:
-            expected = forecast(session, service.request_of(values_of(given, page, agent)))
-        except Invalid as found:
-            trouble = trouble or found
+            expected = forecast(session, service.request_of(values_of(form, page, agent)))
+        except Invalid as problem:
+            trouble = trouble or problem
     values: Mapping[str, Any] = {
         "page": page,
-        "given": given,
+        "given": form,
         "agent": agent,
-        "provider": text(given, "provider", "local"),
-        "chosen": set(patterns(given)),
+        "provider": text(form, "provider", "local"),
+        "chosen": set(patterns(form)),
         "forecast": expected,
-        "sizes": sizes(page, given),
+        "sizes": sizes(page, form),
         "error": trouble,
-        "key": text(given, "key") or uuid4().hex,
+        "key": text(form, "key") or uuid4().hex,
     }
     return render(request, "new_run.html", values, status=error.status if error else 200)
 
@@ -120,9 +125,9 @@ def show(
 @router.get("/runs/new")
 def ask(request: Request, session: SessionDep) -> HTMLResponse:
     """The form. Its whole state is in the address."""
-    given = request.query_params
-    page = page_of(session, given)
-    return show(request, session, page, given)
+    form = request.query_params
+    page = page_of(session, form)
+    return show(request, session, page, form)
 
 
 @router.post("/runs/new")
@@ -132,15 +137,15 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
     project: ProjectDep,
     actor: ActorDep,
     *,
-    given: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
+    form: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
 ) -> Response:
     """Starts the run, or shows the form again with what is wrong. The form's key makes a double click harmless."""
-    page = page_of(session, given)
+    page = page_of(session, form)
     try:
-        values = values_of(given, page, text(given, "agent"))
-        wanted: RunRequest = service.request_of({**values, "idempotency_key": text(given, "key") or None})
-        run = submit_run(session, wanted, project=project, actor=actor)
+        values = values_of(form, page, text(form, "agent"))
+        run_request: RunRequest = service.request_of({**values, "idempotency_key": text(form, "key") or None})
+        run = submit_run(session, run_request, project=project, actor=actor)
     except DeskarenaError as error:
         session.rollback()
-        return show(request, session, page, given, error=error)
+        return show(request, session, page, form, error=error)
     return see(f"/runs/{run.id}")

@@ -38,8 +38,8 @@ def runs(  # noqa: PLR0913 - one parameter per filter in the address
 ) -> HTMLResponse:
     """The filterable list of runs."""
     filters = {"q": q, "benchmark": benchmark, "agent": agent, "status": status, "purpose": purpose}
-    found = runs_view.run_list(session, filters, before)
-    values = {"list": found, "filters": filters, "before": before, "statuses": list(RunState)}
+    page = runs_view.run_list(session, filters, before)
+    values = {"list": page, "filters": filters, "before": before, "statuses": list(RunState)}
     return render(request, "runs.html", values)
 
 
@@ -76,11 +76,11 @@ def retune(  # noqa: PLR0913 - the form's fields
     shown = {"priority": shown_priority, "concurrency": shown_concurrency}
     changes = altered({"priority": priority, "concurrency": concurrency}, shown)
     try:
-        wanted = Tuning.model_validate({name: value or None for name, value in changes.items()})
+        tuning = Tuning.model_validate({name: value or None for name, value in changes.items()})
     except ValidationError as error:
         first = error.errors()[0]
         raise Invalid(str(first["msg"]), path=str(first["loc"][0])) from None
-    retune_run(session, run_id, wanted)
+    retune_run(session, run_id, tuning)
     return see(f"/runs/{run_id}#scheduling")
 
 

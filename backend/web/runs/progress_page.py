@@ -28,12 +28,12 @@ def chosen(beside: list[UUID | Literal[""]] | None) -> list[UUID]:
 @router.get("/runs/{run_id}/process")
 def process(request: Request, session: SessionDep, run_id: Id, beside: With = None) -> HTMLResponse:
     """Shares of parts reached by step, and of episodes by how far they got; alone or beside other runs."""
-    found = service.processes(session, run_id, chosen(beside))
+    processes = service.processes(session, run_id, chosen(beside))
     values = {
         "run": get_run(session, run_id),
-        "found": found,
+        "found": processes,
         "asked": [("with", str(key)) for key in chosen(beside)],
-        "measures": in_order([name for run in found.runs for name in run.means]),
+        "measures": in_order([name for run in processes.runs for name in run.means]),
         "info": info,
         "library": charts.library_url(),
     }
@@ -49,8 +49,8 @@ def chart(
     theme: Literal["light", "dark"] = "light",
 ) -> JSONResponse:
     """One chart, as plotly takes it."""
-    found = service.processes(session, run_id, chosen(beside))
-    return JSONResponse(figures.figure(found, chart, theme), headers={"Cache-Control": "no-store"})
+    processes = service.processes(session, run_id, chosen(beside))
+    return JSONResponse(figures.figure(processes, chart, theme), headers={"Cache-Control": "no-store"})
 
 
 @router.get("/runs/{run_id}/process/{table}.csv")
@@ -59,7 +59,7 @@ def table(session: SessionDep, run_id: Id, table: Literal["curve", "bins", "part
     name = f"run-{run_id}-{table}.csv"
     if table == "parts":
         return attachment(name, service.PARTS_HEAD, service.part_rows(session, run_id))
-    found = service.processes(session, run_id, chosen(beside))
+    processes = service.processes(session, run_id, chosen(beside))
     if table == "curve":
-        return attachment(name, service.CURVE_HEAD, service.curve_rows(found))
-    return attachment(name, service.BINS_HEAD, service.bin_rows(found))
+        return attachment(name, service.CURVE_HEAD, service.curve_rows(processes))
+    return attachment(name, service.BINS_HEAD, service.bin_rows(processes))

@@ -23,28 +23,28 @@ def artifact_url(sha256: str) -> str:
     return f"/api/v1/artifacts/{sha256}"
 
 
-def summary(found: Computed) -> schemas.Summary:
+def summary(statistics: Computed) -> schemas.Summary:
     """A summary."""
-    counts = schemas.Counts(**vars(found.counts))
-    outcomes = {outcome.value: getattr(found.counts, outcome.value) for outcome in Outcome}
-    success = None if found.success_interval is None else tuple(found.success_interval)
-    mean = None if found.mean_interval is None else tuple(found.mean_interval)
-    method = found.success_method or "none"
-    words = f"{found.level:.0%} level; success rate: {method}; mean score: {BOOTSTRAP}"
+    counts = schemas.Counts(**vars(statistics.counts))
+    outcomes = {outcome.value: getattr(statistics.counts, outcome.value) for outcome in Outcome}
+    success = None if statistics.success_interval is None else tuple(statistics.success_interval)
+    mean = None if statistics.mean_interval is None else tuple(statistics.mean_interval)
+    method = statistics.success_method or "none"
+    words = f"{statistics.level:.0%} level; success rate: {method}; mean score: {BOOTSTRAP}"
     return schemas.Summary(
-        episodes=found.episodes,
+        episodes=statistics.episodes,
         counts=counts,
         outcomes=outcomes,
-        lost=dict(found.lost),
-        solved=found.solved,
-        success_rate=found.success_rate,
+        lost=dict(statistics.lost),
+        solved=statistics.solved,
+        success_rate=statistics.success_rate,
         success_interval=success,
-        mean_score=found.mean_score,
+        mean_score=statistics.mean_score,
         mean_interval=mean,
-        interval=schemas.RateInterval(level=found.level, success_rate=success, mean_score=mean, words=words),
-        lower_bound_success=found.lower_bound_success,
-        lower_bound_mean=found.lower_bound_mean,
-        denominator_words=found.denominator_words,
+        interval=schemas.RateInterval(level=statistics.level, success_rate=success, mean_score=mean, words=words),
+        lower_bound_success=statistics.lower_bound_success,
+        lower_bound_mean=statistics.lower_bound_mean,
+        denominator_words=statistics.denominator_words,
     )
 
 
@@ -85,48 +85,50 @@ def _run(row: models.Run, names: repository.RunNames, computed: Computed) -> sch
     )
 
 
-def concurrency(found: Concurrency | None) -> schemas.Concurrency | None:
+def concurrency(concurrency: Concurrency | None) -> schemas.Concurrency | None:
     """What limits a run."""
-    if found is None:
+    if concurrency is None:
         return None
-    return schemas.Concurrency(at_once=found.at_once, slots=found.slots, factor=found.factor, words=found.words)
+    return schemas.Concurrency(
+        at_once=concurrency.at_once, slots=concurrency.slots, factor=concurrency.factor, words=concurrency.words
+    )
 
 
-def waiting(found: Why | None) -> schemas.Waiting | None:
+def waiting(why: Why | None) -> schemas.Waiting | None:
     """Why an episode waits."""
-    return None if found is None else schemas.Waiting(why=found.sentence, ahead=found.ahead, starts_at=found.starts_at)
+    return None if why is None else schemas.Waiting(why=why.sentence, ahead=why.ahead, starts_at=why.starts_at)
 
 
 def episode(row: EpisodeRow, why: Why | None = None) -> schemas.Episode:
     """An episode with its task and newest attempt."""
-    found, task = row.episode, row.task
+    episode, task = row.episode, row.task
     return schemas.Episode(
-        id=found.id,
-        run_id=found.run_id,
+        id=episode.id,
+        run_id=episode.run_id,
         task_id=task.id,
         task=task.key,
         domain=task.domain,
         difficulty=task.difficulty,
         level=task.level,
-        repeat=found.repeat,
-        seed=found.seed,
-        state=found.state,
-        reason=found.reason,
+        repeat=episode.repeat,
+        seed=episode.seed,
+        state=episode.state,
+        reason=episode.reason,
         waiting=waiting(why),
-        outcome=found.outcome,
-        mixed=found.mixed,
-        ended_by=found.ended_by,
-        failure_class=found.failure_class,
-        failure_message=found.failure_message,
-        score=found.score,
-        solved=found.solved,
+        outcome=episode.outcome,
+        mixed=episode.mixed,
+        ended_by=episode.ended_by,
+        failure_class=episode.failure_class,
+        failure_message=episode.failure_message,
+        score=episode.score,
+        solved=episode.solved,
         steps=row.steps,
-        attempts=found.attempts_count,
+        attempts=episode.attempts_count,
         seconds={name: float(value) for name, value in row.seconds.items()},
-        flagged=found.flagged,
-        flag_reason=found.flag_reason,
-        started_at=found.started_at,
-        ended_at=found.ended_at,
+        flagged=episode.flagged,
+        flag_reason=episode.flag_reason,
+        started_at=episode.started_at,
+        ended_at=episode.ended_at,
     )
 
 
@@ -136,8 +138,8 @@ def attempts(
     """Attempts with where they ran and how they were scored."""
     places = repository.places(session, [row.id for row in rows])
     by_attempt: dict[UUID, list[own.Evaluation]] = {row.id: [] for row in rows}
-    for found in evaluations:
-        by_attempt[found.evaluation.attempt_id].append(evaluation(found))
+    for row in evaluations:
+        by_attempt[row.evaluation.attempt_id].append(evaluation(row))
     return [_attempt(row, places[row.id], by_attempt[row.id]) for row in rows]
 
 
@@ -166,22 +168,22 @@ def _attempt(row: models.Attempt, place: repository.Place, evaluations: list[own
 
 def evaluation(row: EvaluationRow) -> own.Evaluation:
     """An evaluation with measures and evidence."""
-    found = row.evaluation
+    evaluation = row.evaluation
     return own.Evaluation(
-        id=found.id,
-        attempt_id=found.attempt_id,
-        version=found.version,
-        score=found.score,
-        failure=found.failure,
-        rule=found.rule,
-        metrics=found.metrics,
-        spec=found.spec,
-        task_id=found.task_id,
+        id=evaluation.id,
+        attempt_id=evaluation.attempt_id,
+        version=evaluation.version,
+        score=evaluation.score,
+        failure=evaluation.failure,
+        rule=evaluation.rule,
+        metrics=evaluation.metrics,
+        spec=evaluation.spec,
+        task_id=evaluation.task_id,
         measures=dict(row.measures),
         evidence=[_evidence(item) for item in row.evidence],
-        current=found.current,
-        seconds=found.seconds,
-        created_at=found.created_at,
+        current=evaluation.current,
+        seconds=evaluation.seconds,
+        created_at=evaluation.created_at,
     )
 
 

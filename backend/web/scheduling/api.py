@@ -18,20 +18,20 @@ def signals(edge: EdgeDep) -> SignalsView:
 
     `desktops_wanted` is what an autoscaler counts workers or nodes by.
     """
-    found = edge.signals.signals()
+    signals = edge.signals.signals()
     return SignalsView(
         providers={
             name: ProviderSignals(
-                waiting={reason: found.waiting(name, reason) for reason in REASONS},
-                oldest_wait_seconds=found.oldest.get(name, 0.0),
-                running=found.running(name),
-                desktops_wanted=found.wanted(name),
-                slots={state: found.in_state(name, state) for state in ("free", "leased", "closed")},
-                leases_per_second=found.leases.get(name, 0.0),
+                waiting={reason: signals.waiting(name, reason) for reason in REASONS},
+                oldest_wait_seconds=signals.oldest.get(name, 0.0),
+                running=signals.running(name),
+                desktops_wanted=signals.wanted(name),
+                slots={state: signals.in_state(name, state) for state in ("free", "leased", "closed")},
+                leases_per_second=signals.leases.get(name, 0.0),
             )
-            for name in found.providers
+            for name in signals.providers
         },
-        lost_last_hour=dict(found.lost),
+        lost_last_hour=dict(signals.lost),
     )
 
 

@@ -45,9 +45,9 @@ def list_studies(
     request: Request, session: SessionDep, project: ProjectDep, cursor: Cursor = None, limit: Limit = 50
 ) -> schemas.Page[own.Study]:
     """List studies, newest first."""
-    found = service.list_studies(session, project, cursor=cursor, limit=limit)
-    items = [studies_views.study(view) for view in found.items]
-    return schemas.Page[own.Study](items=items, next=following(request, found.next))
+    page = service.list_studies(session, project, cursor=cursor, limit=limit)
+    items = [studies_views.study(view) for view in page.items]
+    return schemas.Page[own.Study](items=items, next=following(request, page.next))
 
 
 @router.get("/studies/{study_id}")

@@ -34,26 +34,26 @@ ROWS: Mapping[str, Callable[[Results], Iterator[dict[str, Any]]]] = {
 @router.get("/studies")
 def studies(request: Request, session: SessionDep, project: ProjectDep, before: Cursor = None) -> HTMLResponse:
     """The list, newest first."""
-    found = service.list_studies(session, project, cursor=before.hex if before else None)
-    values = {"list": found, "before": before, "level_words": level_words}
+    page = service.list_studies(session, project, cursor=before.hex if before else None)
+    values = {"list": page, "before": before, "level_words": level_words}
     return render(request, "studies.html", values)
 
 
 @router.get("/studies/{study_id}")
 def study(request: Request, session: SessionDep, study_id: Id) -> HTMLResponse:
     """One study: the paired table, and how steps and ways of ending are spread."""
-    found = service.study_results(session, study_id)
+    results = service.study_results(session, study_id)
     values = {
-        "results": found,
-        "view": found.view,
-        "config": found.view.config,
-        "sentence": service.sentence(found),
-        "methods": tables.methods(found),
+        "results": results,
+        "view": results.view,
+        "config": results.view.config,
+        "sentence": service.sentence(results),
+        "methods": tables.methods(results),
         "words": tables.words,
         "cell_words": cell_words,
         "level_words": level_words,
         "info": info,
-        "ways": figures.ended_ways(found),
+        "ways": figures.ended_ways(results),
         "ended_words": ENDED_WORDS,
         "library": charts.library_url(),
     }
@@ -65,8 +65,8 @@ def chart(
     session: SessionDep, study_id: Id, chart: Literal["steps", "ended"], theme: Literal["light", "dark"] = "light"
 ) -> JSONResponse:
     """One chart, as plotly takes it."""
-    found = service.study_results(session, study_id)
-    return JSONResponse(figures.figure(found, chart, theme), headers={"Cache-Control": "no-store"})
+    results = service.study_results(session, study_id)
+    return JSONResponse(figures.figure(results, chart, theme), headers={"Cache-Control": "no-store"})
 
 
 @router.get("/studies/{study_id}/{table}.csv")

@@ -20,12 +20,12 @@ _OF_RUNS = {"name", "benchmark", "open", *Tuning.model_fields}
 
 def config_of(body: schemas.StudySubmit) -> StudyConfig:
     """The study that is asked for. Raises Invalid."""
-    asked = body.base.model_dump(mode="json", exclude_unset=True, exclude=_OF_RUNS)
+    settings = body.base.model_dump(mode="json", exclude_unset=True, exclude=_OF_RUNS)
     try:
         return StudyConfig(
             name=body.name,
             benchmark=body.base.benchmark,
-            base=RunConfig.model_validate(asked),
+            base=RunConfig.model_validate(settings),
             factors=tuple(Factor(name=name, levels=tuple(levels)) for name, levels in body.factors.items()),
             design=body.design,
             sample=body.sample,
@@ -66,17 +66,17 @@ def study(view: StudyView) -> schemas.Study:
     )
 
 
-def results(found: Results) -> schemas.StudyResults:
+def results(results: Results) -> schemas.StudyResults:
     """What it comes to."""
     return schemas.StudyResults(
-        study=study(found.view),
-        sentence=sentence(found),
-        methods=methods(found),
-        cells=[_cell(*both) for both in zip(found.cells, found.found.cells, strict=True)],
-        comparisons=[_level(level) for level in found.found.levels],
+        study=study(results.view),
+        sentence=sentence(results),
+        methods=methods(results),
+        cells=[_cell(*both) for both in zip(results.cells, results.found.cells, strict=True)],
+        comparisons=[_level(level) for level in results.found.levels],
         sensitivity=[
             schemas.Deviation(factor=one.factor, levels=one.levels, of=name, mean_deviation=deviation, tasks=tasks)
-            for one in found.found.sensitivity
+            for one in results.found.sensitivity
             for name, (deviation, tasks) in one.deviations.items()
         ],
         shapes=[
@@ -88,10 +88,10 @@ def results(found: Results) -> schemas.StudyResults:
                 difference=_difference(compared.score),
                 p_value=compared.p_value,
             )
-            for one in found.found.shapes
+            for one in results.found.shapes
             for name, compared in one.comparisons.items()
         ],
-        bars=[(bar.first, bar.last) for bar in found.found.bars],
+        bars=[(bar.first, bar.last) for bar in results.found.bars],
     )
 
 
@@ -108,28 +108,28 @@ def _cell(cell: StudyCell, result: CellResult) -> schemas.StudyCell:
     )
 
 
-def _spread(found: Spread | None) -> schemas.Spread | None:
-    return None if found is None else schemas.Spread(**found._asdict())
+def _spread(spread: Spread | None) -> schemas.Spread | None:
+    return None if spread is None else schemas.Spread(**spread._asdict())
 
 
-def _difference(found: paired.Difference | None) -> schemas.Difference | None:
-    if found is None:
+def _difference(difference: paired.Difference | None) -> schemas.Difference | None:
+    if difference is None:
         return None
     return schemas.Difference(
-        base=found.base,
-        level=found.other,
-        difference=found.value,
-        interval=tuple(found.interval),
-        relative_drop=found.relative_drop,
+        base=difference.base,
+        level=difference.other,
+        difference=difference.value,
+        interval=tuple(difference.interval),
+        relative_drop=difference.relative_drop,
     )
 
 
-def _level(found: LevelResult) -> schemas.LevelComparison:
-    compared = found.comparison
+def _level(level: LevelResult) -> schemas.LevelComparison:
+    compared = level.comparison
     return schemas.LevelComparison(
-        factor=found.factor,
-        base=found.base,
-        level=found.level,
+        factor=level.factor,
+        base=level.base,
+        level=level.level,
         pairs=compared.pairs,
         tasks=compared.tasks,
         success_rate=_difference(compared.success),
@@ -138,11 +138,11 @@ def _level(found: LevelResult) -> schemas.LevelComparison:
         only_level=compared.only_other,
         test=compared.test,
         p_value=compared.p_value,
-        p_adjusted=found.adjusted_p,
+        p_adjusted=level.adjusted_p,
         measures={
             name: schemas.MeasureComparison(difference=difference, pairs=one.pairs, undefined=one.undefined)
-            for name, one in found.measures.items()
+            for name, one in level.measures.items()
             if (difference := _difference(one.difference)) is not None
         },
-        left_out=dict(found.left_out),
+        left_out=dict(level.left_out),
     )

@@ -12,11 +12,11 @@ from backend.db.models import Actor, Project
 
 def get_or_make(session: Session, name: str) -> Project:
     """The project of that name; two callers at once get the same one."""
-    found = session.scalar(select(Project).where(Project.name == name))
-    if found is None:
+    project = session.scalar(select(Project).where(Project.name == name))
+    if project is None:
         session.execute(insert(Project).values(id=uuid7(), name=name).on_conflict_do_nothing())
-        found = session.scalars(select(Project).where(Project.name == name)).one()
-    return found
+        project = session.scalars(select(Project).where(Project.name == name)).one()
+    return project
 
 
 def listing(session: Session) -> list[Project]:
@@ -32,9 +32,9 @@ def by_name(session: Session, name: str) -> Project | None:
 def actor(session: Session, project_id: UUID, name: str, kind: str) -> Actor:
     """The project's actor of that name; two callers at once get the same one."""
     query = select(Actor).where(Actor.project_id == project_id, Actor.name == name)
-    found = session.scalar(query)
-    if found is None:
+    actor = session.scalar(query)
+    if actor is None:
         row = {"id": uuid7(), "project_id": project_id, "name": name, "kind": kind}
         session.execute(insert(Actor).values(row).on_conflict_do_nothing())
-        found = session.scalars(query).one()
-    return found
+        actor = session.scalars(query).one()
+    return actor

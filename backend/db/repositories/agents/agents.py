@@ -24,8 +24,8 @@ def get_or_make(  # noqa: PLR0913 - one keyword per thing to ask by
 ) -> Agent:
     """The configuration with these parameters; two callers at once get the same one."""
     query = select(Agent).where(Agent.project_id == project_id, Agent.name == name, Agent.params_hash == params_hash)
-    found = session.scalar(query)
-    if found is None:
+    agent = session.scalar(query)
+    if agent is None:
         row = {
             "id": uuid7(),
             "project_id": project_id,
@@ -36,5 +36,5 @@ def get_or_make(  # noqa: PLR0913 - one keyword per thing to ask by
             "human": human,
         }
         session.execute(insert(Agent).values(row).on_conflict_do_nothing())
-        found = session.scalars(query).one()
-    return found
+        agent = session.scalars(query).one()
+    return agent

@@ -70,8 +70,8 @@ def of_episode(session: Session, episode_id: UUID) -> list[Attempt]:
 
 def losses(session: Session, episode_id: UUID, after_number: int) -> list[tuple[Loss, bool]]:
     """The lost attempts since the last `run retry`, in order, each with whether it came right after an action."""
-    begun = Attempt.first_observation_at.is_not(None)
-    query = select(Attempt.failure_class, begun, Attempt.after_action).where(
+    started = Attempt.first_observation_at.is_not(None)
+    query = select(Attempt.failure_class, started, Attempt.after_action).where(
         Attempt.episode_id == episode_id, Attempt.state == AttemptState.LOST.value, Attempt.number > after_number
     )
     rows = session.execute(query.order_by(Attempt.number))
@@ -100,16 +100,16 @@ def evaluations(session: Session, attempt_ids: Sequence[UUID]) -> list[Evaluatio
 
 def measures(session: Session, evaluation_ids: Sequence[UUID]) -> dict[UUID, dict[str, float]]:
     """Measures by evaluation."""
-    found: dict[UUID, dict[str, float]] = {key: {} for key in evaluation_ids}
+    by_evaluation: dict[UUID, dict[str, float]] = {key: {} for key in evaluation_ids}
     for row in session.scalars(select(Measure).where(Measure.evaluation_id.in_(evaluation_ids)).order_by(Measure.name)):
-        found[row.evaluation_id][row.name] = row.value
-    return found
+        by_evaluation[row.evaluation_id][row.name] = row.value
+    return by_evaluation
 
 
 def evidence(session: Session, evaluation_ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
     """Evidence by evaluation, in the task's order."""
-    found: dict[UUID, list[Evidence]] = {key: [] for key in evaluation_ids}
+    by_evaluation: dict[UUID, list[Evidence]] = {key: [] for key in evaluation_ids}
     query = select(Evidence).where(Evidence.evaluation_id.in_(evaluation_ids))
     for row in session.scalars(query.order_by(Evidence.position, Evidence.role.desc(), Evidence.part)):
-        found[row.evaluation_id].append(row)
-    return found
+        by_evaluation[row.evaluation_id].append(row)
+    return by_evaluation

@@ -26,11 +26,11 @@ def put(session: Session, values: dict[str, Any]) -> UUID:
     same = select(Rescore.id).where(Rescore.state == RescoreState.WAITING.value)
     for name in ("attempt_id", "task_id", "make_current", "judge"):
         same = same.where(getattr(Rescore, name) == values[name])
-    found: UUID | None = None
-    while found is None:  # The one that waited may end between the two questions.
-        made = query.values(id=uuid7()).on_conflict_do_nothing().returning(Rescore.id)
-        found = session.scalar(made) or session.scalar(same)
-    return found
+    rescore_id: UUID | None = None
+    while rescore_id is None:  # The one that waited may end between the two questions.
+        new = query.values(id=uuid7()).on_conflict_do_nothing().returning(Rescore.id)
+        rescore_id = session.scalar(new) or session.scalar(same)
+    return rescore_id
 
 
 def next_waiting(session: Session, fences: Collection[str] | None = None) -> Rescore | None:
@@ -103,8 +103,8 @@ def unjudged_of_run(session: Session, run_id: UUID) -> list[tuple[Episode, Evalu
     """Lost episodes of a run whose last attempt lacks only the verdict, locked, with its evidence."""
     query = select(Episode).where(Episode.run_id == run_id, _unjudged()).order_by(Episode.id)
     rows = session.scalars(query.with_for_update(key_share=True).execution_options(populate_existing=True)).all()
-    found = [(episode, unjudged_evaluation(session, episode.id)) for episode in rows]
-    return [(episode, kept) for episode, kept in found if kept is not None]
+    pairs = [(episode, unjudged_evaluation(session, episode.id)) for episode in rows]
+    return [(episode, evaluation) for episode, evaluation in pairs if evaluation is not None]
 
 
 def unjudged_evaluation(session: Session, episode_id: UUID) -> Evaluation | None:
@@ -120,12 +120,12 @@ def unjudged_evaluation(session: Session, episode_id: UUID) -> Evaluation | None
 
 def _unjudged() -> ColumnElement[bool]:
     """The episode is lost, and the evidence of its last attempt was kept."""
-    kept = (
+    evaluations = (
         select(Evaluation.id)
         .join(Attempt, Attempt.id == Evaluation.attempt_id)
         .where(Attempt.episode_id == Episode.id, Attempt.number == Episode.attempts_count, Evaluation.failure != "")
     )
-    return and_(Episode.state == EpisodeState.LOST.value, kept.exists())
+    return and_(Episode.state == EpisodeState.LOST.value, evaluations.exists())
 
 
 def current_evaluation(session: Session, attempt_id: UUID) -> Evaluation | None:

@@ -90,8 +90,8 @@ def tasks(
     if filters.get("domain"):
         query = query.where(Task.domain == filters["domain"])
     if filters.get("difficulty"):
-        wanted = filters["difficulty"]
-        query = query.where(Task.difficulty.is_(None) if wanted == "unlabelled" else Task.difficulty == wanted)
+        difficulty = filters["difficulty"]
+        query = query.where(Task.difficulty.is_(None) if difficulty == "unlabelled" else Task.difficulty == difficulty)
     if filters.get("q"):
         columns = (Task.name, Task.domain, Task.instruction)
         query = query.where(or_(*(column.icontains(filters["q"], autoescape=True) for column in columns)))

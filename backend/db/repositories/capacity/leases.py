@@ -28,17 +28,17 @@ def free_slots(session: Session, worker: Worker, provider: str, n: int) -> list[
         .limit(n)
         .with_for_update(skip_locked=True, key_share=True, of=Slot)
     )
-    found = list(session.scalars(query))
+    slots = list(session.scalars(query))
     # Somebody may have leased one and committed after this query had begun, before it came to lock the slot.
-    taken = select(Lease.slot_id).where(Lease.slot_id.in_([slot.id for slot in found]), Lease.released_at.is_(None))
-    held = set(session.scalars(taken))
-    return [slot for slot in found if slot.id not in held]
+    leases = select(Lease.slot_id).where(Lease.slot_id.in_([slot.id for slot in slots]), Lease.released_at.is_(None))
+    leased_ids = set(session.scalars(leases))
+    return [slot for slot in slots if slot.id not in leased_ids]
 
 
 def _ranked(worker: Worker, provider: str) -> Select[tuple[UUID, int, bool]]:
     """Free slots: how many desktops their node runs once each is taken, and whether it is one to be used last."""
     live = Lease.released_at.is_(None)
-    held = select(Lease.id).where(Lease.slot_id == Slot.id, live).exists()
+    is_leased = select(Lease.id).where(Lease.slot_id == Slot.id, live).exists()
     cluster = cluster_of(worker.capabilities, provider)
     other = aliased(Slot)
     busy = (
@@ -59,7 +59,10 @@ def _ranked(worker: Worker, provider: str) -> Select[tuple[UUID, int, bool]]:
         .outerjoin(busy, busy.c.node_id == Slot.node_id)
         .where(Node.cluster == cluster if cluster else Node.id == worker.node_id)
         .where(
-            Node.state == NodeState.READY.value, Slot.provider == provider, Slot.state == SlotState.FREE.value, ~held
+            Node.state == NodeState.READY.value,
+            Slot.provider == provider,
+            Slot.state == SlotState.FREE.value,
+            ~is_leased,
         )
     )
 
@@ -68,8 +71,8 @@ def take(session: Session, worker_id: UUID, slot_ids: Sequence[UUID]) -> list[tu
     """Leases these slots, which the caller has locked; (lease, token) for each, in their order."""
     rows = [{"id": uuid7(), "slot_id": slot_id, "worker_id": worker_id} for slot_id in slot_ids]
     query = insert(Lease).returning(Lease.slot_id, Lease.id, Lease.fencing_token)
-    made = {row.slot_id: (row.id, row.fencing_token) for row in session.execute(query, rows)}
-    return [made[slot_id] for slot_id in slot_ids]
+    by_slot = {row.slot_id: (row.id, row.fencing_token) for row in session.execute(query, rows)}
+    return [by_slot[slot_id] for slot_id in slot_ids]
 
 
 def on_nodes(session: Session, cluster: str, states: Iterable[NodeState]) -> list[tuple[UUID, UUID, str]]:

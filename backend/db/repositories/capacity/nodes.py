@@ -55,17 +55,17 @@ def slot_numbers(session: Session, cluster: str, provider: str) -> dict[UUID, in
     return {row[0]: row[1] for row in session.execute(query)}
 
 
-def offer_slots(session: Session, provider: str, wanted: Sequence[tuple[UUID, int]]) -> None:
+def offer_slots(session: Session, provider: str, numbers: Sequence[tuple[UUID, int]]) -> None:
     """Slots 0 to n - 1 of each node are offered, those beyond not any more; a broken one stays as it is.
 
     Args:
         session: the transaction.
         provider: whose slots.
-        wanted: (node, n).
+        numbers: (node, n).
     """
     rows = [
         {"id": uuid7(), "node_id": node, "provider": provider, "index": index, "state": SlotState.FREE.value}
-        for node, number in wanted
+        for node, number in numbers
         for index in range(number)
     ]
     if rows:
@@ -75,7 +75,7 @@ def offer_slots(session: Session, provider: str, wanted: Sequence[tuple[UUID, in
             where=Slot.state == SlotState.DRAINING.value,
         )
         session.execute(query, [{**row, "reason": ""} for row in rows])
-    for node, number in wanted:
+    for node, number in numbers:
         beyond = (Slot.node_id == node, Slot.provider == provider, Slot.index >= number)
         free = update(Slot).where(*beyond, Slot.state == SlotState.FREE.value)
         free = free.values(state=SlotState.DRAINING.value, reason=FEWER)

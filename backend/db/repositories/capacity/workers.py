@@ -21,8 +21,8 @@ def now(session: Session) -> datetime:
 
 def server_started(session: Session) -> datetime:
     """When the database's server was started."""
-    found: datetime = session.scalars(select(func.pg_postmaster_start_time())).one()
-    return found
+    started_at: datetime = session.scalars(select(func.pg_postmaster_start_time())).one()
+    return started_at
 
 
 def node(session: Session, name: str) -> Node:
@@ -123,8 +123,8 @@ def listing(session: Session, *, states: Sequence[str] = ()) -> list[Worker]:
 def providers_named(session: Session) -> set[str]:
     """Names of providers that any worker ever said something of, or has slots of."""
     offers = Worker.capabilities["providers"]
-    said = select(func.jsonb_object_keys(offers)).where(func.jsonb_typeof(offers) == "object").distinct()
-    return {*session.scalars(said), *session.scalars(select(Slot.provider).distinct())}
+    names = select(func.jsonb_object_keys(offers)).where(func.jsonb_typeof(offers) == "object").distinct()
+    return {*session.scalars(names), *session.scalars(select(Slot.provider).distinct())}
 
 
 def slot_counts(session: Session, provider: str, online_since: datetime) -> int:

@@ -42,12 +42,12 @@ class NewEvent:
     attempt_id: UUID | None = None
 
 
-def append_all(session: Session, told: Mapping[UUID, Sequence[NewEvent]]) -> dict[UUID, int]:
+def append_all(session: Session, by_run: Mapping[UUID, Sequence[NewEvent]]) -> dict[UUID, int]:
     """Writes the next events of several runs, all of them locked by the caller; the last `seq` of each."""
-    rows = [(run, place, event) for run, events in told.items() for place, event in enumerate(events)]
+    rows = [(run, place, event) for run, events in by_run.items() for place, event in enumerate(events)]
     values = {
-        "runs": list(told),
-        "numbers": [len(events) for events in told.values()],
+        "runs": list(by_run),
+        "numbers": [len(events) for events in by_run.values()],
         "ids": [uuid7() for _ in rows],
         "run_ids": [run for run, _, _ in rows],
         "places": [place for _, place, _ in rows],
@@ -74,8 +74,8 @@ def append(  # noqa: PLR0913 - one keyword per thing to ask by
     The number is given by an UPDATE of the run's row, whose lock is held until our commit: so numbers have no gap
     and are seen in order, also where the caller had forgotten to lock the run.
     """
-    given = update(Run).where(Run.id == run_id).values(next_event_seq=Run.next_event_seq + 1)
-    number = given.returning((Run.next_event_seq - 1).label("seq")).cte("number")
+    counter = update(Run).where(Run.id == run_id).values(next_event_seq=Run.next_event_seq + 1)
+    number = counter.returning((Run.next_event_seq - 1).label("seq")).cte("number")
     values = {
         "id": uuid7(),
         "run_id": run_id,

@@ -82,8 +82,8 @@ def groups(session: Session, scope: Scope) -> list[Group]:
     """All episodes of the scope, those that are left out too, counted."""
     columns = (_reason(scope), _result(), _kind(), TaskSet.benchmark_id)
     query = _joined(select(*columns, func.count(), func.coalesce(func.sum(Episode.steps), 0)))
-    found = session.execute(_chosen(query, scope).group_by(*columns))
-    return sorted((Group(*row) for row in found), key=lambda g: (g.reason, str(g.result), g.kind, g.benchmark_id.hex))
+    rows = session.execute(_chosen(query, scope).group_by(*columns))
+    return sorted((Group(*row) for row in rows), key=lambda g: (g.reason, str(g.result), g.kind, g.benchmark_id.hex))
 
 
 def page(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[Found]:
@@ -128,7 +128,7 @@ def choices(session: Session, project_id: UUID) -> list[tuple[str, str, str | No
 def _joined(query: Any) -> Select[Any]:
     """Everything around an episode; attempt and evaluation only where it is scored."""
     scored = (Attempt.episode_id == Episode.id) & (Attempt.state == AttemptState.SCORED.value)
-    found: Select[Any] = (
+    statement: Select[Any] = (
         query.select_from(Episode)
         .join(Run, Run.id == Episode.run_id)
         .join(Agent, Agent.id == Run.agent_id)
@@ -138,7 +138,7 @@ def _joined(query: Any) -> Select[Any]:
         .outerjoin(Attempt, scored)
         .outerjoin(Evaluation, (Evaluation.attempt_id == Attempt.id) & Evaluation.current)
     )
-    return found
+    return statement
 
 
 def _after(query: Select[Any], after: UUID | None) -> Select[Any]:
@@ -147,21 +147,21 @@ def _after(query: Select[Any], after: UUID | None) -> Select[Any]:
 
 def _chosen(query: Select[Any], scope: Scope) -> Select[Any]:
     """What the filters ask of task, run and time. What they ask of the outcome is a matter of `_reason`."""
-    wanted = scope.filters
+    filters = scope.filters
     lists: Sequence[tuple[ColumnElement[Any] | Any, Collection[Any]]] = (
-        (_kind(), wanted.kinds),
-        (Benchmark.name, wanted.benchmarks),
-        (Task.domain, wanted.domains),
-        (Task.level, wanted.levels),
-        (Task.difficulty, wanted.difficulties),
-        (Agent.name, wanted.agents),
-        (Run.id, wanted.runs),
+        (_kind(), filters.kinds),
+        (Benchmark.name, filters.benchmarks),
+        (Task.domain, filters.domains),
+        (Task.level, filters.levels),
+        (Task.difficulty, filters.difficulties),
+        (Agent.name, filters.agents),
+        (Run.id, filters.runs),
     )
     query = query.where(Run.project_id == scope.project_id)
     query = query.where(*(column.in_([*values]) for column, values in lists if values))
-    if wanted.since is not None:
-        query = query.where(Episode.ended_at >= wanted.since)
-    return query if wanted.until is None else query.where(Episode.ended_at < wanted.until)
+    if filters.since is not None:
+        query = query.where(Episode.ended_at >= filters.since)
+    return query if filters.until is None else query.where(Episode.ended_at < filters.until)
 
 
 def _kind() -> ColumnElement[str]:
@@ -189,7 +189,7 @@ def _reason(scope: Scope) -> ColumnElement[str]:
     """Why an episode is left out, the first reason that holds; empty if it is not."""
     lost = literal("lost: ") + func.coalesce(Episode.failure_class, "")
     quarantined = select(Quarantine.id).where(Quarantine.task_id == Task.id, Quarantine.lifted_at.is_(None)).exists()
-    seen = select(Step.id).where(Step.attempt_id == Attempt.id, Step.frame_sha256.is_not(None)).exists()
+    has_picture = select(Step.id).where(Step.attempt_id == Attempt.id, Step.frame_sha256.is_not(None)).exists()
     closed = Benchmark.id.in_(list(scope.closed)) if scope.filters.open_licence else literal(value=False)
     return case(
         (Episode.state == EpisodeState.LOST.value, lost),
@@ -197,22 +197,22 @@ def _reason(scope: Scope) -> ColumnElement[str]:
         (~_asked(scope.filters), NOT_ASKED),
         (quarantined, QUARANTINE),
         (closed, LICENCE),
-        (~seen, NO_PICTURES),
+        (~has_picture, NO_PICTURES),
         else_="",
     )
 
 
-def _asked(wanted: Filters) -> ColumnElement[bool]:
+def _asked(filters: Filters) -> ColumnElement[bool]:
     """What the filters ask of the outcome of a scored episode."""
-    found: ColumnElement[bool] = literal(value=True)
-    if wanted.results:
-        found &= _result().in_([*wanted.results])
-    if wanted.min_score is not None:
-        found &= Episode.score >= wanted.min_score
-    for floor in wanted.measures:
+    condition: ColumnElement[bool] = literal(value=True)
+    if filters.results:
+        condition &= _result().in_([*filters.results])
+    if filters.min_score is not None:
+        condition &= Episode.score >= filters.min_score
+    for floor in filters.measures:
         rows = select(Measure.name).where(Measure.evaluation_id == Evaluation.id, Measure.name == floor.name)
-        found &= rows.where(Measure.value >= floor.least).exists()
-    return found
+        condition &= rows.where(Measure.value >= floor.least).exists()
+    return condition
 
 
 def media_types(session: Session, hashes: Collection[str]) -> dict[str, str]:

@@ -137,15 +137,15 @@ def verdicts(session: Session, judge_id: UUID, attempt_id: UUID) -> list[JudgeVe
 def put_verdicts(session: Session, rows: Iterable[Mapping[str, Any]]) -> None:
     """A person's verdicts on one attempt; the last word counts."""
     query = insert(PersonVerdict).values([dict(row) for row in rows])
-    said = {"text": query.excluded.text, "reached": query.excluded.reached, "created_at": func.now()}
-    session.execute(query.on_conflict_do_update(index_elements=["attempt_id", "actor_id", "criterion"], set_=said))
+    changes = {"text": query.excluded.text, "reached": query.excluded.reached, "created_at": func.now()}
+    session.execute(query.on_conflict_do_update(index_elements=["attempt_id", "actor_id", "criterion"], set_=changes))
 
 
 def put_rating(session: Session, row: Mapping[str, Any]) -> None:
     """A person's rating of one attempt; the last word counts."""
     query = insert(PersonRating).values(dict(row))
-    said = {"completion": query.excluded.completion, "logic": query.excluded.logic, "created_at": func.now()}
-    session.execute(query.on_conflict_do_update(index_elements=["attempt_id", "actor_id"], set_=said))
+    changes = {"completion": query.excluded.completion, "logic": query.excluded.logic, "created_at": func.now()}
+    session.execute(query.on_conflict_do_update(index_elements=["attempt_id", "actor_id"], set_=changes))
 
 
 def compared(session: Session, judge_id: UUID) -> Sequence[AnyRow]:

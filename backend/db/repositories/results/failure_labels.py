@@ -53,8 +53,8 @@ def put(  # noqa: PLR0913 - the columns
     note: str,
 ) -> None:
     """What that person says of that episode is now this."""
-    said = {"labels": list(labels), "suggested": [list(one) for one in suggested], "note": note}
-    values = {"id": uuid7(), "episode_id": episode_id, "attempt_id": attempt_id, "actor_id": actor_id, **said}
+    content = {"labels": list(labels), "suggested": [list(one) for one in suggested], "note": note}
+    values = {"id": uuid7(), "episode_id": episode_id, "attempt_id": attempt_id, "actor_id": actor_id, **content}
     query = insert(FailureReview).values(values)
-    changed = {**said, "attempt_id": attempt_id, "changed_at": query.excluded.changed_at}
+    changed = {**content, "attempt_id": attempt_id, "changed_at": query.excluded.changed_at}
     session.execute(query.on_conflict_do_update(index_elements=["episode_id", "actor_id"], set_=changed))

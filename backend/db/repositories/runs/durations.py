@@ -98,8 +98,8 @@ def take_turn(session: Session, age: timedelta) -> UUID | None:
 
     Whoever gets it is the only one for that time, or until the clock of the database went back.
     """
-    found: UUID | None = session.scalar(_TURN, {"age": age})
-    return found
+    run_id: UUID | None = session.scalar(_TURN, {"age": age})
+    return run_id
 
 
 def waiting_tasks(session: Session, run_id: UUID) -> Sequence[Row[Any]]:

@@ -73,11 +73,11 @@ def tasks_in_state(session: Session, run_id: UUID, state: EpisodeState) -> set[U
 
 def counts(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, dict[str, int]]:
     """Episodes by state, per run."""
-    found: dict[UUID, dict[str, int]] = {run_id: {} for run_id in run_ids}
+    by_run: dict[UUID, dict[str, int]] = {run_id: {} for run_id in run_ids}
     query = select(Episode.run_id, Episode.state, func.count()).where(Episode.run_id.in_(run_ids))
     for run_id, state, number in session.execute(query.group_by(Episode.run_id, Episode.state)):
-        found[run_id][state] = number
-    return found
+        by_run[run_id][state] = number
+    return by_run
 
 
 def listing(  # noqa: PLR0913 - one keyword per thing to ask by

@@ -42,8 +42,8 @@ def waiting(session: Session, apart: Collection[UUID] = ()) -> Sequence[AnyRow]:
     """
     later = Episode.available_at > func.now()
     # What the last attempt came to is no reason to wait once its pause is over.
-    told = or_(Episode.available_at >= HELD_BACK, Episode.reason.startswith(UNREAD))
-    reason = case((told, Episode.reason), else_="")
+    has_reason = or_(Episode.available_at >= HELD_BACK, Episode.reason.startswith(UNREAD))
+    reason = case((has_reason, Episode.reason), else_="")
     among = Episode.task_id == any_(literal(list(apart), ARRAY(Uuid)))
     query = (
         select(
@@ -112,6 +112,6 @@ def lost_workers(session: Session, reasons: Collection[str]) -> Sequence[Worker]
     recent = func.now() - func.make_interval(0, 0, 0, 0, 1)
     why = or_(*(Attempt.failure_message.startswith(reason, autoescape=True) for reason in reasons))
     lost = (Attempt.failure_class == "cluster", Attempt.ended_at > recent, why)
-    held = select(Attempt.id).where(Attempt.worker_id == Worker.id, *lost)
-    query = select(Worker).where(Worker.state == "offline", Worker.heartbeat_at > recent, held.exists())
+    lost_attempts = select(Attempt.id).where(Attempt.worker_id == Worker.id, *lost)
+    query = select(Worker).where(Worker.state == "offline", Worker.heartbeat_at > recent, lost_attempts.exists())
     return session.scalars(query.order_by(Worker.heartbeat_at.desc()).limit(10)).all()

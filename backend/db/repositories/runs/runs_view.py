@@ -17,12 +17,12 @@ _MOST_WORDS = 160
 
 def _conditions(filters: RunFilter) -> list[ColumnElement[bool]]:
     exact = {"benchmark": Benchmark.name, "agent": Agent.name, "status": Run.state, "purpose": Run.purpose}
-    found = [column == filters[name] for name, column in exact.items() if filters.get(name)]
+    conditions = [column == filters[name] for name, column in exact.items() if filters.get(name)]
     words = filters.get("q", "").strip()
     if words:
         columns = (Run.name, Agent.name, Benchmark.name)
-        found.append(or_(*(column.icontains(words, autoescape=True) for column in columns)))
-    return found
+        conditions.append(or_(*(column.icontains(words, autoescape=True) for column in columns)))
+    return conditions
 
 
 def runs(session: Session, filters: RunFilter, before: UUID | None, limit: int) -> Sequence[AnyRow]:
@@ -80,10 +80,10 @@ def phases(session: Session, run_id: UUID) -> Sequence[AnyRow]:
 def untold(session: Session, run_id: UUID) -> float:
     """Seconds of attempts that were lost to the cluster which no phase has: a worker that died told none of them."""
     pairs = func.jsonb_each_text(Attempt.seconds).table_valued("key", "value")
-    told = select(func.coalesce(func.sum(cast(pairs.c.value, Double)), 0.0)).scalar_subquery()
+    phase_seconds = select(func.coalesce(func.sum(cast(pairs.c.value, Double)), 0.0)).scalar_subquery()
     whole = cast(func.extract("epoch", Attempt.ended_at - Attempt.started_at), Double)
     lost = (Attempt.state == "lost", Attempt.failure_class == "cluster")
-    query = select(func.sum(func.greatest(whole - told, 0.0))).join(Episode, Episode.id == Attempt.episode_id)
+    query = select(func.sum(func.greatest(whole - phase_seconds, 0.0))).join(Episode, Episode.id == Attempt.episode_id)
     return session.scalar(query.where(Episode.run_id == run_id, *lost)) or 0.0
 
 
@@ -150,8 +150,8 @@ def episodes(
     if filters.get("domain"):
         query = query.where(Task.domain == filters["domain"])
     if filters.get("difficulty"):
-        wanted = filters["difficulty"]
-        query = query.where(Task.difficulty.is_(None) if wanted == "unlabelled" else Task.difficulty == wanted)
+        difficulty = filters["difficulty"]
+        query = query.where(Task.difficulty.is_(None) if difficulty == "unlabelled" else Task.difficulty == difficulty)
     if filters.get("look"):
         query = query.where(look() == filters["look"])
     if after is not None:

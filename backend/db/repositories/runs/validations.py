@@ -48,10 +48,10 @@ def newest_results(session: Session, task_set_id: UUID) -> dict[UUID, dict[str, 
         .ext(distinct_on(TaskValidation.task_id, TaskValidation.agent))
         .order_by(TaskValidation.task_id, TaskValidation.agent, TaskValidation.id.desc())
     )
-    found: dict[UUID, dict[str, TaskValidation]] = {}
+    by_task: dict[UUID, dict[str, TaskValidation]] = {}
     for row in session.scalars(query):
-        found.setdefault(row.task_id, {})[row.agent] = row
-    return found
+        by_task.setdefault(row.task_id, {})[row.agent] = row
+    return by_task
 
 
 def not_runnable(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, str]:

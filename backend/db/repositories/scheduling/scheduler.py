@@ -237,11 +237,11 @@ def reserving(session: Session) -> dict[UUID, dict[str, int]]:
 
 def in_use_by_project(session: Session) -> dict[UUID, dict[str, int]]:
     """Desktops that projects have, by provider."""
-    found: dict[UUID, dict[str, int]] = {}
+    by_project: dict[UUID, dict[str, int]] = {}
     for row in queue(session):
-        mine = found.setdefault(row.project_id, {})
+        mine = by_project.setdefault(row.project_id, {})
         mine[row.provider] = mine.get(row.provider, 0) + row.in_use
-    return found
+    return by_project
 
 
 def needs_of(session: Session, task_set_id: UUID) -> tuple[Need, ...]:

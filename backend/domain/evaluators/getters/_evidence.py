@@ -88,12 +88,12 @@ def fetched(context: SetupContext, path: str) -> Blob:
 
 def first_of(context: SetupContext, paths: Sequence[str]) -> Blob:
     """The first of several files that is there; else the first one's absence."""
-    found = [fetched(context, paths[0])]
+    blobs = [fetched(context, paths[0])]
     for path in paths[1:]:
-        if found[-1].data is not None:
-            return found[-1]
-        found.append(fetched(context, path))
-    return found[-1] if found[-1].data is not None else found[0]
+        if blobs[-1].data is not None:
+            return blobs[-1]
+        blobs.append(fetched(context, path))
+    return blobs[-1] if blobs[-1].data is not None else blobs[0]
 
 
 def placed(blob: Blob, name: str, folder: Path) -> str | None:

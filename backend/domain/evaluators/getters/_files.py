@@ -53,7 +53,7 @@ def written(files: Files, blobs: Sequence[Blob], folder: Path) -> str | list[str
         raise EvaluatorFailed(f"{len(files.names)} files were asked for, {len(blobs)} were gathered")
     paths: list[str | None] = []
     for position, (name, blob) in enumerate(zip(files.names, blobs, strict=True)):
-        taken = name in files.names[:position]
-        paths.append(placed(blob, name, folder / str(position) if taken else folder))
-    given = [paths[position] for position in sorted(set(files.gives))]
-    return given[0] if len(given) == 1 else given
+        duplicate = name in files.names[:position]
+        paths.append(placed(blob, name, folder / str(position) if duplicate else folder))
+    result = [paths[position] for position in sorted(set(files.gives))]
+    return result[0] if len(result) == 1 else result

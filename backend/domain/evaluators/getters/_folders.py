@@ -2,7 +2,7 @@
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import python_says, stated
-from backend.domain.evaluators.getters._routes import asked, text_at
+from backend.domain.evaluators.getters._routes import ask_route, text_at
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 
@@ -30,22 +30,22 @@ def file_names(blob: Blob) -> list[str] | None:
     Raises:
         EvaluatorFailed: it could not be listed.
     """
-    found = stated(blob)
-    if found is None:
+    listing = stated(blob)
+    if listing is None:
         return None
-    if not isinstance(found, dict) or not isinstance(found.get("files"), list):
+    if not isinstance(listing, dict) or not isinstance(listing.get("files"), list):
         raise EvaluatorFailed(f"the listing of {blob.name} is damaged")
-    return [str(name) for name in found["files"]]
+    return [str(name) for name in listing["files"]]
 
 
 def desktop_folder(context: SetupContext) -> Blob:
     """Where the folder `Desktop` lies."""
-    return asked(context, "/desktop_path")
+    return ask_route(context, "/desktop_path")
 
 
 def documents_folder(context: SetupContext) -> Blob:
     """Where the folder `Documents` lies."""
-    return asked(context, "/documents_path")
+    return ask_route(context, "/documents_path")
 
 
 def path_of(blob: Blob) -> str:

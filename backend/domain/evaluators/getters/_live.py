@@ -85,9 +85,9 @@ def shown(context: SetupContext, look: Callable[[Browser, Tab], Mapping[str, Any
         return [tree, listed]
     looks = [(tab, _shows(browser, tab)) for tab in tabs[:_MOST_LOOKED_AT]]
     # One that does not say whether it shows may be the one: it is looked at, too, lest another be taken for it.
-    order = [tab for wanted in (True, None) for tab, shows in looks if shows is wanted]
-    seen = order[:_MOST_SHOWN] or tabs[:1]
-    return [tree, listed, *(_looked(browser, tab, look) for tab in seen)]
+    order = [tab for state in (True, None) for tab, shows in looks if shows is state]
+    candidates = order[:_MOST_SHOWN] or tabs[:1]
+    return [tree, listed, *(_looked(browser, tab, look) for tab in candidates)]
 
 
 def _shows(browser: Browser, tab: Tab) -> bool | None:
@@ -129,14 +129,14 @@ def page(blobs: Sequence[Blob], prefix: str) -> Mapping[str, Any] | None:
     Raises:
         EvaluatorFailed: the page was there and could not be looked at.
     """
-    url, found = address(blobs, prefix), [stated(blob) for blob in blobs[2:]]
-    if url is None or not found:
+    url, pages = address(blobs, prefix), [stated(blob) for blob in blobs[2:]]
+    if url is None or not pages:
         return None
-    chosen = next((n for n, each in enumerate(found) if _bare(str(each.get("url", ""))) == _bare(url)), 0)
+    chosen = next((n for n, each in enumerate(pages) if _bare(str(each.get("url", ""))) == _bare(url)), 0)
     note = blobs[2 + chosen].note
     if note:
-        raise EvaluatorFailed(f"the page {found[chosen].get('url')} could not be looked at: {note}")
-    return dict(found[chosen])
+        raise EvaluatorFailed(f"the page {pages[chosen].get('url')} could not be looked at: {note}")
+    return dict(pages[chosen])
 
 
 def _bar(blob: Blob) -> str:
@@ -147,14 +147,14 @@ def _bar(blob: Blob) -> str:
         root = searchable(blob.data.decode(errors="replace"))
     except Invalid as error:
         raise EvaluatorFailed(error.message) from error
-    found: list[tuple[bool, str]] = []
+    texts: list[tuple[bool, str]] = []
     for element in root.iter():
         if element.get("name") == BAR:
             around = list(element.iterancestors())
             text = (element.text or _attribute(element, "value") or "").strip()
             if text and any(_is_browser(each) for each in around):
-                found.append((any(_attribute(each, "active") == "true" for each in around), text))
-    return next((text for active, text in found if active), found[0][1] if found else "")
+                texts.append((any(_attribute(each, "active") == "true" for each in around), text))
+    return next((text for active, text in texts if active), texts[0][1] if texts else "")
 
 
 def _is_browser(element: Any) -> bool:
@@ -173,10 +173,10 @@ def _bare(url: str) -> str:
 
 def content(browser: Browser, tab: Tab) -> Mapping[str, Any]:
     """The page's document. Raises GuestRefused `too_large`."""
-    found = browser.content(tab.id)
-    if len(found) > _MAX_CONTENT:
-        raise GuestRefused(f"the page has {len(found)} letters", kind="too_large")
-    return {"content": found}
+    html = browser.content(tab.id)
+    if len(html) > _MAX_CONTENT:
+        raise GuestRefused(f"the page has {len(html)} letters", kind="too_large")
+    return {"content": html}
 
 
 def running(context: SetupContext) -> Browser | None:

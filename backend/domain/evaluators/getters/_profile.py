@@ -67,13 +67,13 @@ def settings(blobs: Sequence[Blob]) -> dict[str, Any] | None:
         raise EvaluatorFailed("nothing was gathered of the browser's settings")
     if blobs[0].data is None:
         return None
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for blob in blobs:
         value = stated(blob) if blob.data is not None else {}
         if not isinstance(value, dict):
             raise EvaluatorFailed(f"{blob.name} holds something else than settings")
-        found = _merged(found, value)
-    return found
+        result = _merged(result, value)
+    return result
 
 
 def at(values: Any, path: str, default: Any = None) -> Any:
@@ -92,11 +92,11 @@ def yes(value: object) -> str:
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     """Both, key by key; where both have a value that is no object, the other's."""
-    found = dict(one)
+    result = dict(one)
     for key, value in other.items():
-        mine = found.get(key)
-        found[key] = _merged(mine, value) if isinstance(mine, Mapping) and isinstance(value, Mapping) else value
-    return found
+        mine = result.get(key)
+        result[key] = _merged(mine, value) if isinstance(mine, Mapping) and isinstance(value, Mapping) else value
+    return result
 
 
 class Setting(Checked, ABC):
@@ -111,7 +111,7 @@ class Setting(Checked, ABC):
     files: ClassVar[tuple[str, ...]] = PREFERENCES
 
     @abstractmethod
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
@@ -121,8 +121,8 @@ class Setting(Checked, ABC):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        found = settings(blobs)
-        return None if found is None else self.value(found)
+        values = settings(blobs)
+        return None if values is None else self.value(values)
 
 
 class Database(Checked):
@@ -141,12 +141,12 @@ class Database(Checked):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """The file, and what was written beside it and not yet into it. See the port."""
         other = DatabaseParameters.of(parameters).user_data_dir
-        found: list[Blob] = []
+        blobs: list[Blob] = []
         for name in self.names:
-            found = collected(context, self.product, (name, f"{name}-wal", f"{name}-journal"), other)
-            if found[0].data is not None:
+            blobs = collected(context, self.product, (name, f"{name}-wal", f"{name}-journal"), other)
+            if blobs[0].data is not None:
                 break
-        return found
+        return blobs
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
@@ -157,7 +157,7 @@ class Database(Checked):
         for blob, suffix in zip(blobs, ("", "-wal", "-journal"), strict=False):
             if blob.data:
                 (folder / f"database{suffix}").write_bytes(blob.data)
-        found, reason = rows(folder / "database", self.query)
-        if found is None:
+        records, reason = rows(folder / "database", self.query)
+        if records is None:
             raise EvaluatorFailed(f"{blobs[0].name}: {reason}")
-        return found
+        return records

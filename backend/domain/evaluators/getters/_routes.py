@@ -16,7 +16,9 @@ from backend.domain.ports.desktop import SetupContext
 NO = frozenset({"not_found", "no"})
 
 
-def asked(context: SetupContext, route: str, payload: Mapping[str, Any] | None = None, *, method: str = "POST") -> Blob:
+def ask_route(
+    context: SetupContext, route: str, payload: Mapping[str, Any] | None = None, *, method: str = "POST"
+) -> Blob:
     """The answer of a route, or its refusal, as evidence."""
     try:
         answer = context.desktop.call(method, route, payload)
@@ -31,14 +33,14 @@ def answer(blob: Blob) -> Any:
     Raises:
         EvaluatorFailed: this desktop cannot say.
     """
-    found = stated(blob)
-    if not isinstance(found, dict):
+    reply = stated(blob)
+    if not isinstance(reply, dict):
         raise EvaluatorFailed(f"what was gathered of {blob.name} is damaged")
-    if "answer" in found:
-        return found["answer"]
-    if found.get("refused") in NO and NO_ROUTE not in str(found.get("message", "")):
+    if "answer" in reply:
+        return reply["answer"]
+    if reply.get("refused") in NO and NO_ROUTE not in str(reply.get("message", "")):
         return None
-    raise EvaluatorFailed(f"the desktop cannot say {blob.name}: {found.get('message') or found.get('refused')}")
+    raise EvaluatorFailed(f"the desktop cannot say {blob.name}: {reply.get('message') or reply.get('refused')}")
 
 
 def agreed(blob: Blob) -> bool:
@@ -48,7 +50,7 @@ def agreed(blob: Blob) -> bool:
 
 def text_at(blob: Blob, key: str) -> str:
     """The text under a key of the answer. Raises EvaluatorFailed if there is none."""
-    found = answer(blob)
-    if not isinstance(found, dict) or not isinstance(found.get(key), str):
+    reply = answer(blob)
+    if not isinstance(reply, dict) or not isinstance(reply.get(key), str):
         raise EvaluatorFailed(f"the guest's answer to {blob.name} has no `{key}`")
-    return str(found[key])
+    return str(reply[key])

@@ -28,12 +28,12 @@ class Shortcuts(Checked):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port. The first blob is the desktop's folder."""
         suffix = self.suffixes.get(context.desktop.probe().platform)
-        found = desktop_folder(context)
+        place = desktop_folder(context)
         if suffix is None:
-            return [found]
-        folder = path_of(found)
+            return [place]
+        folder = path_of(place)
         names = [name for name in file_names(listed(context, folder)) or () if name.lower().endswith(suffix)]
-        return [found, *(_fetched(context, joined(folder, name), name) for name in names[:MAX_SHORTCUTS])]
+        return [place, *(_fetched(context, joined(folder, name), name) for name in names[:MAX_SHORTCUTS])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
@@ -61,8 +61,8 @@ def _link(data: bytes) -> str:
     import LnkParse3  # type: ignore[import-untyped]
 
     try:
-        found = LnkParse3.lnk_file(io.BytesIO(data)).get_json(get_all=True)
+        parts = LnkParse3.lnk_file(io.BytesIO(data)).get_json(get_all=True)
     except Exception as error:  # noqa: BLE001 - the parser stumbles in many ways over a file that is no shortcut.
         let_through(error)
         return ""
-    return json.dumps(found, default=str)
+    return json.dumps(parts, default=str)

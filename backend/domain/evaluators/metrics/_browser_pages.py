@@ -23,34 +23,34 @@ def kind_of(rules: Any, *known: str) -> str:
 
 def address_of(page: Any) -> str | None:
     """The address that `active_tab_info` (an object with `url`) or an address getter (a text) found."""
-    found = page.get("url") if isinstance(page, Mapping) else page
-    return found if isinstance(found, str) and found else None
+    address = page.get("url") if isinstance(page, Mapping) else page
+    return address if isinstance(address, str) and address else None
 
 
 def active_page(result: Any, rules: Any, same: Same) -> MetricValue:
     """1 if the page that shows has the rule's address."""
     kind_of(rules, "url")
-    (wanted,) = texts([rule(rules, "url")], "`url`")
-    found = address_of(result)
-    if found is None:
+    (expected,) = texts([rule(rules, "url")], "`url`")
+    address = address_of(result)
+    if address is None:
         return verdict(met=False, reason="no page was found to show")
-    return verdict(same(wanted, found), f"the page is {short(found, 300)}, expected {short(wanted, 300)}")
+    return verdict(same(expected, address), f"the page is {short(address, 300)}, expected {short(expected, 300)}")
 
 
 def open_pages(result: Any, rules: Any, same: Same | None) -> MetricValue:
     """1 if these pages are open and no other, in any order; `same` None: ours, each as often as expected."""
     kind_of(rules, "url")
-    wanted = texts(rule(rules, "urls"), "`urls`")
-    found = [url for page in result or () if (url := address_of(page)) is not None]
-    if not found:
+    expected = texts(rule(rules, "urls"), "`urls`")
+    addresses = [url for page in result or () if (url := address_of(page)) is not None]
+    if not addresses:
         return verdict(met=False, reason="no page is open")
     if same is None:
-        left = Counter(map(url_match.normal, wanted))
-        left.subtract(map(url_match.normal, found))
+        left = Counter(map(url_match.normal, expected))
+        left.subtract(map(url_match.normal, addresses))
         met = not any(left.values())
     else:
-        met = len(found) == len(wanted) and all(any(same(one, other) for other in found) for one in wanted)
-    return verdict(met, f"open are {short(found, 600)}, expected {short(wanted, 600)}")
+        met = len(addresses) == len(expected) and all(any(same(one, other) for other in addresses) for one in expected)
+    return verdict(met, f"open are {short(addresses, 600)}, expected {short(expected, 600)}")
 
 
 def without_cookies(result: Any, rules: Any, same: Same) -> MetricValue:

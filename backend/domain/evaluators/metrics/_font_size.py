@@ -19,7 +19,7 @@ def font_size(result: Any, rules: Any, *, with_least: bool) -> MetricValue:
     """
     kind = rule(rules, "type")
     if kind == "value":
-        wanted = rule(rules, "value")
+        expected = rule(rules, "value")
     elif kind == "range":
         least, most = rule(rules, "min"), rule(rules, "max")
     else:
@@ -28,6 +28,6 @@ def font_size(result: Any, rules: Any, *, with_least: bool) -> MetricValue:
     if not isinstance(size, int | float) or isinstance(size, bool):
         return verdict(met=False, reason=f"the font size is {short(size)}")
     if kind == "value":
-        return verdict(size == wanted, f"the font size is {size}, expected {short(wanted)}")
+        return verdict(size == expected, f"the font size is {size}, expected {short(expected)}")
     met = (least <= size if with_least else least < size) and size < most
     return verdict(met, f"the font size is {size}, expected {'from' if with_least else 'above'} {least}, below {most}")

@@ -14,19 +14,19 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def fits(value: Any, wanted: Mapping[str, Any], *, otherwise: bool = False) -> bool:
+def fits(value: Any, condition: Mapping[str, Any], *, otherwise: bool = False) -> bool:
     """True if the value is as the rule says.
 
     Args:
         value: what was found.
-        wanted: `method` is `re` (with flags `re.I.S`), `eq` and the other comparisons, `approx:TOLERANCE`,
+        condition: `method` is `re` (with flags `re.I.S`), `eq` and the other comparisons, `approx:TOLERANCE`,
             `range.XY` (each end `t`, without, or `e`, with), `str_list_eq` or `str_set_eq` (text parted by commas).
         otherwise: the answer where the value is of a type that cannot be compared.
 
     Raises:
         EvaluatorFailed: there is no such method, or `ref` does not suit it.
     """
-    method, ref = str(rule(wanted, "method")), rule(wanted, "ref")
+    method, ref = str(rule(condition, "method")), rule(condition, "ref")
     try:
         test = _test(method, ref)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, re.error) as error:

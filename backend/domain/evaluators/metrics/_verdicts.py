@@ -14,18 +14,18 @@ def verdict(met: object, reason: str) -> MetricValue:
     return MetricValue(value=float(bool(met)), reasons=(reason,))
 
 
-def reached(goals: Iterable[Goal], *, partial: bool, kept: Iterable[Goal] = ()) -> MetricValue:
+def reached(goals: Iterable[Goal], *, partial: bool, keeps: Iterable[Goal] = ()) -> MetricValue:
     """The share of goals that are met (`partial`), or 1 only if all are. A kept condition that is broken makes it 0.
 
     Args:
         goals: what was to be reached; not met when nothing is done.
         partial: whether some of the goals are worth something.
-        kept: what must not have been broken on the way.
+        keeps: what must not have been broken on the way.
 
     Raises:
         EvaluatorFailed: a task without goals cannot be judged.
     """
-    goals, broken = list(goals), [words for fine, words in kept if not fine]
+    goals, broken = list(goals), [words for fine, words in keeps if not fine]
     if not goals:
         raise EvaluatorFailed("the metric was given nothing to look for", hint="Look at the task's `expected.rules`.")
     met = sum(fine for fine, _ in goals)

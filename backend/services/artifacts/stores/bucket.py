@@ -41,8 +41,8 @@ class BucketStore:
     def put(self, data: bytes, media_type: str) -> str:  # noqa: ARG002 - the port's signature; the row keeps the type
         """See ArtifactStore. What is there already but old is written again, which saves it from collection."""
         sha256 = hashlib.sha256(data).hexdigest()
-        found = self._head(sha256)
-        if found is None or found["ContentLength"] != len(data) or _age(found, time.time()) > FRESH_SECONDS:
+        head = self._head(sha256)
+        if head is None or head["ContentLength"] != len(data) or _age(head, time.time()) > FRESH_SECONDS:
             self._write(sha256, data)
         return sha256
 
@@ -64,16 +64,16 @@ class BucketStore:
 
     def age(self, sha256: str, now: float) -> float | None:
         """See ArtifactStore. By the store's clock."""
-        found = self._head(sha256)
-        return None if found is None else _age(found, now)
+        head = self._head(sha256)
+        return None if head is None else _age(head, now)
 
     def old(self, before: float) -> Iterator[Sequence[str]]:
         """See ArtifactStore. A batch is what one request lists."""
         pages = self._client.get_paginator("list_objects_v2")
         try:
             for page in pages.paginate(Bucket=self.place.bucket, Prefix=self.place.prefix, MaxKeys=LISTED):
-                found = [each for each in page.get("Contents", ()) if each["LastModified"].timestamp() < before]
-                yield [sha256 for each in found if (sha256 := hash_in(each["Key"].removeprefix(self.place.prefix)))]
+                objects = [each for each in page.get("Contents", ()) if each["LastModified"].timestamp() < before]
+                yield [sha256 for each in objects if (sha256 := hash_in(each["Key"].removeprefix(self.place.prefix)))]
         except (BotoCoreError, ClientError) as error:
             raise told(error, self.place) from error
 
@@ -87,7 +87,7 @@ class BucketStore:
     def _head(self, sha256: str) -> Mapping[str, Any] | None:
         where = self._object(sha256)
         try:
-            found: Mapping[str, Any] = self._client.head_object(**where)
+            head: Mapping[str, Any] = self._client.head_object(**where)
         except ClientError as error:
             # Whether the bucket is missing, too, is not told here; a write will find out.
             if is_absent(error):
@@ -95,7 +95,7 @@ class BucketStore:
             raise told(error, self.place) from error
         except BotoCoreError as error:
             raise told(error, self.place) from error
-        return found
+        return head
 
     def _write(self, sha256: str, data: bytes) -> None:
         # The store compares: what is changed on its way is refused and sent again.
@@ -132,8 +132,8 @@ class BucketStore:
             raise told(error, self.place) from error
 
 
-def _age(found: Mapping[str, Any], now: float) -> float:
-    return float(now - found["LastModified"].timestamp())
+def _age(head: Mapping[str, Any], now: float) -> float:
+    return float(now - head["LastModified"].timestamp())
 
 
 def _whole(body: StreamingBody, size: int, deadline: float) -> bytes:

@@ -61,9 +61,9 @@ class FolderStore:
     def old(self, before: float) -> Iterator[Sequence[str]]:
         """See ArtifactStore. A batch is a folder."""
         for files in self._folders():
-            found = [file.name for file in files if hash_in(file.as_posix()) and _before(file, before)]
-            if found:
-                yield found
+            names = [file.name for file in files if hash_in(file.as_posix()) and _before(file, before)]
+            if names:
+                yield names
 
     def tidy(self, before: float) -> int:
         """See ArtifactStore."""

@@ -40,11 +40,11 @@ class Counted:
 
     def of_domain(self, domain: str) -> int:
         """Tasks of a domain."""
-        return sum(count for (found, _), count in self.cells.items() if found == domain)
+        return sum(count for (each, _), count in self.cells.items() if each == domain)
 
     def of_difficulty(self, difficulty: str) -> int:
         """Tasks of a difficulty."""
-        return sum(count for (_, found), count in self.cells.items() if found == difficulty)
+        return sum(count for (_, each), count in self.cells.items() if each == difficulty)
 
 
 def counted(rows: Sequence[AnyRow]) -> Counted:
@@ -179,9 +179,9 @@ def benchmark_page(
     if row is None:
         raise NotFound(f"there is no benchmark {name!r}" + (f" version {version}" if version else ""))
     able = abilities(session)
-    found = repository.tasks(session, row.TaskSet.id, filters, after, PAGE + 1)
-    tasks = task_rows(session, found[:PAGE], able)
-    last = found[PAGE - 1].Task if len(found) > PAGE else None
+    rows = repository.tasks(session, row.TaskSet.id, filters, after, PAGE + 1)
+    tasks = task_rows(session, rows[:PAGE], able)
+    last = rows[PAGE - 1].Task if len(rows) > PAGE else None
     return BenchmarkPage(
         name=row.Benchmark.name,
         title=row.Benchmark.title,
@@ -211,9 +211,9 @@ def benchmark_page(
 
 def checks_of(session: Session, tasks: Mapping[UUID, bool]) -> dict[UUID, Checks]:
     """Validation results by task; `tasks` says which are feasible."""
-    found: dict[UUID, dict[str, Any]] = {task_id: {} for task_id in tasks}
+    by_task: dict[UUID, dict[str, Any]] = {task_id: {} for task_id in tasks}
     for result in repository.validations(session, list(tasks)):
-        found[result.task_id][result.agent] = result
+        by_task[result.task_id][result.agent] = result
     return {
         task_id: Checks(
             feasible=tasks[task_id],
@@ -221,7 +221,7 @@ def checks_of(session: Session, tasks: Mapping[UUID, bool]) -> dict[UUID, Checks
             outcomes={agent: result.outcome for agent, result in results.items()},
             at=max((result.created_at for result in results.values()), default=None),
         )
-        for task_id, results in found.items()
+        for task_id, results in by_task.items()
     }
 
 
@@ -368,10 +368,10 @@ def _past(row: AnyRow) -> Past:
 
 
 def _by_agent(rows: Sequence[AnyRow]) -> list[AgentPast]:
-    found: dict[str, list[AnyRow]] = {}
+    by_agent: dict[str, list[AnyRow]] = {}
     for row in rows:
         if row.Episode.score is not None:
-            found.setdefault(row.agent, []).append(row)
+            by_agent.setdefault(row.agent, []).append(row)
     return [
         AgentPast(
             agent=agent,
@@ -380,5 +380,5 @@ def _by_agent(rows: Sequence[AnyRow]) -> list[AgentPast]:
             solved=sum(is_solved(item.Episode.score) for item in items),
             mean=sum(item.Episode.score for item in items) / len(items),
         )
-        for agent, items in sorted(found.items())
+        for agent, items in sorted(by_agent.items())
     ]

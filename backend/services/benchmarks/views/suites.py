@@ -128,9 +128,9 @@ def task_parts(session: Session, task_id: UUID) -> TaskParts | None:
 
 def _facts(task: Task, seconds: float | None, steps: int | None) -> list[tuple[str, str]]:
     extra = task.labels.extra
-    found = [(words, _said(extra[name])) for name, words in _WORDS.items() if name in extra]
+    facts = [(words, _said(extra[name])) for name, words in _WORDS.items() if name in extra]
     times = (("A person's time", seconds, " s"), ("A person's steps", steps, ""))
-    return found + [(words, f"{value:g}{unit}") for words, value, unit in times if value is not None]
+    return facts + [(words, f"{value:g}{unit}") for words, value, unit in times if value is not None]
 
 
 def _said(value: Any) -> str:

@@ -21,9 +21,9 @@ def said(value: Any) -> str:
 
 def step_words(step: Mapping[str, Any]) -> str:
     """One set-up step: its type and what it is given."""
-    given = said(step.get("parameters") or {})
+    parameters = said(step.get("parameters") or {})
     name = str(step.get("type", "")).replace("_", " ")
-    return f"{name}: {given}" if given else name
+    return f"{name}: {parameters}" if parameters else name
 
 
 def setup_words(spec: Mapping[str, Any]) -> list[str]:

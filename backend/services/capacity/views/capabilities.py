@@ -71,28 +71,28 @@ class Abilities:
 
     def provider(self, name: str) -> ProviderView | None:
         """The provider of that name, if any worker knows it."""
-        return next((found for found in self.providers if found.name == name), None)
+        return next((each for each in self.providers if each.name == name), None)
 
     def why_not(self, provider: str, task: Task, image: str | None = None) -> str:
         """Why a task cannot run on that provider's desktops (of that image, if one is named); empty if it can."""
-        found = self.provider(provider)
-        if self.can is None or found is None:
+        view = self.provider(provider)
+        if self.can is None or view is None:
             return f"no worker offers {provider} desktops"
-        if not found.ok:
-            return found.reason or f"{provider} desktops do not work here"
+        if not view.ok:
+            return view.reason or f"{provider} desktops do not work here"
         return self.can.why_not(provider, task, image=image)
 
 
 def abilities(session: Session) -> Abilities:
     """Asks the online workers' records."""
-    said = offers_of_workers(session)
+    worker_offers = offers_of_workers(session)
     return Abilities(
-        providers=_providers(said),
-        agents=_agents(said),
-        observations=_names(said, "observations"),
-        action_spaces=_names(said, "action_spaces"),
-        models=models_of(said),
-        workers=len(said),
+        providers=_providers(worker_offers),
+        agents=_agents(worker_offers),
+        observations=_names(worker_offers, "observations"),
+        action_spaces=_names(worker_offers, "action_spaces"),
+        models=models_of(worker_offers),
+        workers=len(worker_offers),
         can=_capabilities(session),
     )
 
@@ -105,16 +105,16 @@ def _capabilities(session: Session) -> Capabilities | None:
         return None
 
 
-def _names(said: Sequence[tuple[str, Mapping[str, Any]]], key: str) -> list[str]:
-    return sorted({str(name) for _, able in said for name in able.get(key) or ()})
+def _names(worker_offers: Sequence[tuple[str, Mapping[str, Any]]], key: str) -> list[str]:
+    return sorted({str(name) for _, able in worker_offers for name in able.get(key) or ()})
 
 
-def _providers(said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[ProviderView]:
+def _providers(worker_offers: Sequence[tuple[str, Mapping[str, Any]]]) -> list[ProviderView]:
     offers: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
-    for worker, able in said:
+    for worker, able in worker_offers:
         for name, offer in (able.get("providers") or {}).items():
             offers.setdefault(name, []).append((worker, offer))
-    return [_provider(name, found) for name, found in sorted(offers.items())]
+    return [_provider(name, own_offers) for name, own_offers in sorted(offers.items())]
 
 
 def _provider(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> ProviderView:
@@ -137,14 +137,14 @@ def _provider(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> Pro
 
 def _images(offers: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[ImageView, ...]:
     """By name; of one that several workers have, what one says on which it works."""
-    found: dict[str, list[tuple[str, ImageOffer]]] = {}
+    by_name: dict[str, list[tuple[str, ImageOffer]]] = {}
     for worker, offer in offers:
         for each in offer.get("images") or ():
             image = ImageOffer.model_validate(each)
-            found.setdefault(image.name, []).append((worker, image))
+            by_name.setdefault(image.name, []).append((worker, image))
     return tuple(
         ImageView(min((image for _, image in both), key=_unusable), tuple(worker for worker, _ in both))
-        for _, both in sorted(found.items())
+        for _, both in sorted(by_name.items())
     )
 
 
@@ -152,8 +152,8 @@ def _unusable(image: ImageOffer) -> bool:
     return bool(image.reason)
 
 
-def _agents(said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[AgentView]:
-    found = {name: offer for _, able in said for name, offer in (able.get("agents") or {}).items()}
+def _agents(worker_offers: Sequence[tuple[str, Mapping[str, Any]]]) -> list[AgentView]:
+    offers = {name: offer for _, able in worker_offers for name, offer in (able.get("agents") or {}).items()}
     views = [
         AgentView(
             name=name,
@@ -163,7 +163,7 @@ def _agents(said: Sequence[tuple[str, Mapping[str, Any]]]) -> list[AgentView]:
             action_space=str(offer.get("action_space") or ""),
             privileged=bool(offer.get("privileged")),
         )
-        for name, offer in found.items()
+        for name, offer in offers.items()
     ]
     return sorted(views, key=_order)
 

@@ -112,11 +112,11 @@ class WorkersPage:
     @property
     def clusters(self) -> dict[str, list[NodeView]]:
         """Nodes by cluster."""
-        found: dict[str, list[NodeView]] = {}
+        by_cluster: dict[str, list[NodeView]] = {}
         for node in self.nodes:
             if node.cluster:
-                found.setdefault(node.cluster, []).append(node)
-        return found
+                by_cluster.setdefault(node.cluster, []).append(node)
+        return by_cluster
 
 
 def workers_page(session: Session) -> WorkersPage:
@@ -146,11 +146,11 @@ def list_nodes(session: Session) -> list[NodeView]:
     workers = repository.capabilities(session)
     machines = {row.node_id for row in workers}
     clusters = {each.get("cluster") for row in workers for each in row.capabilities.get("providers", {}).values()}
-    found = {row.Node.id: _node(row, _unserved(row.Node, machines, clusters)) for row in repository.nodes(session)}
+    nodes = {row.Node.id: _node(row, _unserved(row.Node, machines, clusters)) for row in repository.nodes(session)}
     for row in repository.slots(session):
-        if row.Node.id in found:
-            found[row.Node.id].slots.append(_slot(row, begins=found[row.Node.id].state == NodeState.READY))
-    return list(found.values())
+        if row.Node.id in nodes:
+            nodes[row.Node.id].slots.append(_slot(row, begins=nodes[row.Node.id].state == NodeState.READY))
+    return list(nodes.values())
 
 
 def _unserved(node: Node, machines: Collection[UUID], clusters: Collection[str]) -> str:

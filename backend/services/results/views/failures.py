@@ -55,17 +55,17 @@ class Panel:
 
 def panel(session: Session, episode_id: UUID, *, person: str, number: int | None, seed: int) -> Panel | None:
     """The form; None if the episode has not failed."""
-    found = service.failure_of(session, episode_id)
-    if found is None:
+    failure = service.failure_of(session, episode_id)
+    if failure is None:
         return None
-    own = found.by(person) if person else None
-    left = None if number is None else len(_left(session, found, person, number, seed))
-    others = [one for one in found.reviews if one.person != person] if own else []
-    return Panel(found, person, _choices(found, own), own, others, number, seed, left)
+    own = failure.by(person) if person else None
+    left = None if number is None else len(_left(session, failure, person, number, seed))
+    others = [one for one in failure.reviews if one.person != person] if own else []
+    return Panel(failure, person, _choices(failure, own), own, others, number, seed, left)
 
 
-def _choices(found: Failure, own: Review | None) -> list[Choice]:
-    by = {one.label: one for one in found.suggestions}
+def _choices(failure: Failure, own: Review | None) -> list[Choice]:
+    by = {one.label: one for one in failure.suggestions}
     return [
         Choice(
             one,
@@ -78,23 +78,23 @@ def _choices(found: Failure, own: Review | None) -> list[Choice]:
     ]
 
 
-def _left(session: Session, found: Failure, person: str, number: int, seed: int) -> list[Failure]:
-    rows = service.sample(session, found.episode.run_id, number=number, seed=seed).rows
-    return [row for row in rows if row.by(person) is None and row.episode.id != found.episode.id]
+def _left(session: Session, failure: Failure, person: str, number: int, seed: int) -> list[Failure]:
+    rows = service.sample(session, failure.episode.run_id, number=number, seed=seed).rows
+    return [row for row in rows if row.by(person) is None and row.episode.id != failure.episode.id]
 
 
-def following(session: Session, found: Failure, person: str, number: int, seed: int) -> UUID | None:
+def following(session: Session, failure: Failure, person: str, number: int, seed: int) -> UUID | None:
     """The next failure of the sample that this person has not judged; None if there is none."""
-    left = _left(session, found, person, number, seed)
+    left = _left(session, failure, person, number, seed)
     return left[0].episode.id if left else None
 
 
 SHARES_HEAD = ("label", "title", "by", "count", "n", "share", "low", "high")
 
 
-def share_rows(found: Sampled) -> Iterator[list[Any]]:
+def share_rows(draw: Sampled) -> Iterator[list[Any]]:
     """The shares, flat."""
-    for by, shares in (("people", found.by_people), ("rules", found.by_rules)):
+    for by, shares in (("people", draw.by_people), ("rules", draw.by_rules)):
         for one in shares:
             ends = one.interval or (None, None)
             yield [one.label, label(one.label).title, by, one.count, one.n, one.share, *ends]
@@ -103,17 +103,17 @@ def share_rows(found: Sampled) -> Iterator[list[Any]]:
 ROWS_HEAD = ("task", "episode", "score", "ended_by", "suggested", "person", "labels", "accepted", "rejected", "note")
 
 
-def label_rows(found: Sampled) -> Iterator[list[Any]]:
+def label_rows(draw: Sampled) -> Iterator[list[Any]]:
     """Every episode of the sample, once per person who judged it."""
-    for row in found.rows:
+    for row in draw.rows:
         known = [row.task.key, str(row.episode.id), row.episode.score, row.episode.ended_by]
         known.append(" ".join(one.label for one in row.suggestions))
         if not row.reviews:
             yield [*known, "", "", "", "", ""]
-        for said in row.reviews:
+        for review in row.reviews:
             yield [
                 *known,
-                said.person,
-                *(" ".join(x) for x in (said.labels, said.accepted, said.rejected)),
-                said.note,
+                review.person,
+                *(" ".join(x) for x in (review.labels, review.accepted, review.rejected)),
+                review.note,
             ]

@@ -57,11 +57,11 @@ class Cell:
         """A rate (`RATES`) or a measure; None where there is none."""
         if measure in RATES:
             return _rate(self.summary, measure)
-        found = self.means.get(measure)
-        if found is None:
+        measure_mean = self.means.get(measure)
+        if measure_mean is None:
             return None
-        lacking = f"; undefined for {found.undefined_tasks}" if found.undefined_tasks else ""
-        return Value(found.mean, found.interval, found.n, f"{found.tasks} tasks{lacking}")
+        lacking = f"; undefined for {measure_mean.undefined_tasks}" if measure_mean.undefined_tasks else ""
+        return Value(measure_mean.mean, measure_mean.interval, measure_mean.n, f"{measure_mean.tasks} tasks{lacking}")
 
 
 def _rate(summary: Summary | None, measure: str) -> Value | None:
@@ -132,9 +132,9 @@ def _cell(row: Row, kind: Dimension, key: str) -> Cell:
     return Cell(row.by.get(kind, {}).get(key), row.measures.get(kind, {}).get(key, {}))
 
 
-def _keys(found: set[str], dimension: str) -> list[str]:
+def _keys(keys: set[str], dimension: str) -> list[str]:
     order = _ORDERS.get(dimension)
-    return sorted(found) if order is None else [name for name in order if name in found]
+    return sorted(keys) if order is None else [name for name in order if name in keys]
 
 
 def board_of(session: Session, benchmark: str, version: int | None) -> Board:
@@ -150,8 +150,8 @@ def sorted_by(board: Board, column: str) -> Board:
     }
 
     def of(row: Row) -> float | None:
-        found = row.means.get(column)
-        return by[column](row) if column in by else None if found is None else found.mean
+        measure_mean = row.means.get(column)
+        return by[column](row) if column in by else None if measure_mean is None else measure_mean.mean
 
     if column not in by and column not in board.measures:
         return board

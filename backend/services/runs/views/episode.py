@@ -185,7 +185,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
     if row is None:
         raise NotFound("there is no such episode", hint="Look for it in the list of its run.")
     rows = repository.attempts(session, episode_id)
-    attempts = [_attempt(found) for found in rows]
+    attempts = [_attempt(each) for each in rows]
     shown = _chosen(attempts, number)
     before, after = repository.neighbours(session, row.Run.id, episode_id)
     episode, task, run = row.Episode, row.Task, row.Run
@@ -240,10 +240,10 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
 
 def _reason(session: Session, episode: Episode) -> str:
     """Why it waits, with about when it begins where that can be said; else what its row says."""
-    found = explain(session, [episode]).get(episode.id)
-    if found is None:
+    why = explain(session, [episode]).get(episode.id)
+    if why is None:
         return episode.reason
-    return f"{found.words[:1].upper()}{found.words[1:]}"
+    return f"{why.words[:1].upper()}{why.words[1:]}"
 
 
 def _anew(run: Run, episode: Episode) -> str:
@@ -336,22 +336,22 @@ def _step(step: Step) -> StepView:
 def _evaluations(session: Session, attempt_id: UUID) -> list[EvaluationView]:
     return [
         EvaluationView(
-            version=found.version,
-            score=found.score,
-            failure=found.failure,
-            rule=found.rule,
-            metrics=found.metrics,
-            dialect=str(found.spec.get("dialect", "")),
-            conj=str(found.spec.get("conj", "")),
-            checks=[_check(call) for call in found.spec.get("calls", ())],
-            by_other_task=found.task_id is not None,
-            measures=[(measure.name, measure.value) for measure in repository.measures(session, found.id)],
-            evidence=[_evidence(item) for item in repository.evidence(session, found.id)],
-            current=found.current,
-            seconds=found.seconds,
-            created_at=found.created_at,
+            version=evaluation.version,
+            score=evaluation.score,
+            failure=evaluation.failure,
+            rule=evaluation.rule,
+            metrics=evaluation.metrics,
+            dialect=str(evaluation.spec.get("dialect", "")),
+            conj=str(evaluation.spec.get("conj", "")),
+            checks=[_check(call) for call in evaluation.spec.get("calls", ())],
+            by_other_task=evaluation.task_id is not None,
+            measures=[(measure.name, measure.value) for measure in repository.measures(session, evaluation.id)],
+            evidence=[_evidence(item) for item in repository.evidence(session, evaluation.id)],
+            current=evaluation.current,
+            seconds=evaluation.seconds,
+            created_at=evaluation.created_at,
         )
-        for found in repository.evaluations(session, attempt_id)
+        for evaluation in repository.evaluations(session, attempt_id)
     ]
 
 

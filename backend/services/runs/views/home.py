@@ -84,22 +84,22 @@ def home(session: Session) -> Home:
 
 
 def _slots(rows: Sequence[AnyRow]) -> Slots:
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for row in rows:
-        found["used" if row.leased else row.state] += row.n
-    return Slots(**{name: found[name] for name in ("used", "free", "broken", "draining", "closed")})
+        counts["used" if row.leased else row.state] += row.n
+    return Slots(**{name: counts[name] for name in ("used", "free", "broken", "draining", "closed")})
 
 
 def _queue(session: Session, rows: Sequence[AnyRow]) -> list[Wait]:
     """By reason, the most frequent first."""
-    told = explain_alike(session, {_alike(row) for row in rows if not row.later})
-    found: Counter[str] = Counter()
+    reasons = explain_alike(session, {_alike(row) for row in rows if not row.later})
+    counts: Counter[str] = Counter()
     for row in rows:
-        words = _later(row) if row.later else told.get(_alike(row), f"their turn at a {row.provider} slot")
+        words = _later(row) if row.later else reasons.get(_alike(row), f"their turn at a {row.provider} slot")
         # What they wait for stands there by itself.
         words = words.removeprefix("waits for ")
-        found[words] += row.n
-    return [Wait(reason, episodes) for reason, episodes in found.most_common()]
+        counts[words] += row.n
+    return [Wait(reason, episodes) for reason, episodes in counts.most_common()]
 
 
 def _alike(row: AnyRow) -> Alike:

@@ -91,14 +91,14 @@ def new_run(session: Session, benchmark: str, provider: str, image: str = "") ->
 
 def _selections(session: Session, benchmark: str) -> dict[str, int]:
     """Tasks of each named selection."""
-    found = parts.selections(session, latest_task_set(session, benchmark).id)
-    return {name: len(keys) for name, keys in found.items()}
+    selections = parts.selections(session, latest_task_set(session, benchmark).id)
+    return {name: len(keys) for name, keys in selections.items()}
 
 
 def _domains(
     session: Session, benchmark: str, machine: tuple[str, str | None], able: Abilities
 ) -> dict[str, list[TaskChoice]]:
-    found: dict[str, list[TaskChoice]] = {}
+    by_domain: dict[str, list[TaskChoice]] = {}
     for task in repository.tasks(session, latest_task_set(session, benchmark).id):
         choice = TaskChoice(
             key=task.key,
@@ -107,8 +107,8 @@ def _domains(
             difficulty=task.difficulty or "unlabelled",
             why_not=able.why_not(machine[0], task, machine[1]),
         )
-        found.setdefault(task.domain, []).append(choice)
-    return found
+        by_domain.setdefault(task.domain, []).append(choice)
+    return by_domain
 
 
 def parameters(schema: Mapping[str, Any]) -> list[Parameter]:
@@ -150,16 +150,16 @@ def _parameter(name: str, field: Mapping[str, Any], *, required: bool) -> Parame
     )
 
 
-def params_of(fields: Sequence[Parameter], given: Mapping[str, str]) -> dict[str, Any]:
+def params_of(fields: Sequence[Parameter], texts: Mapping[str, str]) -> dict[str, Any]:
     """Typed parameters from a form's texts; an empty text leaves the agent's default. Raises Invalid."""
-    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     for field in fields:
-        text = given.get(field.name, "").strip()
+        text = texts.get(field.name, "").strip()
         if field.kind == "boolean":
-            found[field.name] = text in {"on", "true"}
+            params[field.name] = text in {"on", "true"}
         elif text:
-            found[field.name] = _typed(field, text)
-    return found
+            params[field.name] = _typed(field, text)
+    return params
 
 
 def _typed(field: Parameter, text: str) -> Any:
@@ -174,12 +174,12 @@ def _typed(field: Parameter, text: str) -> Any:
 def options_of(path: str, text: str) -> dict[str, Any]:
     """An object from a form's text. Raises Invalid."""
     try:
-        found = json.loads(text)
+        options = json.loads(text)
     except ValueError as error:
         raise Invalid(f"expected JSON, {error}", path=path) from error
-    if not isinstance(found, dict):
+    if not isinstance(options, dict):
         raise Invalid("expected an object in braces", path=path, hint='For example {"scale": 0.5}.')
-    return found
+    return options
 
 
 def request_of(values: Mapping[str, Any]) -> RunRequest:

@@ -44,13 +44,13 @@ class EpisodeProcess:
 
 def episode_process(session: Session, attempt_id: UUID, steps: int) -> EpisodeProcess | None:
     """What became of an attempt's parts; None where its verdict has none."""
-    found = repository.current_evaluation(session, attempt_id)
-    if found is None or not found.parts:
+    evaluation = repository.current_evaluation(session, attempt_id)
+    if evaluation is None or not evaluation.parts:
         return None
     judges: dict[str, list[str]] = {}
-    for metric in found.metrics:
+    for metric in evaluation.metrics:
         judges.setdefault(str(metric.get("part", "")), []).append(str(metric.get("func", "")))
-    results = [PartResult.model_validate(part) for part in found.parts]
+    results = [PartResult.model_validate(part) for part in evaluation.parts]
     parts = [PartView(one, list(dict.fromkeys(judges.get(one.name, ())))) for one in results]
     return EpisodeProcess(parts, max([steps - 1, 1, *(one.step or 0 for one in results)]))
 
@@ -90,31 +90,33 @@ class Processes:
 def processes(session: Session, run_id: UUID, beside: Sequence[UUID]) -> Processes:
     """A run with others of the same task set. Raises NotFound."""
     run = get_run(session, run_id)
-    wanted = list(dict.fromkeys([run_id, *beside]))[:MOST]
+    run_ids = list(dict.fromkeys([run_id, *beside]))[:MOST]
     named = {
-        row.id: (row, f"{name}, {row.name or str(row.id)[-6:]}") for row, name in repository.named(session, wanted)
+        row.id: (row, f"{name}, {row.name or str(row.id)[-6:]}") for row, name in repository.named(session, run_ids)
     }
-    for key in wanted:
+    for key in run_ids:
         if key not in named or named[key][0].task_set_id != run.task_set_id:
             raise NotFound(
                 f"there is no run {key} of this task set", hint="Compare runs of one version of a benchmark."
             )
-    means = measures(session, wanted)
+    means = measures(session, run_ids)
     others = [
         (row.id, f"{name}, {row.name or str(row.id)[-6:]}") for row, name in repository.beside(session, run, BESIDE)
     ]
-    return Processes([_run(session, key, named[key][1], means.get(key, {})) for key in wanted], others)
+    return Processes([_run(session, key, named[key][1], means.get(key, {})) for key in run_ids], others)
 
 
 def measures(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Means]:
     """Means of measures of whole runs, as of their last roll-up."""
-    found = measure_rollups.of_runs(session, run_ids, [Dimension.ALL])
-    return {key: cube[Dimension.ALL][""] for key, cube in found.items()}
+    cubes = measure_rollups.of_runs(session, run_ids, [Dimension.ALL])
+    return {key: cube[Dimension.ALL][""] for key, cube in cubes.items()}
 
 
 def _run(session: Session, run_id: UUID, label: str, means: Means) -> RunProcess:
-    found = [Got(row.listed, row.steps or (), row.score) for row in repository.got(session, run_id)]
-    return RunProcess(run_id, label, len(found), sum(one.listed for one in found), curve(found), bins(found), means)
+    episodes = [Got(row.listed, row.steps or (), row.score) for row in repository.got(session, run_id)]
+    return RunProcess(
+        run_id, label, len(episodes), sum(one.listed for one in episodes), curve(episodes), bins(episodes), means
+    )
 
 
 PARTS_HEAD = ("task", "repeat", "episode", "part", "kind", "app", "value", "step", "turn_came", "progress", "reasons")
@@ -125,17 +127,17 @@ def part_rows(session: Session, run_id: UUID) -> Iterator[list[Any]]:
     get_run(session, run_id)
     for row in repository.parts(session, run_id):
         part: Mapping[str, Any] = row.part
-        said = "; ".join(map(str, part.get("reasons") or ()))
+        reasons = "; ".join(map(str, part.get("reasons") or ()))
         values = [part.get(name) for name in ("name", "kind", "app", "value", "step", "opened", "progress")]
-        yield [row.task, row.repeat, str(row.episode), *values, said]
+        yield [row.task, row.repeat, str(row.episode), *values, reasons]
 
 
 CURVE_HEAD = ("run", "label", "step", "parts_reached", "parts", "share")
 
 
-def curve_rows(found: Processes) -> Iterator[list[Any]]:
+def curve_rows(processes: Processes) -> Iterator[list[Any]]:
     """The curves, flat."""
-    for run in found.runs:
+    for run in processes.runs:
         for point in run.curve:
             yield [str(run.run_id), run.label, point.step, point.reached, run.parts, point.share]
 
@@ -143,8 +145,8 @@ def curve_rows(found: Processes) -> Iterator[list[Any]]:
 BINS_HEAD = ("run", "label", "parts_reached", "episodes", "mean_score")
 
 
-def bin_rows(found: Processes) -> Iterator[list[Any]]:
+def bin_rows(processes: Processes) -> Iterator[list[Any]]:
     """Episodes by the share of parts that they reached, flat."""
-    for run in found.runs:
+    for run in processes.runs:
         for one in run.bins:
             yield [str(run.run_id), run.label, one.words, one.episodes, one.score]

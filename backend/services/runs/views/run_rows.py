@@ -26,10 +26,10 @@ DEFAULT_STEPS = 30
 
 def splits(rows: Iterable[Row[UUID, str, int]]) -> dict[UUID, Split]:
     """Bars by run, from (run, look, episodes)."""
-    found: dict[UUID, dict[Look, int]] = defaultdict(dict)
+    by_run: dict[UUID, dict[Look, int]] = defaultdict(dict)
     for run_id, look, count in rows:
-        found[run_id][Look(look)] = count
-    return {run_id: Split(counts) for run_id, counts in found.items()}
+        by_run[run_id][Look(look)] = count
+    return {run_id: Split(counts) for run_id, counts in by_run.items()}
 
 
 @dataclass(frozen=True)

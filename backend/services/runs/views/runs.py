@@ -73,10 +73,10 @@ class RunList:
 
 def run_list(session: Session, filters: dict[str, str], before: UUID | None, limit: int = PAGE) -> RunList:
     """Runs, newest first."""
-    found = repository.runs(session, filters, before, limit + 1)
-    rows = run_rows(session, found[:limit])
+    runs = repository.runs(session, filters, before, limit + 1)
+    rows = run_rows(session, runs[:limit])
     benchmarks, agents = repository.names(session)
-    return RunList(rows, rows[-1].id if len(found) > limit else None, benchmarks, agents)
+    return RunList(rows, rows[-1].id if len(runs) > limit else None, benchmarks, agents)
 
 
 @dataclass(frozen=True)
@@ -242,8 +242,8 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
 
 
 def _scheduling(session: Session, run: Run) -> Scheduling | None:
-    found = concurrency_of(session, run.id)
-    return None if found is None else Scheduling(found, run.in_use, run.priority, run.concurrency)
+    concurrency = concurrency_of(session, run.id)
+    return None if concurrency is None else Scheduling(concurrency, run.in_use, run.priority, run.concurrency)
 
 
 def _unrated(session: Session, run_id: UUID) -> UUID | None:
@@ -254,10 +254,10 @@ def _unrated(session: Session, run_id: UUID) -> UUID | None:
 def _waits(session: Session, run_id: UUID) -> list[tuple[str, int]]:
     """Licences that waiting episodes wait for, most wanted first."""
     seats = licences.seats(session)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for row in repository.waiting_by_licences(session, run_id):
-        found[shortage(row.licences, seats)] += row.n
-    return [(reason, number) for reason, number in found.most_common() if reason]
+        counts[shortage(row.licences, seats)] += row.n
+    return [(reason, number) for reason, number in counts.most_common() if reason]
 
 
 def _spent(row: AnyRow) -> Usage:
@@ -277,22 +277,22 @@ def event_words(kind: str, data: Mapping[str, Any]) -> str:
 
 
 def _matrix(rows: Sequence[AnyRow]) -> Matrix:
-    found: dict[tuple[str, str], dict[Look, int]] = defaultdict(dict)
+    cells: dict[tuple[str, str], dict[Look, int]] = defaultdict(dict)
     for row in rows:
-        found[row.domain, row.difficulty or UNLABELLED][Look(row.look)] = row.n
-    present = {difficulty for _, difficulty in found}
+        cells[row.domain, row.difficulty or UNLABELLED][Look(row.look)] = row.n
+    present = {difficulty for _, difficulty in cells}
     return Matrix(
-        domains=sorted({domain for domain, _ in found}),
+        domains=sorted({domain for domain, _ in cells}),
         difficulties=[str(difficulty) for difficulty in DIFFICULTIES if difficulty in present],
-        cells={key: Cell(Split(counts)) for key, counts in found.items()},
+        cells={key: Cell(Split(counts)) for key, counts in cells.items()},
     )
 
 
 def _phases(rows: Sequence[AnyRow], untold: float) -> list[Phase]:
     seconds = {**{row.key: float(row.seconds) for row in rows}, "lost": untold}
-    spent = {name: found for name in PHASES if (found := seconds.get(name, 0.0)) > 0}
+    spent = {name: duration for name in PHASES if (duration := seconds.get(name, 0.0)) > 0}
     total = sum(spent.values())
-    return [Phase(name, PHASES[name], found, found / total) for name, found in spent.items()]
+    return [Phase(name, PHASES[name], duration, duration / total) for name, duration in spent.items()]
 
 
 def _loss(row: AnyRow) -> Loss:

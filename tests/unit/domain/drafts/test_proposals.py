@@ -6,7 +6,7 @@ import pytest
 from backend.domain import registry
 from backend.domain.benchmarks import lint
 from backend.domain.drafts.content import task_of
-from backend.domain.drafts.proposals import MOST_CHARACTERS, Wanted, prompt_hash, read_proposals, request_of, said
+from backend.domain.drafts.proposals import MOST_CHARACTERS, Wanted, prompt_hash, read_proposals, request_of, summary
 from backend.domain.errors import Invalid
 from tests.factories.drafts import proposal
 
@@ -75,5 +75,5 @@ class TestReadProposals:
 
 class TestSaid:
     def test_both(self) -> None:
-        assert said(["a/b"], ["taken"]) == "wrote a/b; left out: taken"
-        assert said([], []) == "wrote nothing"
+        assert summary(["a/b"], ["taken"]) == "wrote a/b; left out: taken"
+        assert summary([], []) == "wrote nothing"

@@ -16,10 +16,10 @@ def named(choice: Any) -> str | None:
     return known.get("system" if text == "default" else text)
 
 
-def scheme(found: Mapping[str, Any]) -> str:
+def scheme(settings: Mapping[str, Any]) -> str:
     """The choice in the profile's settings; newer versions write `color_scheme2`."""
     for key in ("browser.theme.color_scheme2", "browser.theme.color_scheme"):
-        name = named(at(found, key))
+        name = named(at(settings, key))
         if name is not None:
             return name
     return "system"

@@ -37,9 +37,9 @@ class ProductAddress(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        wanted = _Keys.of(parameters)
-        url = address(blobs, wanted.goto_prefix)
-        return None if url is None else product(url, wanted.parse_keys)
+        params = _Keys.of(parameters)
+        url = address(blobs, params.goto_prefix)
+        return None if url is None else product(url, params.parse_keys)
 
 
 def product(url: str, keys: Sequence[str]) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def product(url: str, keys: Sequence[str]) -> dict[str, Any]:
     filters = dict(_filters(path.strip("/").split("/")))
     department = filters.get("Product_department") in {"shirts", "Shirts", "Shirt"}
     sleeve = filters.get("Sleeve_length") in {"short-sleeve", "Short Sleeve"}
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "mens_clothing": "mens-clothing" in path or None,
         "shirts": "shirts" in path or department or None,
         "short_sleeve": "short-sleeve" in path or sleeve or None,
@@ -59,10 +59,10 @@ def product(url: str, keys: Sequence[str]) -> dict[str, Any]:
     known: Mapping[str, str | None] = dict.fromkeys(_ABSENT) | {key: value or None for key, value in filters.items()}
     for key in keys:
         if key == DISCOUNT:
-            found[key] = _discount(known[key])
+            result[key] = _discount(known[key])
         elif key in known:
-            found[key] = known[key]
-    return found
+            result[key] = known[key]
+    return result
 
 
 def _filters(parts: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -80,57 +80,57 @@ class PageParts(Prefixed):
     url_include_expected_multichoice: Named = Field(default_factory=dict)
 
 
-def query(wanted: PageParts) -> dict[str, list[str]]:
+def query(params: PageParts) -> dict[str, list[str]]:
     """What the script is asked for."""
-    plain = (wanted.class_multiObject, wanted.class_multiObject_search_exist, wanted.class_singleObject)
+    plain = (params.class_multiObject, params.class_multiObject_search_exist, params.class_singleObject)
     return {
         "texts": [f".{name}" for names in plain for name in names],
-        "own": [f".{name}" for name in wanted.class_multiObject_child],
-        "heads": [f".{name}" for name in wanted.class_multiObject_only_child],
-        "items": [f".{name}" for name in wanted.class_multiObject_li],
-        "labels": list(wanted.labelObject),
-        "xpaths": list(wanted.xpathObject),
-        "inputs": list(wanted.inputObject),
+        "own": [f".{name}" for name in params.class_multiObject_child],
+        "heads": [f".{name}" for name in params.class_multiObject_only_child],
+        "items": [f".{name}" for name in params.class_multiObject_li],
+        "labels": list(params.labelObject),
+        "xpaths": list(params.xpathObject),
+        "inputs": list(params.inputObject),
     }
 
 
-def parts(wanted: PageParts, found: Mapping[str, Any], url: str) -> dict[str, Any]:
+def parts(params: PageParts, page: Mapping[str, Any], url: str) -> dict[str, Any]:
     """The parts that the task names; one that the page has not is an empty text.
 
     Raises:
         EvaluatorFailed: what was found is not what the script gives.
     """
     try:
-        if wanted.category == "class":
-            return dict(_of_classes(wanted, found))
-        if wanted.category == "class&url":
-            return _of_filters(wanted, found, url.lower())
-        kind = {"label": "labels", "xpath": "xpaths", "input": "inputs"}[wanted.category]
-        names = {"labels": wanted.labelObject, "xpaths": wanted.xpathObject, "inputs": wanted.inputObject}[kind]
-        return {key: (found[kind][name] or "").strip() for name, key in names.items()}
+        if params.category == "class":
+            return dict(_of_classes(params, page))
+        if params.category == "class&url":
+            return _of_filters(params, page, url.lower())
+        kind = {"label": "labels", "xpath": "xpaths", "input": "inputs"}[params.category]
+        names = {"labels": params.labelObject, "xpaths": params.xpathObject, "inputs": params.inputObject}[kind]
+        return {key: (page[kind][name] or "").strip() for name, key in names.items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise EvaluatorFailed(f"what was gathered of the page is damaged: {error!r}") from error
 
 
-def _of_classes(wanted: PageParts, found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, names in wanted.class_multiObject.items():
-        yield from _by_place(_texts(found["texts"], name), names if isinstance(names, Mapping) else {})
-    for name, places in wanted.class_multiObject_child.items():
-        nodes = found["own"][f".{name}"]
+def _of_classes(params: PageParts, page: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, names in params.class_multiObject.items():
+        yield from _by_place(_texts(page["texts"], name), names if isinstance(names, Mapping) else {})
+    for name, places in params.class_multiObject_child.items():
+        nodes = page["own"][f".{name}"]
         yield from _by_place(nodes[0] if nodes else [], places)
-    for name, places in wanted.class_multiObject_only_child.items():
-        yield from _by_place(_texts(found["heads"], name), places)
-    for name, expected in wanted.class_multiObject_search_exist.items():
-        texts = _texts(found["texts"], name)
+    for name, places in params.class_multiObject_only_child.items():
+        yield from _by_place(_texts(page["heads"], name), places)
+    for name, expected in params.class_multiObject_search_exist.items():
+        texts = _texts(page["texts"], name)
         yield from ((each, each in texts) for each in expected if each != OTHER)
         if OTHER in expected:
             yield OTHER, any(text not in expected for text in texts)
-    for name, key in wanted.class_singleObject.items():
-        yield from _by_place(_texts(found["texts"], name), {"0": key})
+    for name, key in params.class_singleObject.items():
+        yield from _by_place(_texts(page["texts"], name), {"0": key})
 
 
-def _texts(found: Mapping[str, Any], name: str) -> list[str]:
-    return [str(text).strip() for text in found[f".{name}"]]
+def _texts(page: Mapping[str, Any], name: str) -> list[str]:
+    return [str(text).strip() for text in page[f".{name}"]]
 
 
 def _by_place(texts: Sequence[str], places: Named) -> Iterator[tuple[str, str]]:
@@ -139,12 +139,12 @@ def _by_place(texts: Sequence[str], places: Named) -> Iterator[tuple[str, str]]:
         yield key, texts[number] if -len(texts) <= number < len(texts) else ""
 
 
-def _of_filters(wanted: PageParts, found: Mapping[str, Any], url: str) -> dict[str, Any]:
+def _of_filters(params: PageParts, page: Mapping[str, Any], url: str) -> dict[str, Any]:
     """Filters of a shop: as words on the page, or in its address."""
     result: dict[str, Any] = {}
-    groups = [(_texts(found["texts"], name), tuple(names)) for name, names in wanted.class_multiObject.items()]
-    for name, names in wanted.class_multiObject_li.items():
-        spans = found["items"][f".{name} li.catAllProducts"]
+    groups = [(_texts(page["texts"], name), tuple(names)) for name, names in params.class_multiObject.items()]
+    for name, names in params.class_multiObject_li.items():
+        spans = page["items"][f".{name} li.catAllProducts"]
         groups.append(([str(text).strip() for text in spans], names))
     for texts, names in groups:
         shown = {text.lower() for text in texts}
@@ -153,8 +153,8 @@ def _of_filters(wanted: PageParts, found: Mapping[str, Any], url: str) -> dict[s
             result[OTHER] = True
         result.setdefault(OTHER, False)
     choices = [
-        *((name, name) for name in wanted.url_include_expected),
-        *wanted.url_include_expected_multichoice.items(),
+        *((name, name) for name in params.url_include_expected),
+        *params.url_include_expected_multichoice.items(),
     ]
     for part, name in choices:
         result.setdefault(name.lower(), part.lower() in url)

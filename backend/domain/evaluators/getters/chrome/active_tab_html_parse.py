@@ -35,10 +35,10 @@ class ActiveTabHtmlParse(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        wanted = PageParts.of(parameters)
-        found = page(blobs, wanted.goto_prefix)
-        if found is None:
-            return None if address(blobs, wanted.goto_prefix) is None else {}
-        if not isinstance(found.get("found"), Mapping):
-            raise EvaluatorFailed(f"the page {found.get('url')} did not say what it shows")
-        return parts(wanted, found["found"], str(found.get("url", "")))
+        params = PageParts.of(parameters)
+        tab = page(blobs, params.goto_prefix)
+        if tab is None:
+            return None if address(blobs, params.goto_prefix) is None else {}
+        if not isinstance(tab.get("found"), Mapping):
+            raise EvaluatorFailed(f"the page {tab.get('url')} did not say what it shows")
+        return parts(params, tab["found"], str(tab.get("url", "")))

@@ -28,8 +28,8 @@ class ActiveTabInfo(Checked):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
         prefix = Prefixed.of(parameters).goto_prefix
-        found = page(blobs, prefix)
-        if found is not None:
-            return {key: found.get(key, "") for key in ("title", "url", "content")}
+        tab = page(blobs, prefix)
+        if tab is not None:
+            return {key: tab.get(key, "") for key in ("title", "url", "content")}
         url = address(blobs, prefix)
         return None if url is None else {"title": "", "url": url, "content": ""}

@@ -49,15 +49,15 @@ class ActiveTabUrlParse(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        wanted = _Parse.of(parameters)
-        url = address(blobs, wanted.goto_prefix)
+        params = _Parse.of(parameters)
+        url = address(blobs, params.goto_prefix)
         if url is None:
             return None
         try:
             query = parse_qs(urlsplit(url).query)
         except ValueError as error:
             raise EvaluatorFailed(f"the address {url[:200]!r} cannot be read: {error}") from error
-        found = {wanted.replace.get(key, key): query.get(key, [""])[0] for key in wanted.parse_keys}
-        for key, other in wanted.either.items():
-            found[key] = found[key] or found[other]
-        return {key: value.split(",") for key, value in found.items()} if wanted.split_list else found
+        values = {params.replace.get(key, key): query.get(key, [""])[0] for key in params.parse_keys}
+        for key, other in params.either.items():
+            values[key] = values[key] or values[other]
+        return {key: value.split(",") for key, value in values.items()} if params.split_list else values

@@ -51,9 +51,9 @@ class ChromeAppearanceModeUi(Setting):
             return [absence(URL, error, NO_PAGES | {"failed"}), *files]
         return [as_json(URL, choice), *files]
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """What the profile says."""
-        return scheme(found)
+        return scheme(settings)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""

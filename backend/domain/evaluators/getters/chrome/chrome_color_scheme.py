@@ -12,6 +12,6 @@ from backend.domain.registry import Kind, register
 class ChromeColorScheme(Setting):
     """`user_data_dir`. The value is `light`, `dark` or `system`, which is also what Chrome is without the key."""
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return scheme(found)
+        return scheme(settings)

@@ -13,6 +13,6 @@ class ChromeLanguage(Setting):
 
     files = (STATE,)
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return at(found, "intl.app_locale", "en-US")
+        return at(settings, "intl.app_locale", "en-US")

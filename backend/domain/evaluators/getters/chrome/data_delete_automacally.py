@@ -16,6 +16,6 @@ class DataDeleteAutomacally(Setting):
     Upstream takes any change of what sites may do for it, such as forbidden notifications.
     """
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return yes(at(found, "profile.default_content_setting_values.cookies") == SESSION_ONLY)
+        return yes(at(settings, "profile.default_content_setting_values.cookies") == SESSION_ONLY)

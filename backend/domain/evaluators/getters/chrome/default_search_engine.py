@@ -11,6 +11,6 @@ from backend.domain.registry import Kind, register
 class DefaultSearchEngine(Setting):
     """`user_data_dir`. The value is its short name; Chrome without the key asks Google."""
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return at(found, "default_search_provider_data.template_url_data.short_name", "Google")
+        return at(settings, "default_search_provider_data.template_url_data.short_name", "Google")

@@ -11,6 +11,6 @@ from backend.domain.registry import Kind, register
 class EnableDoNotTrack(Setting):
     """`user_data_dir`. The value is `true` or `false`; without the key Chrome does not ask."""
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return yes(at(found, "enable_do_not_track"))
+        return yes(at(settings, "enable_do_not_track"))

@@ -11,6 +11,6 @@ from backend.domain.registry import Kind, register
 class EnableEnhancedSafetyBrowsing(Setting):
     """`user_data_dir`. The value is `true` or `false`; without the key it is off."""
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return yes(at(found, "safebrowsing.enhanced"))
+        return yes(at(settings, "safebrowsing.enhanced"))

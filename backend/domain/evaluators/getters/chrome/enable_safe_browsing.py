@@ -11,6 +11,6 @@ from backend.domain.registry import Kind, register
 class EnableSafeBrowsing(Setting):
     """`user_data_dir`. The value is `true` or `false`; without the key the standard one is on, as in Chrome."""
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return yes(at(found, "safebrowsing.enhanced") or at(found, "safebrowsing.enabled", default=True))
+        return yes(at(settings, "safebrowsing.enhanced") or at(settings, "safebrowsing.enabled", default=True))

@@ -13,6 +13,6 @@ class EnabledExperiments(Setting):
 
     files = (STATE,)
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return at(found, "browser.enabled_labs_experiments", [])
+        return at(settings, "browser.enabled_labs_experiments", [])

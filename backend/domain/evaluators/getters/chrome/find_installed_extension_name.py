@@ -14,8 +14,8 @@ class FindInstalledExtensionName(Setting):
     Where upstream gives up at the first without one (the browser's own have none), this goes on.
     """
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        known = at(found, "extensions.settings", {})
+        known = at(settings, "extensions.settings", {})
         extensions = known.values() if isinstance(known, Mapping) else ()
         return [name for each in extensions if isinstance(name := at(each, "manifest.name"), str)]

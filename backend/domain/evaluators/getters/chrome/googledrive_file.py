@@ -69,12 +69,12 @@ class GoogledriveFile(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
-        wanted = _Drive.of(parameters)
-        if len(blobs) != len(wanted.names):
-            raise EvaluatorFailed(f"{len(wanted.names)} files were asked for, {len(blobs)} were gathered")
-        pairs = enumerate(zip(blobs, wanted.names, strict=True))
+        params = _Drive.of(parameters)
+        if len(blobs) != len(params.names):
+            raise EvaluatorFailed(f"{len(params.names)} files were asked for, {len(blobs)} were gathered")
+        pairs = enumerate(zip(blobs, params.names, strict=True))
         paths = [placed(blob, name, folder / str(position)) for position, (blob, name) in pairs]
-        return paths if wanted.several else paths[0]
+        return paths if params.several else paths[0]
 
 
 def _found(drive: GoogleDrive, search: Steps) -> Blob:

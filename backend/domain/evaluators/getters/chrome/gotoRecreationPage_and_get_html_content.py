@@ -58,10 +58,10 @@ class GotoRecreationPageAndGetHtmlContent(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        wanted, texts = _Recreation.of(parameters), stated(only(blobs))
-        if not isinstance(texts, list) or not 0 <= wanted.order < len(texts):
-            raise EvaluatorFailed(f"the page has no {wanted.name!r} number {wanted.order}")
-        return {"expected": {wanted.name: str(texts[wanted.order]).strip()}}
+        params, texts = _Recreation.of(parameters), stated(only(blobs))
+        if not isinstance(texts, list) or not 0 <= params.order < len(texts):
+            raise EvaluatorFailed(f"the page has no {params.name!r} number {params.order}")
+        return {"expected": {params.name: str(texts[params.order]).strip()}}
 
 
 def _followed(context: SetupContext, browser: Browser, tab: str, name: str) -> Any:

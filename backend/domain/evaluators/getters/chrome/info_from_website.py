@@ -49,25 +49,25 @@ class InfoFromWebsite(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        wanted = _Website.of(parameters)
+        params = _Website.of(parameters)
         try:
             browser = running(context)
             if browser is None:
-                return [Blob(name=wanted.url, note="no browser answers")]
-            with looked_up(browser, wanted.url, settled=False) as tab:
+                return [Blob(name=params.url, note="no browser answers")]
+            with looked_up(browser, params.url, settled=False) as tab:
                 script = Script(context.desktop, browser, tab.id)
-                return [as_json(wanted.url, [_taken(browser, script, wanted.url, info) for info in wanted.infos])]
+                return [as_json(params.url, [_taken(browser, script, params.url, info) for info in params.infos])]
         except GuestRefused as error:
-            return [Blob(name=wanted.url, note=error.message)]
+            return [Blob(name=params.url, note=error.message)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        blob, wanted = only(blobs), _Website.of(parameters)
+        blob, params = only(blobs), _Website.of(parameters)
         if blob.data is not None:
             return stated(blob)
-        if wanted.backups is None:
-            raise EvaluatorFailed(f"{wanted.url} could not be asked, and the task has no `backups`: {blob.note}")
-        return wanted.backups
+        if params.backups is None:
+            raise EvaluatorFailed(f"{params.url} could not be asked, and the task has no `backups`: {blob.note}")
+        return params.backups
 
 
 def _taken(browser: Browser, script: Script, url: str, info: _Info) -> Any:

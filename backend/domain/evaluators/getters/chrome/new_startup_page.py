@@ -13,6 +13,6 @@ NEW_TAB = 5  # of the choices in Chromium's session_startup_pref.h
 class NewStartupPage(Setting):
     """`user_data_dir`. The value is `true` or `false`; without the key Chrome starts with a new tab."""
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return yes(at(found, "session.restore_on_startup", NEW_TAB) == NEW_TAB)
+        return yes(at(settings, "session.restore_on_startup", NEW_TAB) == NEW_TAB)

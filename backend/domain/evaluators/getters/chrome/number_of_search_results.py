@@ -28,7 +28,7 @@ class NumberOfSearchResults(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        found = stated(only(blobs))
-        if not isinstance(found, int):
+        count = stated(only(blobs))
+        if not isinstance(count, int):
             raise EvaluatorFailed("the page did not say how many results it has")
-        return found
+        return count

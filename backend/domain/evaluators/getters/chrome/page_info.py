@@ -29,13 +29,13 @@ class PageInfo(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        wanted = _Page.of(parameters)
+        params = _Page.of(parameters)
         browser = running(context)
         if browser is None:
-            return [Blob(name=wanted.url, note="no browser answers")]
-        with looked_up(browser, wanted.url, settled=wanted.load_state == "networkidle") as tab:
+            return [Blob(name=params.url, note="no browser answers")]
+        with looked_up(browser, params.url, settled=params.load_state == "networkidle") as tab:
             here = browser.evaluate(tab.id, "[location.href, document.title]") or [tab.url, tab.title]
-            return [as_json(wanted.url, {"title": here[1], "url": here[0], **content(browser, tab)})]
+            return [as_json(params.url, {"title": here[1], "url": here[0], **content(browser, tab)})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

@@ -11,6 +11,6 @@ from backend.domain.registry import Kind, register
 class ProfileName(Setting):
     """`user_data_dir`. The value is the name, None if it has none."""
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return at(found, "profile.name")
+        return at(settings, "profile.name")

@@ -42,10 +42,10 @@ class UrlDashPart(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        wanted = _Part.of(parameters)
-        parts = (address(blobs, wanted.goto_prefix) or "").split("/")
-        if parts == [""] or not -len(parts) <= wanted.partIndex < len(parts):
+        params = _Part.of(parameters)
+        parts = (address(blobs, params.goto_prefix) or "").split("/")
+        if parts == [""] or not -len(parts) <= params.partIndex < len(parts):
             return None
-        part = parts[wanted.partIndex]
-        part = part.split("?")[0] if wanted.needDeleteId else part
-        return part if wanted.returnType == "string" else {wanted.key: part}
+        part = parts[params.partIndex]
+        part = part.split("?")[0] if params.needDeleteId else part
+        return part if params.returnType == "string" else {params.key: part}

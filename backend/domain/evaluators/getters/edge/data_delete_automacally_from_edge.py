@@ -22,6 +22,6 @@ class DataDeleteAutomacallyFromEdge(Setting):
 
     product = EDGE
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return 1.0 if at(found, "browser.clear_data_on_exit") == EVERYTHING else 0.0
+        return 1.0 if at(settings, "browser.clear_data_on_exit") == EVERYTHING else 0.0

@@ -19,7 +19,7 @@ class DefaultSearchEngineFromEdge(Setting):
 
     product = EDGE
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        guid = at(found, "default_search_provider.synced_guid")
+        guid = at(settings, "default_search_provider.synced_guid")
         return "Bing" if guid is None else ENGINES.get(str(guid), "Unknown")

@@ -14,7 +14,7 @@ class EdgeDefaultDownloadFolder(Setting):
 
     product = EDGE
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        folder = at(found, "download.default_directory")
+        folder = at(settings, "download.default_directory")
         return folder if isinstance(folder, str) and folder else "False"

@@ -14,8 +14,8 @@ class EdgeFontSize(Setting):
 
     product = EDGE
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
         defaults = {"default_fixed_font_size": 13, "default_font_size": 16}
-        set_by_user = at(found, "webkit.webprefs", {})
+        set_by_user = at(settings, "webkit.webprefs", {})
         return defaults | (dict(set_by_user) if isinstance(set_by_user, Mapping) else {})

@@ -14,9 +14,9 @@ class EdgeHomePage(Setting):
 
     product = EDGE
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        page = at(found, "homepage")
+        page = at(settings, "homepage")
         if not isinstance(page, str) or not page:
             return "False"
         return page.replace("https://", "").replace("http://", "").replace("/", "")

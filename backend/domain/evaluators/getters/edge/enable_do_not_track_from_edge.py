@@ -14,6 +14,6 @@ class EnableDoNotTrackFromEdge(Setting):
 
     product = EDGE
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return 1.0 if at(found, "enable_do_not_track") else 0.0
+        return 1.0 if at(settings, "enable_do_not_track") else 0.0

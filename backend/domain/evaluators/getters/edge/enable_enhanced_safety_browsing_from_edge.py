@@ -14,6 +14,6 @@ class EnableEnhancedSafetyBrowsingFromEdge(Setting):
 
     product = EDGE
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return 1.0 if at(found, "edge.super_duper_secure_mode.enabled") else 0.0
+        return 1.0 if at(settings, "edge.super_duper_secure_mode.enabled") else 0.0

@@ -20,11 +20,11 @@ class Favorites(Setting):
     product = EDGE
     files = ("Default/Bookmarks",)
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The roots."""
-        return at(found, "roots", {})
+        return at(settings, "roots", {})
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
-        found = super().read(blobs, parameters, folder)
-        return [] if found is None else found
+        roots = super().read(blobs, parameters, folder)
+        return [] if roots is None else roots

@@ -14,6 +14,6 @@ class ProfileNameFromEdge(Setting):
 
     product = EDGE
 
-    def value(self, found: Mapping[str, Any]) -> Any:
+    def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
-        return at(found, "profile.name")
+        return at(settings, "profile.name")

@@ -27,8 +27,8 @@ class AllPngFileNames(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        wanted = _Names.of(parameters)
-        return [fetched(context, wanted.file_path), listed(context, wanted.folder_path)]
+        params = _Names.of(parameters)
+        return [fetched(context, params.file_path), listed(context, params.folder_path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked, only
-from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
@@ -25,9 +25,9 @@ class IsDirectoryReadOnlyForUser(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        wanted = _Folder.of(parameters)
-        payload = {"directory": wanted.directory, "user": wanted.user}
-        return [asked(context, "/is_directory_read_only_for_user", payload)]
+        params = _Folder.of(parameters)
+        payload = {"directory": params.directory, "user": params.user}
+        return [ask_route(context, "/is_directory_read_only_for_user", payload)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters._folders import desktop_folder, path_of
-from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
@@ -29,7 +29,7 @@ class IsFileDesktop(Checked):
         if place.data is None or not agreed(place):
             return [place]
         payload = {"path": path_of(place), "file_name": _File.of(parameters).filename}
-        return [place, asked(context, "/file_exists", payload)]
+        return [place, ask_route(context, "/file_exists", payload)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

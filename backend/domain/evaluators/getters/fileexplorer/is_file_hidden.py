@@ -41,7 +41,7 @@ class IsFileHidden(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        found = stated(only(blobs))
-        if not isinstance(found, bool):
+        hidden = stated(only(blobs))
+        if not isinstance(hidden, bool):
             raise EvaluatorFailed("the desktop did not say whether the file is hidden")
-        return "true" if found else "false"
+        return "true" if hidden else "false"

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters._routes import answer, asked
+from backend.domain.evaluators.getters._routes import answer, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
@@ -28,7 +28,7 @@ class IsFilesMovedDownloads(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        return [asked(context, "/list_directory", {"path": path}) for path in (DOWNLOADS, OLD)]
+        return [ask_route(context, "/list_directory", {"path": path}) for path in (DOWNLOADS, OLD)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
@@ -42,8 +42,8 @@ class IsFilesMovedDownloads(Checked):
 
 
 def _tree(blob: Blob) -> Any:
-    found = answer(blob)
-    return found.get("directory_tree") if isinstance(found, dict) else None
+    reply = answer(blob)
+    return reply.get("directory_tree") if isinstance(reply, dict) else None
 
 
 def _paths(tree: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

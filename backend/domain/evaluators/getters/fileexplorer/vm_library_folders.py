@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import Checked, only
-from backend.domain.evaluators.getters._routes import answer, asked
+from backend.domain.evaluators.getters._routes import answer, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
@@ -26,14 +26,14 @@ class VmLibraryFolders(Checked):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
         name = _Library.of(parameters).library_name
-        return [asked(context, "/library_folders", {"library_name": name})]
+        return [ask_route(context, "/library_folders", {"library_name": name})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        found = answer(only(blobs))
-        if found is None:
+        reply = answer(only(blobs))
+        if reply is None:
             return None
-        folders = found.get("output") if isinstance(found, dict) else None
+        folders = reply.get("output") if isinstance(reply, dict) else None
         if not isinstance(folders, list) or not all(isinstance(path, str) for path in folders):
             raise EvaluatorFailed("the guest's answer about the library has no list of folders")
         return sorted(folders)

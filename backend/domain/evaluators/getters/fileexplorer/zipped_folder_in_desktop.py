@@ -42,10 +42,10 @@ class ZippedFolderInDesktop(Checked):
 def _opens(data: bytes, password: str) -> bool:
     try:
         archive = SevenZip(data, password)
-        wanted = next((entry for entry in archive.entries if entry.name.replace("\\", "/") == MEMBER), None)
-        if wanted is None or not archive.locked:
+        member = next((entry for entry in archive.entries if entry.name.replace("\\", "/") == MEMBER), None)
+        if member is None or not archive.locked:
             return False
-        archive.content(wanted)
+        archive.content(member)
     except Invalid:
         return False  # Whoever made it: it does not open.
     return True

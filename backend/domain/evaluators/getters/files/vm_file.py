@@ -39,11 +39,11 @@ class VmFile(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        wanted = _VmFile.of(parameters)
-        if not wanted.time_suffix:
-            return [fetched(context, path) for path in wanted.paths]
-        dated = _dated(wanted.paths[0], local_instant(noted(context)).strftime(wanted.time_format))
-        return [first_of(context, [dated, wanted.paths[0]])]
+        params = _VmFile.of(parameters)
+        if not params.time_suffix:
+            return [fetched(context, path) for path in params.paths]
+        dated = _dated(params.paths[0], local_instant(noted(context)).strftime(params.time_format))
+        return [first_of(context, [dated, params.paths[0]])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""

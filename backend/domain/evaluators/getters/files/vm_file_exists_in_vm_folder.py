@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked, only
-from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
@@ -26,7 +26,7 @@ class VmFileExistsInVmFolder(Checked):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
         place = _Place.of(parameters)
-        return [asked(context, "/file_exists", {"path": place.folder_name, "file_name": place.file_name})]
+        return [ask_route(context, "/file_exists", {"path": place.folder_name, "file_name": place.file_name})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

@@ -63,33 +63,33 @@ class WrittenAssertion(Checked):
         """See the port."""
         facts = list(parse(_Assertion.of(parameters).expression).facts())
         names = {fact.name for fact in facts}
-        found: list[Blob] = []
+        blobs: list[Blob] = []
         if "application_running" in names:
-            found.append(python_says(context, "processes", _PROCESSES))
+            blobs.append(python_says(context, "processes", _PROCESSES))
         if names & {"application_running", "window_active"}:
-            seen = [{"title": w.title, "class": w.wm_class, "active": w.active} for w in context.desktop.windows()]
-            found.append(as_json("windows", seen))
+            windows = [{"title": w.title, "class": w.wm_class, "active": w.active} for w in context.desktop.windows()]
+            blobs.append(as_json("windows", windows))
         if "clipboard_contains" in names:
-            found.append(_clipboard(context))
+            blobs.append(_clipboard(context))
         if "browser_url_matches" in names:
-            found += shown(context)
+            blobs += shown(context)
         for path, content in _paths(facts).items():
-            found += _files(context, path, content=content)
-        return found
+            blobs += _files(context, path, content=content)
+        return blobs
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
         by_name = {blob.name: blob for blob in blobs}
-        seen: dict[str, Any] = {"expression": _Assertion.of(parameters).expression, "files": {}}
+        evidence: dict[str, Any] = {"expression": _Assertion.of(parameters).expression, "files": {}}
         for name in ("processes", "windows", "clipboard"):
             if name in by_name:
-                seen[name] = stated(by_name[name])
+                evidence[name] = stated(by_name[name])
         if "open pages" in by_name:
-            seen["addresses"] = _addresses(by_name)
+            evidence["addresses"] = _addresses(by_name)
         listed = [blob for blob in blobs if blob.name.startswith(_LISTED)]
         for blob in listed:
-            seen["files"][blob.name.removeprefix(_LISTED)] = list(_copies(blob, by_name, folder))
-        return seen
+            evidence["files"][blob.name.removeprefix(_LISTED)] = list(_copies(blob, by_name, folder))
+        return evidence
 
 
 _LISTED = "files "
@@ -104,11 +104,11 @@ def _clipboard(context: SetupContext) -> Blob:
 
 def _paths(facts: Sequence[Fact]) -> dict[str, bool]:
     """The paths that facts are about, with whether the content counts."""
-    found: dict[str, bool] = {}
+    paths: dict[str, bool] = {}
     for fact in facts:
         if fact.name in {"file_exists", *_ABOUT_CONTENT}:
-            found[fact.text] = found.get(fact.text, False) or fact.name in _ABOUT_CONTENT
-    return found
+            paths[fact.text] = paths.get(fact.text, False) or fact.name in _ABOUT_CONTENT
+    return paths
 
 
 def _files(context: SetupContext, path: str, *, content: bool) -> Iterator[Blob]:
@@ -120,12 +120,12 @@ def _files(context: SetupContext, path: str, *, content: bool) -> Iterator[Blob]
 
 
 def _entries(listing: Blob) -> list[dict[str, Any]]:
-    found = stated(listing)
-    if not isinstance(found, list) or not all(
-        isinstance(one, dict) and {"path", "folder"} <= set(one) for one in found
+    entries = stated(listing)
+    if not isinstance(entries, list) or not all(
+        isinstance(one, dict) and {"path", "folder"} <= set(one) for one in entries
     ):
         raise EvaluatorFailed(f"what was gathered of {listing.name} is damaged")
-    return found
+    return entries
 
 
 def _copies(listing: Blob, by_name: Mapping[str, Blob], folder: Path) -> Iterator[dict[str, Any]]:

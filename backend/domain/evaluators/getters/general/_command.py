@@ -16,17 +16,17 @@ class Command(Parameters):
     shell: bool = False
 
 
-def run(context: SetupContext, wanted: Command, *, stream: Literal["output", "error"]) -> Blob:
+def run(context: SetupContext, params: Command, *, stream: Literal["output", "error"]) -> Blob:
     """What it says on one of its streams, the exit code and the other stream's beginning as note.
 
     Raises:
         GuestRefused: as `absence`: it did not end in time, say, which a machine that is too busy brings about, too.
     """
-    name = wanted.command if isinstance(wanted.command, str) else " ".join(wanted.command)
+    name = params.command if isinstance(params.command, str) else " ".join(params.command)
     try:
-        done = context.desktop.execute(wanted.command, shell=wanted.shell)
+        done = context.desktop.execute(params.command, shell=params.shell)
     except GuestRefused as error:
         return absence(name, error)
-    said, other = (done.output, done.error) if stream == "output" else (done.error, done.output)
+    text, other = (done.output, done.error) if stream == "output" else (done.error, done.output)
     note = f"exit code {done.returncode} {other.strip()[:MAX_NOTE]}".strip() if done.returncode else ""
-    return Blob(name=name, data=said.encode(errors="replace"), media_type="text/plain", note=note)
+    return Blob(name=name, data=text.encode(errors="replace"), media_type="text/plain", note=note)

@@ -26,11 +26,11 @@ def _months_later(today: date, months: int) -> date:
 
 
 def _first_monday(months: int) -> Callable[[date], date]:
-    def found(today: date) -> date:
+    def first_monday(today: date) -> date:
         first = _months_later(today, months)
         return first + timedelta(days=-first.weekday() % 7)
 
-    return found
+    return first_monday
 
 
 def _of_this_week(weekday: int) -> Callable[[date], date]:

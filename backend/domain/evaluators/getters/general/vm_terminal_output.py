@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import Checked, only
-from backend.domain.evaluators.getters._routes import answer, asked
+from backend.domain.evaluators.getters._routes import answer, ask_route
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
@@ -18,11 +18,11 @@ class VmTerminalOutput(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        return [asked(context, "/terminal", method="GET")]
+        return [ask_route(context, "/terminal", method="GET")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        found = answer(only(blobs))
-        if not isinstance(found, dict) or not isinstance(found.get("output"), str | None):
+        reply = answer(only(blobs))
+        if not isinstance(reply, dict) or not isinstance(reply.get("output"), str | None):
             raise EvaluatorFailed("the guest's answer about the terminal has no `output`")
-        return found.get("output")
+        return reply.get("output")

@@ -71,9 +71,9 @@ def _link(node: Element) -> Link:
     return Link(id=node.get("Id", ""), type=node.get("Type", ""), target=target, outside=outside)
 
 
-def first(found: Sequence[Link], kind: str, link_id: str | None = None) -> Link | None:
+def first(candidates: Sequence[Link], kind: str, link_id: str | None = None) -> Link | None:
     """The first of that kind (`audio`, `image`), or the one with that id."""
-    fit = (link for link in found if kind in link.type and link_id in {None, link.id})
+    fit = (link for link in candidates if kind in link.type and link_id in {None, link.id})
     return next(fit, None)
 
 
@@ -88,17 +88,17 @@ def desktop_path(link: Link, presentation: str) -> str:
     return f"{presentation[: max(presentation.rfind('/'), presentation.rfind(chr(92))) + 1]}{path}"
 
 
-def gathered(context: SetupContext, wanted: SlidePart, kind: str) -> list[Blob]:
+def gathered(context: SetupContext, params: SlidePart, kind: str) -> list[Blob]:
     """The presentation, what it says of the slide's links, and every file of that kind outside that it links to."""
-    path = wanted.ppt_file_path
-    said = python_says(context, f"links of slide {wanted.slide_index}", _PRINT_RELS, path=path, part=_name(wanted))
-    rels = stated(said) if said.data is not None else None
+    path = params.ppt_file_path
+    reply = python_says(context, f"links of slide {params.slide_index}", _PRINT_RELS, path=path, part=_name(params))
+    rels = stated(reply) if reply.data is not None else None
     outside = [link for link in links(rels) if link.outside and kind in link.type] if isinstance(rels, str) else []
-    return [fetched(context, path), said, *(fetched(context, desktop_path(link, path)) for link in outside[:3])]
+    return [fetched(context, path), reply, *(fetched(context, desktop_path(link, path)) for link in outside[:3])]
 
 
-def _name(wanted: SlidePart) -> str:
-    return _RELS.format(wanted.slide_index + 1)
+def _name(params: SlidePart) -> str:
+    return _RELS.format(params.slide_index + 1)
 
 
 class Package:
@@ -119,9 +119,9 @@ class Package:
             let_through(error)
             return None
 
-    def links_of(self, wanted: SlidePart) -> list[Link]:
+    def links_of(self, params: SlidePart) -> list[Link]:
         """The relationships of the slide."""
-        return links(self.part(_name(wanted)) or b"")
+        return links(self.part(_name(params)) or b"")
 
     def xml(self, name: str) -> Element | None:
         """The root of a part that is XML."""
@@ -140,7 +140,9 @@ def opened(blobs: Sequence[Blob], folder: Path) -> Package | None:
     return None if path is None else Package(path)
 
 
-def taken(link: Link | None, package: Package, wanted: SlidePart, blobs: Sequence[Blob], folder: Path) -> str | None:
+def link_target(
+    link: Link | None, package: Package, params: SlidePart, blobs: Sequence[Blob], folder: Path
+) -> str | None:
     """The path of a copy of what the link leads to, in the package or outside of it; None without a link.
 
     Raises:
@@ -150,10 +152,10 @@ def taken(link: Link | None, package: Package, wanted: SlidePart, blobs: Sequenc
         return None
     if not link.outside:
         return _inside(package, link, folder)
-    path = desktop_path(link, wanted.ppt_file_path)
+    path = desktop_path(link, params.ppt_file_path)
     for blob in blobs[2:]:
         if blob.name == path:
-            return placed(blob, wanted.dest, folder)
+            return placed(blob, params.dest, folder)
     raise EvaluatorFailed(f"{path}, to which the slide links, was not gathered: {blobs[1].note or 'no reason given'}")
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters.impress._slide import SlidePart, first, gathered, opened, taken
+from backend.domain.evaluators.getters.impress._slide import SlidePart, first, gathered, link_target, opened
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
@@ -26,7 +26,7 @@ class AudioInSlide(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
-        package, wanted = opened(blobs, folder), SlidePart.of(parameters)
+        package, params = opened(blobs, folder), SlidePart.of(parameters)
         if package is None:
             return None
-        return taken(first(package.links_of(wanted), "audio"), package, wanted, blobs, folder)
+        return link_target(first(package.links_of(params), "audio"), package, params, blobs, folder)

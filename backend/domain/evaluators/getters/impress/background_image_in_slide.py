@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters.impress._slide import Package, SlidePart, first, gathered, opened, taken
+from backend.domain.evaluators.getters.impress._slide import Package, SlidePart, first, gathered, link_target, opened
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
@@ -30,11 +30,11 @@ class BackgroundImageInSlide(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
-        package, wanted = opened(blobs, folder), SlidePart.of(parameters)
-        link_id = None if package is None else _picture_of(package, wanted.slide_index)
+        package, params = opened(blobs, folder), SlidePart.of(parameters)
+        link_id = None if package is None else _picture_of(package, params.slide_index)
         if package is None or link_id is None:
             return None
-        return taken(first(package.links_of(wanted), "image", link_id), package, wanted, blobs, folder)
+        return link_target(first(package.links_of(params), "image", link_id), package, params, blobs, folder)
 
 
 def _picture_of(package: Package, slide_index: int) -> str | None:

@@ -49,10 +49,10 @@ class VmWindowSize(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        wanted = _Window.of(parameters).app_class_name.lower()
+        class_name = _Window.of(parameters).app_class_name.lower()
         try:
             for window in stated(only(blobs)):
-                if wanted in (part.lower() for part in window["class"]):
+                if class_name in (part.lower() for part in window["class"]):
                     return {"width": int(window["width"]), "height": int(window["height"])}
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise EvaluatorFailed(f"the list of windows is damaged: {error}") from error

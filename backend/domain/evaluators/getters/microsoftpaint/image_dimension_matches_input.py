@@ -30,6 +30,6 @@ class ImageDimensionMatchesInput(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
-        wanted = _Size.of(parameters)
+        params = _Size.of(parameters)
         picture, _ = read_picture(placed(only(blobs), "picture", folder))
-        return picture is not None and picture.size == (wanted.width, wanted.height)
+        return picture is not None and picture.size == (params.width, params.height)

@@ -28,8 +28,10 @@ class Text(Parameters):
 
 def done(context: SetupContext, kind: str) -> Blob:
     """All clicks, or all that was typed, since the part's turn; what was done before is none of its business."""
-    found = [entry for entry in log_after(context.desktop, context.since) if entry.kind == kind]
-    return as_json(f"{kind} since entry {context.since}", [entry.model_dump(exclude_defaults=True) for entry in found])
+    entries = [entry for entry in log_after(context.desktop, context.since) if entry.kind == kind]
+    return as_json(
+        f"{kind} since entry {context.since}", [entry.model_dump(exclude_defaults=True) for entry in entries]
+    )
 
 
 def two(blobs: Sequence[Blob]) -> tuple[Blob, Blob]:
@@ -39,6 +41,6 @@ def two(blobs: Sequence[Blob]) -> tuple[Blob, Blob]:
     return blobs[0], blobs[1]
 
 
-def wanted(parameters: Mapping[str, Any]) -> str:
+def search_text(parameters: Mapping[str, Any]) -> str:
     """The text to look for."""
     return Text.of(parameters).text

@@ -25,10 +25,10 @@ def screen(context: SetupContext) -> Blob:
 def words_of(blob: Blob) -> list[str]:
     """Names and texts of the controls that show. Raises EvaluatorFailed if the tree cannot be read."""
     try:
-        found = widgets((blob.data or b"").decode(errors="replace"))
+        controls = widgets((blob.data or b"").decode(errors="replace"))
     except Invalid as error:
         raise EvaluatorFailed(error.message) from error
-    texts = [text.strip() for one in found if one.on_screen for text in (one.name, one.text)]
+    texts = [text.strip() for one in controls if one.on_screen for text in (one.name, one.text)]
     return list(dict.fromkeys(text for text in texts if text))
 
 
@@ -42,7 +42,7 @@ def read_text(data: bytes, what: str) -> str:
     picture, reason = decode_picture(io.BytesIO(data))
     if picture is None:
         raise EvaluatorFailed(f"{what} is damaged: {reason}")
-    found = next(iter(readings(picture, SPARSE)))
-    if found is None:
+    text = next(iter(readings(picture, SPARSE)))
+    if text is None:
         raise EvaluatorFailed(f"{what} could not be read in time")
-    return found
+    return text

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
-from backend.domain.evaluators.getters.omnibench._checked import Text, wanted
+from backend.domain.evaluators.getters.omnibench._checked import Text, search_text
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
@@ -27,4 +27,4 @@ class CheckClipboardContains(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        return {"text": wanted(parameters), "clipboard": str(stated(only(blobs)))}
+        return {"text": search_text(parameters), "clipboard": str(stated(only(blobs)))}

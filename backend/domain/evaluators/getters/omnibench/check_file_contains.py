@@ -33,6 +33,6 @@ class CheckFileContains(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
-        wanted = FileText.of(parameters)
-        content, _ = read_any_text(placed(only(blobs), wanted.file_path, folder))
-        return {"text": wanted.text, "content": content}
+        params = FileText.of(parameters)
+        content, _ = read_any_text(placed(only(blobs), params.file_path, folder))
+        return {"text": params.text, "content": content}

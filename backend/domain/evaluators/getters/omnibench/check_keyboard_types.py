@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked, stated
-from backend.domain.evaluators.getters.omnibench._checked import Text, done, two, wanted
+from backend.domain.evaluators.getters.omnibench._checked import Text, done, search_text, two
 from backend.domain.formats.typed import joined
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
@@ -27,4 +27,4 @@ class CheckKeyboardTypes(Checked):
         """See the port."""
         typed, clicks = (stated(blob) for blob in two(blobs))
         texts, keys = joined(typed, {int(click["number"]) for click in clicks})
-        return {"text": wanted(parameters), "typed": texts, "keys": keys}
+        return {"text": search_text(parameters), "typed": texts, "keys": keys}

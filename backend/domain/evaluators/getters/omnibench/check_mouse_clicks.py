@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import Checked, only, stated
-from backend.domain.evaluators.getters.omnibench._checked import Text, done, wanted
+from backend.domain.evaluators.getters.omnibench._checked import Text, done, search_text
 from backend.domain.evaluators.getters.omnibench._shown import read_text
 from backend.domain.formats.wording import says
 from backend.domain.model.score import Blob
@@ -28,7 +28,7 @@ class CheckMouseClicks(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        text = wanted(parameters)
+        text = search_text(parameters)
         entries = stated(only(blobs))
         named = any(says(entry.get("control", ""), text) for entry in entries)
         return {"text": text, "clicks": [_click(entry, look=not named) for entry in entries]}
@@ -36,8 +36,8 @@ class CheckMouseClicks(Checked):
 
 def _click(entry: Mapping[str, Any], *, look: bool) -> dict[str, str]:
     """One click; a picture is read only where no name has settled the matter."""
-    found = {key: str(entry.get(key, "")) for key in ("control", "role")}
-    return found | ({"read": _read(entry["picture"])} if look and entry.get("picture") else {})
+    click = {key: str(entry.get(key, "")) for key in ("control", "role")}
+    return click | ({"read": _read(entry["picture"])} if look and entry.get("picture") else {})
 
 
 def _read(picture: str) -> str:

@@ -64,32 +64,32 @@ class CheckSettingEquals(Checked):
             "xfconf": ["xfconf-query", "-c", words[0], "-p", words[1]],
             "registry": ["reg", "query", words[0], "/v", words[1]],
         }
-        told = context.desktop.execute(commands[kind])
-        return [as_json(" ".join(words), told.model_dump())]
+        result = context.desktop.execute(commands[kind])
+        return [as_json(" ".join(words), result.model_dump())]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002 - the port's signature
         """See the port."""
         setting = Setting.of(parameters)
         kind, *words = setting.place
-        found = _in_file(only(blobs), *words[1:]) if kind == "file" else _told(kind, stated(only(blobs)), words)
-        return {"name": setting.name, "value": setting.value, "found": found}
+        actual = _in_file(only(blobs), *words[1:]) if kind == "file" else _told(kind, stated(only(blobs)), words)
+        return {"name": setting.name, "value": setting.value, "found": actual}
 
 
-def _told(kind: str, told: Mapping[str, Any], words: Sequence[str]) -> str | None:
+def _told(kind: str, result: Mapping[str, Any], words: Sequence[str]) -> str | None:
     """What a program printed. Only gsettings knows every setting: what it does not know is a fault of the task."""
-    if told["returncode"] != 0:
+    if result["returncode"] != 0:
         if kind == "gsettings":
-            raise EvaluatorFailed(f"gsettings does not know {' '.join(words)}: {str(told['error'])[:300]}")
-        said = f"{told['output']}{told['error']}"
-        if kind == "xfconf" and "does not exist" not in said:
-            raise EvaluatorFailed(f"xfconf-query failed: {said[:300]}")
+            raise EvaluatorFailed(f"gsettings does not know {' '.join(words)}: {str(result['error'])[:300]}")
+        output = f"{result['output']}{result['error']}"
+        if kind == "xfconf" and "does not exist" not in output:
+            raise EvaluatorFailed(f"xfconf-query failed: {output[:300]}")
         return None
     if kind != "registry":
-        return plain_value(str(told["output"]))
-    lines = [line.split(None, 2) for line in str(told["output"]).splitlines() if line.startswith("    ")]
+        return plain_value(str(result["output"]))
+    lines = [line.split(None, 2) for line in str(result["output"]).splitlines() if line.startswith("    ")]
     values = {line[0].lower(): (*line[1:], "")[:2] for line in lines if len(line) > 1}  # name: type, data
-    form, found = values.get(words[1].lower(), ("", None))
-    return str(int(found, 16)) if found and form in {"REG_DWORD", "REG_QWORD"} else found
+    form, data = values.get(words[1].lower(), ("", None))
+    return str(int(data, 16)) if data and form in {"REG_DWORD", "REG_QWORD"} else data
 
 
 def _in_file(blob: Blob, section: str, key: str) -> str | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters.omnibench._checked import Text, two, wanted
+from backend.domain.evaluators.getters.omnibench._checked import Text, search_text, two
 from backend.domain.evaluators.getters.omnibench._shown import read_from, screen, tree, words_of
 from backend.domain.formats.wording import says
 from backend.domain.model.score import Blob
@@ -26,7 +26,7 @@ class CheckTextExists(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        text = wanted(parameters)
+        text = search_text(parameters)
         controls, picture = two(blobs)
         shown = words_of(controls)
         return {"text": text, "shown": shown if any(says(one, text) for one in shown) else [*shown, read_from(picture)]}

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked, only
-from backend.domain.evaluators.getters.omnibench._checked import Text, wanted
+from backend.domain.evaluators.getters.omnibench._checked import Text, search_text
 from backend.domain.evaluators.getters.omnibench._shown import tree, words_of
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
@@ -25,4 +25,4 @@ class CheckTextExistsViaControl(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        return {"text": wanted(parameters), "shown": words_of(only(blobs))}
+        return {"text": search_text(parameters), "shown": words_of(only(blobs))}

@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
-from backend.domain.evaluators.getters.omnibench._checked import Text, wanted
+from backend.domain.evaluators.getters.omnibench._checked import Text, search_text
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
@@ -24,12 +24,12 @@ class CheckTextUnderCursor(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        found = context.desktop.call("GET", "/text_cursor")
-        if not isinstance(found, dict):
+        cursor = context.desktop.call("GET", "/text_cursor")
+        if not isinstance(cursor, dict):
             raise EvaluatorFailed("the desktop says nothing of its text cursor")
-        return [as_json("text cursor", {key: str(found.get(key, ""))[:MOST] for key in ("selection", "line", "role")})]
+        return [as_json("text cursor", {key: str(cursor.get(key, ""))[:MOST] for key in ("selection", "line", "role")})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        found = stated(only(blobs))
-        return {"text": wanted(parameters), "selection": found["selection"], "line": found["line"]}
+        cursor = stated(only(blobs))
+        return {"text": search_text(parameters), "selection": cursor["selection"], "line": cursor["line"]}

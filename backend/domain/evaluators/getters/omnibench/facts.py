@@ -26,10 +26,10 @@ class Facts:
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Every check must be known, with its own parameters."""
-        wanted = Wanted.of(parameters).facts
-        if len(wanted) > MOST_CHECKS:
+        facts = Wanted.of(parameters).facts
+        if len(facts) > MOST_CHECKS:
             raise Invalid(f"at most {MOST_CHECKS} checks are read", path="facts")
-        for fact in wanted:
+        for fact in facts:
             own = getattr(_getter(fact), "check", None)
             registry.lookup(Kind.METRIC, str(fact.get("type")), DIALECT)
             if own is not None:
@@ -37,17 +37,17 @@ class Facts:
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        wanted = Wanted.of(parameters).facts
-        return packed([(fact, _getter(fact).collect(context, _parameters(fact))) for fact in wanted])
+        facts = Wanted.of(parameters).facts
+        return packed([(fact, _getter(fact).collect(context, _parameters(fact))) for fact in facts])
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> list[FactValue]:  # noqa: ARG002 - evaluation functions ask for more than the task names.
         """See the port."""
-        found = []
+        values = []
         for number, (fact, own) in enumerate(unpacked(blobs)):
             inside = folder / str(number)
             inside.mkdir()
-            found.append(FactValue(fact=fact, value=_getter(fact).read(own, _parameters(fact), inside)))
-        return found
+            values.append(FactValue(fact=fact, value=_getter(fact).read(own, _parameters(fact), inside)))
+        return values
 
 
 def _getter(fact: Mapping[str, Any]) -> Getter:

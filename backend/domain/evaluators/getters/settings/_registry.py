@@ -13,14 +13,14 @@ _ABSENT = 1
 NUMBERS = frozenset({"REG_DWORD", "REG_QWORD"})
 
 
-def asked(context: SetupContext, key: str, name: str) -> Blob:
+def query_registry(context: SetupContext, key: str, name: str) -> Blob:
     """What `reg` says of one value. Asks the registry itself: the files it lies in are written late."""
     try:
         done = context.desktop.execute(["reg", "query", key, "/v", name])
     except GuestRefused as error:
         return Blob(name=f"{key}\\{name}", note=f"the registry cannot be asked: {error.message}")
-    said = {"returncode": done.returncode, "output": done.output, "error": done.error}
-    return as_json(f"{key}\\{name}", said)
+    reply = {"returncode": done.returncode, "output": done.output, "error": done.error}
+    return as_json(f"{key}\\{name}", reply)
 
 
 def text(blob: Blob) -> str | None:
@@ -29,18 +29,18 @@ def text(blob: Blob) -> str | None:
     Raises:
         EvaluatorFailed: the registry could not be asked.
     """
-    said = stated(blob)
-    if not isinstance(said, dict) or not isinstance(said.get("output"), str):
+    reply = stated(blob)
+    if not isinstance(reply, dict) or not isinstance(reply.get("output"), str):
         raise EvaluatorFailed(f"what was gathered of {blob.name} is damaged")
-    if said.get("returncode") == _ABSENT:
+    if reply.get("returncode") == _ABSENT:
         return None
     name = blob.name.rpartition("\\")[2].lower()
-    for line in said["output"].splitlines():
-        found = _LINE.match(line)
-        if said["returncode"] == 0 and found and found["name"].lower() == name:
-            data = (found["data"] or "").strip()
-            return str(int(data, 0)) if found["type"] in NUMBERS else data
-    raise EvaluatorFailed(f"{blob.name} could not be read: {said.get('error') or 'no such value in the answer'}")
+    for line in reply["output"].splitlines():
+        match = _LINE.match(line)
+        if reply["returncode"] == 0 and match and match["name"].lower() == name:
+            data = (match["data"] or "").strip()
+            return str(int(data, 0)) if match["type"] in NUMBERS else data
+    raise EvaluatorFailed(f"{blob.name} could not be read: {reply.get('error') or 'no such value in the answer'}")
 
 
 def texts(blobs: Sequence[Blob], number: int) -> list[str | None]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters.settings._registry import asked, texts
+from backend.domain.evaluators.getters.settings._registry import query_registry, texts
 from backend.domain.evaluators.getters.settings._times import shown
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
@@ -20,7 +20,7 @@ class ActiveHoursOfUserToNotInterruptForWindowsUpdates(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        return [asked(context, KEY, "ActiveHoursStart"), asked(context, KEY, "ActiveHoursEnd")]
+        return [query_registry(context, KEY, "ActiveHoursStart"), query_registry(context, KEY, "ActiveHoursEnd")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

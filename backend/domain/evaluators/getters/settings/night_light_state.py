@@ -7,7 +7,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import Checked
 from backend.domain.evaluators.getters.settings._night_light import schedule
-from backend.domain.evaluators.getters.settings._registry import asked, texts
+from backend.domain.evaluators.getters.settings._registry import query_registry, texts
 from backend.domain.evaluators.getters.settings._times import shown
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
@@ -25,7 +25,7 @@ class NightLightState(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        return [asked(context, KEY, "Data")]
+        return [query_registry(context, KEY, "Data")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
@@ -33,7 +33,7 @@ class NightLightState(Checked):
         if data is None:
             return False  # Windows writes the value when somebody first changes a setting.
         try:
-            found = schedule(bytes.fromhex(data))
+            times = schedule(bytes.fromhex(data))
         except ValueError as error:
             raise EvaluatorFailed(f"the night light's settings are no binary data: {error}") from error
-        return [True, *(shown(*when) for when in found)] if isinstance(found, tuple) else found and [True]
+        return [True, *(shown(*when) for when in times)] if isinstance(times, tuple) else times and [True]

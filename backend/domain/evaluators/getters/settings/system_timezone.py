@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters.settings._registry import asked, text, texts
+from backend.domain.evaluators.getters.settings._registry import query_registry, text, texts
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import Kind, register
@@ -21,9 +21,9 @@ class SystemTimezone(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port. The second value lies under the name that is the first."""
-        zone = asked(context, KEY, "TimeZoneKeyName")
+        zone = query_registry(context, KEY, "TimeZoneKeyName")
         name = None if zone.data is None else text(zone)
-        return [zone, asked(context, rf"{ZONES}\{name}", "Display")] if name else [zone]
+        return [zone, query_registry(context, rf"{ZONES}\{name}", "Display")] if name else [zone]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

@@ -35,7 +35,7 @@ class VscodeConfig(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        wanted = _Config.of(parameters)
+        params = _Config.of(parameters)
         try:
             context.desktop.activate_window(WINDOW)
         except GuestRefused as error:
@@ -43,10 +43,10 @@ class VscodeConfig(Checked):
         else:
             called = ""
             strike(context.desktop, Stroke.HOTKEY, ("ctrl", "shift", "p"))
-            strike(context.desktop, Stroke.TYPEWRITE, wanted.vscode_extension_command)
+            strike(context.desktop, Stroke.TYPEWRITE, params.vscode_extension_command)
             strike(context.desktop, Stroke.PRESS, "enter")
-        found = _awaited(context, wanted.path, looks=1 if called else LOOKS)
-        return [found if found.data is not None else _workspaces(context, f"{found.note}; {called}".rstrip("; "))]
+        blob = _awaited(context, params.path, looks=1 if called else LOOKS)
+        return [blob if blob.data is not None else _workspaces(context, f"{blob.note}; {called}".rstrip("; "))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
@@ -55,13 +55,13 @@ class VscodeConfig(Checked):
 
 def _awaited(context: SetupContext, path: str, looks: int) -> Blob:
     """The file, as soon as it is there and not empty."""
-    found = fetched(context, path)
+    blob = fetched(context, path)
     for _ in range(looks - 1):
-        if found.data:
+        if blob.data:
             break
         context.desktop.wait_stable(quiet=1.0, timeout=1.0)
-        found = fetched(context, path)
-    return found
+        blob = fetched(context, path)
+    return blob
 
 
 def _workspaces(context: SetupContext, note: str) -> Blob:

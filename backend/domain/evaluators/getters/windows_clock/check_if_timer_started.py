@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked, only
-from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
@@ -26,12 +26,12 @@ class CheckIfTimerStarted(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        wanted = _Timer.of(parameters)
+        params = _Timer.of(parameters)
         return [
-            asked(
+            ask_route(
                 context,
                 "/check_if_timer_started",
-                {"hours": wanted.hours, "minutes": wanted.minutes, "seconds": wanted.seconds},
+                {"hours": params.hours, "minutes": params.minutes, "seconds": params.seconds},
             )
         ]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._evidence import Checked, only
-from backend.domain.evaluators.getters._routes import agreed, asked
+from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
@@ -25,8 +25,8 @@ class CheckIfWorldClockExists(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        wanted = _City.of(parameters)
-        return [asked(context, "/check_if_world_clock_exists", {"city": wanted.city, "country": wanted.country})]
+        params = _City.of(parameters)
+        return [ask_route(context, "/check_if_world_clock_exists", {"city": params.city, "country": params.country})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

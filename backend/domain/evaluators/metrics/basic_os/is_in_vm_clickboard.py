@@ -18,12 +18,12 @@ def is_in_vm_clickboard(rules: object, clipboard: object) -> MetricValue:
         clipboard: the clipboard's text.
     """
     expected = rule(rules, "expected")
-    wanted = [expected] if isinstance(expected, str) else texts(expected, "`expected`")
-    if not wanted or not all(wanted):
+    expected_texts = [expected] if isinstance(expected, str) else texts(expected, "`expected`")
+    if not expected_texts or not all(expected_texts):
         raise EvaluatorFailed("`expected` names no text to look for", hint=HINT)
     if not isinstance(clipboard, str):
         raise EvaluatorFailed("the clipboard's text was not gathered")
-    missing = [text for text in wanted if text not in clipboard]
+    missing = [text for text in expected_texts if text not in clipboard]
     if missing:
         return verdict(met=False, reason=f"the clipboard has {short(clipboard)}, without {short(missing)}")
-    return verdict(met=True, reason=f"the clipboard has {short(wanted)}")
+    return verdict(met=True, reason=f"the clipboard has {short(expected_texts)}")

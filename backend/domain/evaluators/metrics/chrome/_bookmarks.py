@@ -28,36 +28,34 @@ def bookmarks(result: Any, rules: Any, enough: Enough) -> MetricValue:
         choices = _choices(rule(rules, "urls"))
         return _liked(_children(_bar(result)), choices)
     folders = kind == "bookmark_bar_folders_names"
-    wanted = set(texts(rule(rules, "names" if folders else "urls"), "`names`" if folders else "`urls`"))
+    expected = set(texts(rule(rules, "names" if folders else "urls"), "`names`" if folders else "`urls`"))
     children = _children(_bar(result))
     if not children:
         return verdict(met=False, reason="the bar of bookmarks is empty")
-    found = _values(children, "folder", "name") if folders else _values(children, "url", "url")
-    words = f"the bar has {short(sorted(found), 400)}, expected {short(sorted(wanted), 400)}"
-    return verdict(enough(wanted, found), words)
+    actual = _values(children, "folder", "name") if folders else _values(children, "url", "url")
+    words = f"the bar has {short(sorted(actual), 400)}, expected {short(sorted(expected), 400)}"
+    return verdict(enough(expected, actual), words)
 
 
 def _liked(children: Sequence[Mapping[str, Any]], choices: Sequence[Sequence[str]]) -> MetricValue:
     folder = next((one for one in children if one.get("type") == "folder" and one.get("name") == LIKED), None)
     if folder is None:
         return verdict(met=False, reason=f"the bar has no folder {LIKED!r}")
-    found = _values(_children(folder), "url", "url")
-    missing = [choice for choice in choices if not found & set(choice)]
+    urls = _values(_children(folder), "url", "url")
+    missing = [choice for choice in choices if not urls & set(choice)]
     known = {url for choice in choices for url in choice}
-    words = f"the folder has {short(sorted(found), 600)}"
-    if missing or found - known:
-        return verdict(
-            met=False, reason=f"{words}; missing {short(missing, 300)}, not asked for {short(found - known)}"
-        )
-    return verdict(_one_each(found, choices), f"{words}; of each author one address is wanted")
+    words = f"the folder has {short(sorted(urls), 600)}"
+    if missing or urls - known:
+        return verdict(met=False, reason=f"{words}; missing {short(missing, 300)}, not asked for {short(urls - known)}")
+    return verdict(_one_each(urls, choices), f"{words}; of each author one address is wanted")
 
 
-def _one_each(found: set[str], choices: Sequence[Sequence[str]]) -> bool:
+def _one_each(urls: set[str], choices: Sequence[Sequence[str]]) -> bool:
     """Whether one pick per choice can give exactly what was found."""
     picks: set[frozenset[str]] = {frozenset()}
     for choice in choices:
-        picks = {pick | {url} for pick in picks for url in choice if url in found}
-    return frozenset(found) in picks
+        picks = {pick | {url} for pick in picks for url in choice if url in urls}
+    return frozenset(urls) in picks
 
 
 def _choices(urls: Any) -> list[list[str]]:
@@ -71,8 +69,8 @@ def _bar(result: Any) -> Any:
 
 
 def _children(folder: Any) -> list[Mapping[str, Any]]:
-    found = folder.get("children") if isinstance(folder, Mapping) else None
-    return [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    children = folder.get("children") if isinstance(folder, Mapping) else None
+    return [one for one in children if isinstance(one, Mapping)] if isinstance(children, list) else []
 
 
 def _values(children: Sequence[Mapping[str, Any]], kind: str, key: str) -> set[str]:

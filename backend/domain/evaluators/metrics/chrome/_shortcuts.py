@@ -16,11 +16,11 @@ def entries(text: str, key: str) -> Iterator[str]:
             yield line[len(key) + 1 :]
 
 
-def among(shortcuts: Any, wanted: str, values: Callable[[str], Iterator[str]], fits: Fits) -> MetricValue:
+def among(shortcuts: Any, expected: str, values: Callable[[str], Iterator[str]], fits: Fits) -> MetricValue:
     """1 if one of the values of some shortcut fits what is wanted."""
     known: Mapping[str, str] = shortcuts or {}
-    found = {name: list(values(text)) for name, text in known.items() if isinstance(text, str)}
-    for name, each in sorted(found.items()):
-        if any(fits(value, wanted) for value in each):
-            return verdict(met=True, reason=f"{short(name)} has {short(wanted)}")
-    return verdict(met=False, reason=f"no shortcut has {short(wanted)}; there are {short(found, 400)}")
+    actual = {name: list(values(text)) for name, text in known.items() if isinstance(text, str)}
+    for name, each in sorted(actual.items()):
+        if any(fits(value, expected) for value in each):
+            return verdict(met=True, reason=f"{short(name)} has {short(expected)}")
+    return verdict(met=False, reason=f"no shortcut has {short(expected)}; there are {short(actual, 400)}")

@@ -52,18 +52,20 @@ def compare_archive(  # noqa: PLR0913 - upstream's options
         options["strict_upstream"] = True
     with tempfile.TemporaryDirectory() as folder:
         try:
-            wanted = unpacked(gold_path, file_path, Path(folder) / "gold")
+            gold_files = unpacked(gold_path, file_path, Path(folder) / "gold")
         except ArchiveRefused as error:
             raise EvaluatorFailed(f"the archive to compare with: {error}") from error
-        if not wanted:
+        if not gold_files:
             raise EvaluatorFailed(f"the archive to compare with has no files in {file_path!r}")
         try:
-            found = unpacked(pred_path, file_path, Path(folder) / "pred")
+            files = unpacked(pred_path, file_path, Path(folder) / "pred")
         except ArchiveRefused as error:
             return verdict(met=False, reason=str(error))
-        if sorted(found) != sorted(wanted):
-            return verdict(met=False, reason=f"the files are {short(sorted(found))}, expected {short(sorted(wanted))}")
-        each = {name: metric(str(found[name]), str(wanted[name]), **options) for name in sorted(wanted)}
+        if sorted(files) != sorted(gold_files):
+            return verdict(
+                met=False, reason=f"the files are {short(sorted(files))}, expected {short(sorted(gold_files))}"
+            )
+        each = {name: metric(str(files[name]), str(gold_files[name]), **options) for name in sorted(gold_files)}
     reasons = [f"{name}: {value.value:g}: {reason}" for name, value in each.items() for reason in value.reasons[:1]]
     total = sum(value.value for value in each.values()) / len(each)
     return MetricValue(value=total, reasons=tuple(reason.replace(f"{folder}/", "") for reason in reasons[:20]))

@@ -32,20 +32,22 @@ def compare_htmls(
         ignore_sdnum: LibreOffice's attribute `sdnum` (a number's format) does not count.
         strict_upstream: as upstream: only as many pieces are compared as the shorter document has.
     """
-    wanted, reason = _parsed(html_path2)
+    expected, reason = _parsed(html_path2)
     if reason:
         raise EvaluatorFailed(f"the file to compare with: {reason}")
-    found, reason = _parsed(html_path1)
+    actual, reason = _parsed(html_path1)
     if reason:
         return verdict(met=False, reason=reason)
     passed = "sdnum" if ignore_sdnum else ""
     if strict_upstream:
-        for number, (mine, other) in enumerate(zip(_pieces(found, passed), _pieces(wanted, passed), strict=False), 1):
+        for number, (mine, other) in enumerate(
+            zip(_pieces(actual, passed), _pieces(expected, passed), strict=False), 1
+        ):
             if mine != other:
                 return _differs(number, mine, other)
         return verdict(met=True, reason="as far as the shorter document goes, both are the same")
     number = 0
-    for number, (mine, other) in enumerate(zip_longest(_elements(found, passed), _elements(wanted, passed)), 1):
+    for number, (mine, other) in enumerate(zip_longest(_elements(actual, passed), _elements(expected, passed)), 1):
         if mine != other:
             return _differs(number, mine, other)
     return verdict(met=True, reason=f"all {number} elements are the same")

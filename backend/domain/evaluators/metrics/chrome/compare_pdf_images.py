@@ -28,28 +28,30 @@ def compare_pdf_images(
         **_unused: upstream takes any option and looks at none.
     """
     try:
-        wanted = read_pictures(pdf2_path)
-        pages = draw_pages(pdf2_path) if not wanted and not strict_upstream else []
+        expected = read_pictures(pdf2_path)
+        pages = draw_pages(pdf2_path) if not expected and not strict_upstream else []
     except PdfRefused as error:
         raise EvaluatorFailed(f"the file to compare with: {error}") from error
     try:
-        found = read_pictures(pdf1_path)
-        if not wanted and not found and not strict_upstream:
+        actual = read_pictures(pdf1_path)
+        if not expected and not actual and not strict_upstream:
             return _compared(draw_pages(pdf1_path), pages, "page", alike_pages)
     except PdfRefused as error:
         return verdict(met=False, reason=str(error))
-    return _compared(found, wanted, "picture", partial(alike, colours=not strict_upstream))
+    return _compared(actual, expected, "picture", partial(alike, colours=not strict_upstream))
 
 
 def _compared(
-    found: list["Image"], wanted: list["Image"], what: str, same: Callable[["Image", "Image"], bool]
+    actual: list["Image"], expected: list["Image"], what: str, same: Callable[["Image", "Image"], bool]
 ) -> MetricValue:
-    if len(found) != len(wanted):
-        return verdict(met=False, reason=f"{len(found)} {what}s, expected {len(wanted)}")
-    if not wanted:
+    if len(actual) != len(expected):
+        return verdict(met=False, reason=f"{len(actual)} {what}s, expected {len(expected)}")
+    if not expected:
         return verdict(met=True, reason=f"neither file has a {what}")
-    differ = [n for n, pair in enumerate(zip(found, wanted, strict=True), 1) if not same(*pair)]
+    differ = [n for n, pair in enumerate(zip(actual, expected, strict=True), 1) if not same(*pair)]
     words = (
-        f"of {len(wanted)} {what}s these differ: {differ[:20]}" if differ else f"all {len(wanted)} {what}s are alike"
+        f"of {len(expected)} {what}s these differ: {differ[:20]}"
+        if differ
+        else f"all {len(expected)} {what}s are alike"
     )
-    return MetricValue(value=(len(wanted) - len(differ)) / len(wanted), reasons=(words,))
+    return MetricValue(value=(len(expected) - len(differ)) / len(expected), reasons=(words,))

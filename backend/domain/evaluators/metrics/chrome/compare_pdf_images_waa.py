@@ -19,18 +19,18 @@ def compare_pdf_images(pdf1_path: str | None, pdf2_path: str | None, **_unused: 
         **_unused: upstream takes any option and looks at none.
     """
     try:
-        wanted = draw_pages(pdf2_path)
+        expected_pages = draw_pages(pdf2_path)
     except PdfRefused as error:
         raise EvaluatorFailed(f"the file to compare with: {error}") from error
     try:
-        found = draw_pages(pdf1_path)
+        pages = draw_pages(pdf1_path)
     except PdfRefused as error:
         return verdict(met=False, reason=str(error))
-    if len(found) != len(wanted):
-        return verdict(met=False, reason=f"{len(found)} pages, expected {len(wanted)}")
+    if len(pages) != len(expected_pages):
+        return verdict(met=False, reason=f"{len(pages)} pages, expected {len(expected_pages)}")
     differ = [
         number
-        for number, (one, other) in enumerate(zip(found, wanted, strict=True), start=1)
+        for number, (one, other) in enumerate(zip(pages, expected_pages, strict=True), start=1)
         if one.size != other.size or one.tobytes() != other.tobytes()
     ]
-    return verdict(not differ, f"pages that look different: {differ[:20]}" if differ else f"{len(found)} equal pages")
+    return verdict(not differ, f"pages that look different: {differ[:20]}" if differ else f"{len(pages)} equal pages")

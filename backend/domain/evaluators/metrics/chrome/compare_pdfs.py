@@ -23,28 +23,28 @@ def compare_pdfs(pdf1_path: Paths, pdf2_path: Paths, *, strict_upstream: bool = 
         pdf2_path: the file to compare with, or a list of the same length.
         strict_upstream: as upstream: files without text are the same. Ours compares how their pages look.
     """
-    found = pdf1_path if isinstance(pdf1_path, list) else [pdf1_path]
-    wanted = pdf2_path if isinstance(pdf2_path, list) else [pdf2_path]
-    if not wanted:
+    paths = pdf1_path if isinstance(pdf1_path, list) else [pdf1_path]
+    expected_paths = pdf2_path if isinstance(pdf2_path, list) else [pdf2_path]
+    if not expected_paths:
         raise EvaluatorFailed("there is no file to compare with")
     values, reasons = [], []
-    for position, expected in enumerate(wanted):
-        mine = found[position] if position < len(found) else None
+    for position, expected in enumerate(expected_paths):
+        mine = paths[position] if position < len(paths) else None
         value, reason = _pair(mine, expected, strict=strict_upstream)
         values.append(value)
-        reasons.append(f"file {position + 1}: {reason}" if len(wanted) > 1 else reason)
+        reasons.append(f"file {position + 1}: {reason}" if len(expected_paths) > 1 else reason)
     return MetricValue(value=sum(values) / len(values), reasons=tuple(reasons[:20]))
 
 
-def _pair(found: str | None, wanted: str | None, *, strict: bool) -> tuple[float, str]:
+def _pair(path: str | None, expected_path: str | None, *, strict: bool) -> tuple[float, str]:
     try:
-        expected = read_text(wanted)
+        expected = read_text(expected_path)
     except PdfRefused as error:
         raise EvaluatorFailed(f"the file to compare with: {error}") from error
     try:
-        text = read_text(found)
+        text = read_text(path)
         if not text and not expected and not strict:
-            return _seen(found, wanted)
+            return _seen(path, expected_path)
     except PdfRefused as error:
         return 0.0, str(error)
     value = _likeness(text, expected)
@@ -64,9 +64,9 @@ def _likeness(one: str, other: str) -> float:
     return float(Indel.normalized_similarity(one.split("\n"), other.split("\n")))
 
 
-def _seen(found: str | None, wanted: str | None) -> tuple[float, str]:
+def _seen(path: str | None, expected_path: str | None) -> tuple[float, str]:
     """The share of pages that look alike, for scans."""
-    pages, others = draw_pages(found), draw_pages(wanted)
+    pages, others = draw_pages(path), draw_pages(expected_path)
     if len(pages) != len(others) or not others:
         return 0.0, f"neither file has text; {len(pages)} pages, expected {len(others)}"
     same = sum(alike_pages(one, other) for one, other in zip(pages, others, strict=True))

@@ -10,4 +10,4 @@ from backend.domain.registry import Kind, register
 @register(Kind.METRIC, "is_expected_bookmarks")
 def is_expected_bookmarks(bookmarks: Any, rule: Any) -> MetricValue:
     """See `_bookmarks.bookmarks`. The bar must have these and no others."""
-    return judged(bookmarks, rule, lambda wanted, found: wanted == found)
+    return judged(bookmarks, rule, lambda expected, actual: expected == actual)

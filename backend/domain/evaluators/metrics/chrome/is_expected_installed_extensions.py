@@ -19,12 +19,12 @@ def is_expected_installed_extensions(installed_extensions: Any, expected: Any) -
         installed_extensions: a list of names; None = no profile.
         expected: `{"expected": [name, ...]}`.
     """
-    wanted = {_name(name) for name in texts(rule(expected, "expected"), "`expected`")}
-    found = {_name(name) for name in installed_extensions or () if isinstance(name, str)}
-    if not found:
+    expected_names = {_name(name) for name in texts(rule(expected, "expected"), "`expected`")}
+    names = {_name(name) for name in installed_extensions or () if isinstance(name, str)}
+    if not names:
         return verdict(met=False, reason="no extension is installed")
-    missing = sorted(wanted - found)
-    return verdict(not missing, f"installed are {short(sorted(found), 400)}, missing {short(missing, 400)}")
+    missing = sorted(expected_names - names)
+    return verdict(not missing, f"installed are {short(sorted(names), 400)}, missing {short(missing, 400)}")
 
 
 def _name(name: str) -> str:

@@ -21,11 +21,11 @@ def is_expected_search_query(active_tab_info: Any, rules: Any) -> MetricValue:
         rules: `{"expect": {"pattern": expression}}`.
     """
     (pattern,) = texts([rule(rule(rules, "expect"), "pattern")], "`pattern`")
-    found = address_of(active_tab_info)
-    if found is None:
+    address = address_of(active_tab_info)
+    if address is None:
         return verdict(met=False, reason="no page was found to show")
     try:
-        met = re.search(pattern, found[:LONGEST])
+        met = re.search(pattern, address[:LONGEST])
     except re.error as error:
         raise EvaluatorFailed(f"`pattern` is no regular expression: {error}", hint=HINT) from error
-    return verdict(met, f"the page is {short(found, 300)}, expected {short(pattern, 300)}")
+    return verdict(met, f"the page is {short(address, 300)}, expected {short(pattern, 300)}")

@@ -21,14 +21,14 @@ def is_expected_url_pattern_match(result: Any, rules: Any) -> MetricValue:
         rules: `{"expected": [expression, ...]}`.
     """
     patterns = texts(rule(rules, "expected"), "`expected`")
-    found = address_of(result)
-    if found is None:
+    address = address_of(result)
+    if address is None:
         return verdict(met=False, reason="no page was found to show")
     try:
-        missing = [pattern for pattern in patterns if not re.search(pattern, found[:LONGEST])]
+        missing = [pattern for pattern in patterns if not re.search(pattern, address[:LONGEST])]
     except re.error as error:
         raise EvaluatorFailed(f"`expected` has something that is no regular expression: {error}", hint=HINT) from error
-    words = f"the page is {short(found, 300)}"
+    words = f"the page is {short(address, 300)}"
     return verdict(
         not missing, f"{words}, which lacks {short(missing, 300)}" if missing else f"{words} and has them all"
     )

@@ -20,11 +20,11 @@ def is_shortcut_on_desktop(shortcuts: Any, rule: Any, *, strict_upstream: bool =
         strict_upstream: also one that is contained in what is wanted, as an empty name is.
     """
     kind = kind_of(rule, "name", "exec")
-    (wanted,) = texts([rule_of(rule, kind)], f"`{kind}`")
+    (expected,) = texts([rule_of(rule, kind)], f"`{kind}`")
     fold = str.lower if kind == "name" else str
 
-    def fits(found: str, wanted: str) -> bool:
-        one, other = fold(found), fold(wanted)
+    def fits(actual: str, expected: str) -> bool:
+        one, other = fold(actual), fold(expected)
         return other in one or (strict_upstream and one in other)
 
-    return among(shortcuts, wanted, lambda text: entries(text, kind.capitalize()), fits)
+    return among(shortcuts, expected, lambda text: entries(text, kind.capitalize()), fits)

@@ -21,10 +21,12 @@ def is_shortcut_on_desktop(shortcuts: Any, rule: Any) -> MetricValue:
         rule: `{"type": "name", "name"}` or `{"type": "description", "description"}`.
     """
     kind = kind_of(rule, "name", "description")
-    (wanted,) = texts([rule_of(rule, kind)], f"`{kind}`")
+    (expected,) = texts([rule_of(rule, kind)], f"`{kind}`")
     if kind == "name":
-        return among(shortcuts, wanted, lambda text: entries(text, "Name"), lambda found, wanted: found == wanted)
-    return among(shortcuts, wanted, _description, lambda found, wanted: wanted in found)
+        return among(
+            shortcuts, expected, lambda text: entries(text, "Name"), lambda actual, expected: actual == expected
+        )
+    return among(shortcuts, expected, _description, lambda actual, expected: expected in actual)
 
 
 def _description(text: str) -> Iterator[str]:
@@ -32,6 +34,6 @@ def _description(text: str) -> Iterator[str]:
         data = json.loads(text).get("data")
     except (ValueError, AttributeError, RecursionError):
         return
-    found = data.get("description") if isinstance(data, dict) else None
-    if isinstance(found, str):
-        yield found
+    description = data.get("description") if isinstance(data, dict) else None
+    if isinstance(description, str):
+        yield description

@@ -16,8 +16,8 @@ T = TypeVar("T")
 
 def judged(result: str | None, take: Callable[["Document"], T], judge: Callable[[T], MetricValue]) -> MetricValue:
     """What `judge` says of what `take` reads from the agent's document; 0 with the reason if it cannot be read."""
-    found, reason = read_document(result, take)
-    return verdict(met=False, reason=reason) if found is None else judge(found)
+    value, reason = read_document(result, take)
+    return verdict(met=False, reason=reason) if value is None else judge(value)
 
 
 def compared(
@@ -26,13 +26,13 @@ def compared(
     take: Callable[["Document"], T],
     judge: Callable[[T, T], MetricValue],
 ) -> MetricValue:
-    """The same for two documents: `judge(found, wanted)`.
+    """The same for two documents: `judge(actual, expected)`.
 
     Raises:
         EvaluatorFailed: the document to compare with cannot be read.
     """
-    wanted = expectation(expected, take)
-    return judged(result, take, lambda found: judge(found, wanted))
+    gold = expectation(expected, take)
+    return judged(result, take, lambda actual: judge(actual, gold))
 
 
 def expectation(expected: str | None, take: Callable[["Document"], T]) -> T:
@@ -41,10 +41,10 @@ def expectation(expected: str | None, take: Callable[["Document"], T]) -> T:
     Raises:
         EvaluatorFailed: it cannot be read.
     """
-    wanted, reason = read_document(expected, take)
-    if wanted is None:
+    value, reason = read_document(expected, take)
+    if value is None:
         raise EvaluatorFailed(f"the document to compare with: {reason}")
-    return wanted
+    return value
 
 
 def first_wrong(wrong: list[str], fine: str, most: int = 20) -> MetricValue:

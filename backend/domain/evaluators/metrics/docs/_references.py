@@ -38,16 +38,16 @@ def compare_lists(  # noqa: PLR0913 - upstream's options.
     def take(document: "Document") -> list[str]:
         return _after(texts(document), reference_indicator, strict=strict_upstream)
 
-    def judge(found: list[str], wanted: list[str]) -> MetricValue:
-        if not wanted:
-            if strict_upstream and not found:
+    def judge(actual: list[str], expected: list[str]) -> MetricValue:
+        if not expected:
+            if strict_upstream and not actual:
                 return verdict(met=True, reason=f"neither document has the heading {reference_indicator!r}")
             raise EvaluatorFailed(f"the document to compare with has no references below {reference_indicator!r}")
-        if len(found) != len(wanted):
-            return verdict(met=False, reason=f"{len(found)} references, expected {len(wanted)}")
+        if len(actual) != len(expected):
+            return verdict(met=False, reason=f"{len(actual)} references, expected {len(expected)}")
         if content_only and not strict_upstream:
-            found, wanted = ([" ".join(text.split()) for text in each] for each in (found, wanted))
-        return _value(found, wanted, base, epsilon)
+            actual, expected = ([" ".join(text.split()) for text in each] for each in (actual, expected))
+        return _value(actual, expected, base, epsilon)
 
     return compared(result, expected, take, judge)
 
@@ -60,14 +60,14 @@ def _after(paragraphs: list[str], heading: str, *, strict: bool) -> list[str]:
     return [text for text in paragraphs[heads.index(heading) + 1 :] if text.strip()]
 
 
-def _value(found: list[str], wanted: list[str], base: float, epsilon: float) -> MetricValue:
-    ratios = [ratio(mine, other) for mine, other in zip(found, wanted, strict=True)]
+def _value(actual: list[str], expected: list[str], base: float, epsilon: float) -> MetricValue:
+    ratios = [ratio(mine, other) for mine, other in zip(actual, expected, strict=True)]
     mean = sum(ratios) / len(ratios)
     value = (mean - base) / (1 - base) if mean >= base + epsilon else 0.0
     reasons = [f"the references are alike to {mean:.4f}, of which what is above {base:g} counts"]
     reasons += [
         f"reference {number} is alike to {one:.3f}: {short(mine)}, expected {short(other)}"
-        for number, (one, mine, other) in enumerate(zip(ratios, found, wanted, strict=True), start=1)
+        for number, (one, mine, other) in enumerate(zip(ratios, actual, expected, strict=True), start=1)
         if one < 1.0
     ][:_MOST]
     return MetricValue(value=value, reasons=tuple(reasons))

@@ -42,19 +42,19 @@ def compare_files(result: str | None, expected: str | None, how: Comparison) -> 
     ending = str(expected).rsplit(".", 1)[-1]
     if ending not in {"docx", "odt"}:
         raise EvaluatorFailed(f"the document to compare with is called {short(str(expected).rsplit('/', 1)[-1])}")
-    wanted, reason = _read(expected, ending, how)
-    if wanted is None:
+    gold, reason = _read(expected, ending, how)
+    if gold is None:
         raise EvaluatorFailed(f"the document to compare with: {reason}")
     if result is not None and not result.endswith(f".{ending}"):
         return verdict(met=False, reason=f"the file is no .{ending}")
-    found, reason = _read(result, ending, how)
-    return verdict(met=False, reason=reason) if found is None else compare_texts(found, wanted, how)
+    actual, reason = _read(result, ending, how)
+    return verdict(met=False, reason=reason) if actual is None else compare_texts(actual, gold, how)
 
 
 def same_text(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue | None:
     """None if both documents have the same text but for blanks; else the verdict that says where they differ."""
-    found = compare_files(result, expected, Comparison(strict_upstream=strict_upstream))
-    return None if found.value else found
+    comparison = compare_files(result, expected, Comparison(strict_upstream=strict_upstream))
+    return None if comparison.value else comparison
 
 
 def with_same_text(
@@ -69,39 +69,39 @@ def with_same_text(
         EvaluatorFailed: the document to compare with cannot be read.
     """
 
-    def both(found: tuple[list[str], T], wanted: tuple[list[str], T]) -> MetricValue:
-        same = compare_texts(found[0], wanted[0], Comparison())
-        return judge(found[1], wanted[1]) if same.value else same
+    def both(actual: tuple[list[str], T], expected: tuple[list[str], T]) -> MetricValue:
+        same = compare_texts(actual[0], expected[0], Comparison())
+        return judge(actual[1], expected[1]) if same.value else same
 
     def read(document: "Document") -> tuple[list[str], T]:
         # lxml makes an object of an element anew whenever nobody holds it, which takes longer than reading it.
-        held = list(document.element.body.iter(w("p"), w("r")))
-        found = texts(document), take(document)
-        del held
-        return found
+        elements = list(document.element.body.iter(w("p"), w("r")))
+        content = texts(document), take(document)
+        del elements
+        return content
 
     return compared(result, expected, read, both)
 
 
-def compare_texts(found: Sequence[str], wanted: Sequence[str], how: Comparison) -> MetricValue:
+def compare_texts(actual: Sequence[str], expected: Sequence[str], how: Comparison) -> MetricValue:
     """The comparison itself."""
-    found, wanted = _prepared(found, how), _prepared(wanted, how)
+    actual, expected = _prepared(actual, how), _prepared(expected, how)
     if how.content_only or how.ignore_blanks:
-        mine, other = _joined(found), _joined(wanted)
+        mine, other = _joined(actual), _joined(expected)
         if how.content_only or how.fuzzy_match:
             return _similar(ratio(mine, other), mine, other)
         return verdict(mine == other, _difference(mine, other))
-    if len(found) != len(wanted):
+    if len(actual) != len(expected):
         return verdict(
-            met=False, reason=f"{len(found)} paragraphs, expected {len(wanted)}; {_paragraph(found, wanted)}"
+            met=False, reason=f"{len(actual)} paragraphs, expected {len(expected)}; {_paragraph(actual, expected)}"
         )
     if how.fuzzy_match:
-        ratios = [ratio(mine, other) for mine, other in zip(found, wanted, strict=True)]
+        ratios = [ratio(mine, other) for mine, other in zip(actual, expected, strict=True)]
         mean = sum(ratios) / len(ratios) if ratios else 1.0
         return MetricValue(
-            value=mean, reasons=(f"the paragraphs are alike to {mean:.4f}; {_paragraph(found, wanted)}",)
+            value=mean, reasons=(f"the paragraphs are alike to {mean:.4f}; {_paragraph(actual, expected)}",)
         )
-    return verdict(list(found) == list(wanted), _paragraph(found, wanted))
+    return verdict(list(actual) == list(expected), _paragraph(actual, expected))
 
 
 def ratio(mine: str, other: str) -> float:
@@ -150,8 +150,8 @@ def _difference(mine: str, other: str) -> str:
     return f"from character {start + 1}: {short(mine[begin:end])}, expected {short(other[begin:end])}"
 
 
-def _paragraph(found: Sequence[str], wanted: Sequence[str]) -> str:
-    for number, (mine, other) in enumerate(zip(found, wanted, strict=False), start=1):
+def _paragraph(actual: Sequence[str], expected: Sequence[str]) -> str:
+    for number, (mine, other) in enumerate(zip(actual, expected, strict=False), start=1):
         if mine != other:
             return f"paragraph {number} is {short(mine)}, expected {short(other)}"
-    return "the paragraphs are the same" if len(found) == len(wanted) else "one has more at its end"
+    return "the paragraphs are the same" if len(actual) == len(expected) else "one has more at its end"

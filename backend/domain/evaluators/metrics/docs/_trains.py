@@ -21,7 +21,7 @@ def trains(document: "Document") -> Counter[str]:
     return trains_of(lines(document))
 
 
-def trains_of(found: list[str]) -> Counter[str]:
+def trains_of(records: list[str]) -> Counter[str]:
     """How often each train is in lines; a line that has not four fields names none."""
-    fields = [line.split(",") for line in found]
+    fields = [line.split(",") for line in records]
     return Counter(line[1].strip() for line in fields if len(line) == _FIELDS)

@@ -25,10 +25,10 @@ def check_highlighted_words(result: str | None, expected: str | None, *, strict_
     differs = same_text(result, expected, strict_upstream=strict_upstream)
     if differs is not None:
         return differs
-    found, reason = read_odt(result, _spans if strict_upstream else _yellow)
-    if found is None:
+    highlights, reason = read_odt(result, _spans if strict_upstream else _yellow)
+    if highlights is None:
         return verdict(met=False, reason=reason)
-    return first_wrong([f"{short(text, 60)} is highlighted" for text in found], "nothing is highlighted in yellow")
+    return first_wrong([f"{short(text, 60)} is highlighted" for text in highlights], "nothing is highlighted in yellow")
 
 
 def _yellow(document: Odt) -> list[str]:

@@ -41,7 +41,7 @@ def check_italic_font_size_14(
         strict_upstream: what a style says does not count; italics may be gone; links are not looked at, blanks are.
     """
     if strict_upstream:
-        return with_same_text(result, expected, _as_published, lambda found, _: first_wrong(_wrong(found), _FINE))
+        return with_same_text(result, expected, _as_published, lambda actual, _: first_wrong(_wrong(actual), _FINE))
     return with_same_text(result, expected, _pieces, _judge)
 
 
@@ -71,9 +71,9 @@ def _pieces(document: "Document") -> list[Piece]:
     ]
 
 
-def _aligned(found: list[Piece], wanted: list[Piece]) -> Iterator[tuple[Piece, Piece]]:
+def _aligned(actual: list[Piece], expected: list[Piece]) -> Iterator[tuple[Piece, Piece]]:
     """The pieces of two equal texts that have letters in common."""
-    mine, other = iter(found), iter(wanted)
+    mine, other = iter(actual), iter(expected)
     left = right = 0
     one = two = Piece("", italic=False, size=None)
     while True:
@@ -90,9 +90,9 @@ def _aligned(found: list[Piece], wanted: list[Piece]) -> Iterator[tuple[Piece, P
         left, right = left - both, right - both
 
 
-def _judge(found: list[Piece], wanted: list[Piece]) -> MetricValue:
+def _judge(actual: list[Piece], expected: list[Piece]) -> MetricValue:
     wrong: dict[str, None] = {}
-    for mine, other in _aligned(found, wanted):
+    for mine, other in _aligned(actual, expected):
         if mine.italic and mine.size != SIZE and not (other.italic and other.size != SIZE):
             wrong[f"{short(mine.text, 60)} is italic and has {mine.size} points"] = None
         if other.italic and other.size == SIZE and not mine.italic:

@@ -21,13 +21,13 @@ def check_no_duplicates(result: str | None, expected: str | None, *, strict_upst
             order.
     """
 
-    def judge(found: Counter[str], wanted: Counter[str]) -> MetricValue:
-        if not wanted and not strict_upstream:
+    def judge(actual: Counter[str], expected: Counter[str]) -> MetricValue:
+        if not expected and not strict_upstream:
             raise EvaluatorFailed("the document to compare with names no train")
-        repeated = wanted if strict_upstream else found
+        repeated = expected if strict_upstream else actual
         wrong = [f"train {short(train)} is there {times} times" for train, times in repeated.items() if times > 1]
-        wrong += [f"train {short(train)} is missing" for train in wanted if train not in found]
-        wrong += [f"train {short(train)} should not be there" for train in found if train not in wanted]
-        return first_wrong(wrong, f"all {len(wanted)} trains are there once")
+        wrong += [f"train {short(train)} is missing" for train in expected if train not in actual]
+        wrong += [f"train {short(train)} should not be there" for train in actual if train not in expected]
+        return first_wrong(wrong, f"all {len(expected)} trains are there once")
 
     return compared(result, expected, trains, judge)

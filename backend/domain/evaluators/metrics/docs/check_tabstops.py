@@ -47,16 +47,16 @@ def check_tabstops(
     if width <= 0:
         raise EvaluatorFailed("the page of the document to compare with has no room for text")
 
-    def judge(found: list[Line], wanted: list[Line]) -> MetricValue:
-        if not wanted:
+    def judge(actual: list[Line], expected: list[Line]) -> MetricValue:
+        if not expected:
             raise EvaluatorFailed("the document to compare with has no text")
-        if len(found) != len(wanted):
-            return verdict(met=False, reason=f"{len(found)} paragraphs with text, expected {len(wanted)}")
+        if len(actual) != len(expected):
+            return verdict(met=False, reason=f"{len(actual)} paragraphs with text, expected {len(expected)}")
         if word_number_split_by_tabstop is not None:
-            reason = _wrong_words(found, word_number_split_by_tabstop, index)
+            reason = _wrong_words(actual, word_number_split_by_tabstop, index)
             if reason:
                 return verdict(met=False, reason=reason)
-        return _distance(found, wanted, width)
+        return _distance(actual, expected, width)
 
     return compared(result, expected, _lines, judge)
 
@@ -75,8 +75,8 @@ def _lines(document: "Document") -> list[Line]:
 def _stops(paragraph: Element) -> list[tuple[str, int]]:
     """Cleared tab stops and the left one at 0, which every text has, do not count."""
     tabs = paragraph.find(f"{w('pPr')}/{w('tabs')}")
-    found = [] if tabs is None else [(stop.get(w("val")), _EMU * round(float(stop.get(w("pos"))))) for stop in tabs]
-    stops = [(_SAME.get(kind, kind), place) for kind, place in found]
+    tab_stops = [] if tabs is None else [(stop.get(w("val")), _EMU * round(float(stop.get(w("pos"))))) for stop in tabs]
+    stops = [(_SAME.get(kind, kind), place) for kind, place in tab_stops]
     return [(kind, place) for kind, place in stops if kind != "clear" and (kind, place) != ("left", 0)]
 
 
@@ -89,15 +89,15 @@ def _wrong_words(lines: list[Line], number: int, index: int) -> str:
     return ""
 
 
-def _distance(found: list[Line], wanted: list[Line], width: int) -> MetricValue:
+def _distance(actual: list[Line], expected: list[Line], width: int) -> MetricValue:
     total = 0.0
     reasons: list[str] = []
-    for place, (mine, other) in enumerate(zip(found, wanted, strict=True), start=1):
+    for place, (mine, other) in enumerate(zip(actual, expected, strict=True), start=1):
         if [kind for kind, _ in mine.stops] != [kind for kind, _ in other.stops]:
             return verdict(met=False, reason=f"line {place} has tab stops {mine.stops}, expected {other.stops}")
         away = sum(abs(one - two) for (_, one), (_, two) in zip(mine.stops, other.stops, strict=True)) / width
         if away and len(reasons) < 5:  # noqa: PLR2004 - enough for a person.
             reasons.append(f"the tab stops of line {place} are {away:.2%} of the text's width away")
         total += away
-    value = max(0.0, 1 - total / len(found))
+    value = max(0.0, 1 - total / len(actual))
     return MetricValue(value=value, reasons=tuple(reasons) or ("all tab stops are where they should be",))

@@ -29,14 +29,14 @@ def compare_contains_image(result: str | None, expected: str | None, *, strict_u
             return [[_has_picture(paragraph)] for paragraph in paragraphs(document)]
         return [["graphicData" in run.element.xml for run in paragraph.runs] for paragraph in document.paragraphs]
 
-    def judge(found: list[list[bool]], wanted: list[list[bool]]) -> MetricValue:
+    def judge(actual: list[list[bool]], expected: list[list[bool]]) -> MetricValue:
         if not strict_upstream:
-            missing = len(wanted) - len(found)
-            found = found + [[False]] * missing
-            wanted = wanted + [[False]] * -missing
+            missing = len(expected) - len(actual)
+            actual = actual + [[False]] * missing
+            expected = expected + [[False]] * -missing
         wrong = [
             f"paragraph {number} has {'no picture' if theirs else 'a picture'}, expected otherwise"
-            for number, (mine, other) in enumerate(zip(found, wanted, strict=False), start=1)
+            for number, (mine, other) in enumerate(zip(actual, expected, strict=False), start=1)
             for one, theirs in zip(mine, other, strict=False)
             if one != theirs
         ]

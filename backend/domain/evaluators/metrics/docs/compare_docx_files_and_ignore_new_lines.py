@@ -23,5 +23,5 @@ def compare_docx_files_and_ignore_new_lines(
         result,
         expected,
         lambda document: [text for text in texts(document) if text],
-        lambda found, wanted: compare_texts(found, wanted, how),
+        lambda actual, expected: compare_texts(actual, expected, how),
     )

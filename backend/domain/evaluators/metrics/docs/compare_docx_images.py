@@ -50,15 +50,15 @@ def _pictures(names: Sequence[str], parts: Mapping[str, bytes]) -> list[Picture]
     return [known[name] for name in names]
 
 
-def _judge(found: list[Picture], wanted: list[Picture]) -> MetricValue:
-    if len(found) != len(wanted):
-        return verdict(met=False, reason=f"the document shows {len(found)} pictures, expected {len(wanted)}")
+def _judge(actual: list[Picture], expected: list[Picture]) -> MetricValue:
+    if len(actual) != len(expected):
+        return verdict(met=False, reason=f"the document shows {len(actual)} pictures, expected {len(expected)}")
     wrong = [
         f"picture {number} ({mine.words}) is not the expected one ({other.words})"
-        for number, (mine, other) in enumerate(zip(found, wanted, strict=True), start=1)
+        for number, (mine, other) in enumerate(zip(actual, expected, strict=True), start=1)
         if mine.shows != other.shows
     ]
-    return first_wrong(wrong, f"all {len(wanted)} pictures are the same")
+    return first_wrong(wrong, f"all {len(expected)} pictures are the same")
 
 
 def _shown(data: bytes) -> Picture:

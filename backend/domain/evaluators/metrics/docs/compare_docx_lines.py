@@ -24,13 +24,13 @@ def compare_docx_lines(result: str | None, expected: str | None, *, strict_upstr
     """
 
     def lines(document: "Document") -> Counter[str]:
-        found = Counter(text.strip() for text in texts(document) if text.strip())
-        return Counter(dict.fromkeys(found, 1)) if strict_upstream else found
+        counts = Counter(text.strip() for text in texts(document) if text.strip())
+        return Counter(dict.fromkeys(counts, 1)) if strict_upstream else counts
 
     return compared(result, expected, lines, _judge)
 
 
-def _judge(found: Counter[str], wanted: Counter[str]) -> MetricValue:
-    wrong = [f"the line {short(line)} is missing" for line in wanted - found]
-    wrong += [f"the line {short(line)} should not be there" for line in found - wanted]
-    return first_wrong(wrong, f"all {wanted.total()} lines are there, and no other")
+def _judge(actual: Counter[str], expected: Counter[str]) -> MetricValue:
+    wrong = [f"the line {short(line)} is missing" for line in expected - actual]
+    wrong += [f"the line {short(line)} should not be there" for line in actual - expected]
+    return first_wrong(wrong, f"all {expected.total()} lines are there, and no other")

@@ -22,33 +22,33 @@ def compare_docx_tables(result: str | None, expected: str | None) -> MetricValue
 
 
 def _tables(document: "Document") -> list[Table]:
-    found = document.element.body.iterchildren(w("tbl"))
-    return [(columns(table), [[text.strip() for text in row] for row in grid(table)]) for table in found]
+    tables = document.element.body.iterchildren(w("tbl"))
+    return [(columns(table), [[text.strip() for text in row] for row in grid(table)]) for table in tables]
 
 
-def _judge(found: list[Table], wanted: list[Table]) -> MetricValue:
-    if len(found) != len(wanted):
-        return verdict(met=False, reason=f"the document has {len(found)} tables, expected {len(wanted)}")
+def _judge(actual: list[Table], expected: list[Table]) -> MetricValue:
+    if len(actual) != len(expected):
+        return verdict(met=False, reason=f"the document has {len(actual)} tables, expected {len(expected)}")
     wrong = [
         reason
-        for number, (mine, other) in enumerate(zip(found, wanted, strict=True), start=1)
+        for number, (mine, other) in enumerate(zip(actual, expected, strict=True), start=1)
         for reason in _differences(f"table {number}", mine, other)
     ]
-    return first_wrong(wrong, f"all {len(wanted)} tables are the same")
+    return first_wrong(wrong, f"all {len(expected)} tables are the same")
 
 
-def _differences(name: str, found: Table, wanted: Table) -> list[str]:
-    mine, other = ((layout, len(cells)) for layout, cells in (found, wanted))
+def _differences(name: str, actual: Table, expected: Table) -> list[str]:
+    mine, other = ((layout, len(cells)) for layout, cells in (actual, expected))
     if mine != other:
         return [f"{name} has {mine[1]} rows of {mine[0]} columns, expected {other[1]} of {other[0]}"]
     wrong = []
-    for row, (cells, wanted_cells) in enumerate(zip(found[1], wanted[1], strict=True), start=1):
-        if len(cells) != len(wanted_cells):
-            wrong.append(f"{name}, row {row} has {len(cells)} cells, expected {len(wanted_cells)}")
+    for row, (cells, expected_cells) in enumerate(zip(actual[1], expected[1], strict=True), start=1):
+        if len(cells) != len(expected_cells):
+            wrong.append(f"{name}, row {row} has {len(cells)} cells, expected {len(expected_cells)}")
             continue
         wrong += [
-            f"{name}, row {row}, column {column}: got {short(cell)}, expected {short(wanted_cell)}"
-            for column, (cell, wanted_cell) in enumerate(zip(cells, wanted_cells, strict=True), start=1)
-            if cell != wanted_cell
+            f"{name}, row {row}, column {column}: got {short(cell)}, expected {short(expected_cell)}"
+            for column, (cell, expected_cell) in enumerate(zip(cells, expected_cells, strict=True), start=1)
+            if cell != expected_cell
         ]
     return wrong

@@ -28,8 +28,8 @@ def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_u
         strict_upstream: what a style or the document's defaults say does not count, runs without text do, links do not,
             and a document without text is right.
     """
-    wanted = rules.get("font_name")
-    if not isinstance(wanted, str):
+    expected = rules.get("font_name")
+    if not isinstance(expected, str):
         raise EvaluatorFailed("`rules.font_name` is missing")
 
     def take(document: "Document") -> Fonts:
@@ -41,14 +41,14 @@ def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_u
             if (text := run_text(run)).strip() or strict_upstream
         ]
 
-    def judge(found: Fonts) -> MetricValue:
-        if not found and not strict_upstream:
+    def judge(fonts: Fonts) -> MetricValue:
+        if not fonts and not strict_upstream:
             return verdict(met=False, reason="the document has no text")
         wrong = [
-            f"paragraph {number}: {short(text, 40)} is in {short(font)}, expected {wanted!r}"
-            for number, text, font in found
-            if font != wanted
+            f"paragraph {number}: {short(text, 40)} is in {short(font)}, expected {expected!r}"
+            for number, text, font in fonts
+            if font != expected
         ]
-        return first_wrong(wrong, f"all text is in {wanted}")
+        return first_wrong(wrong, f"all text is in {expected}")
 
     return judged(result, take, judge)

@@ -29,19 +29,19 @@ def compare_highlighted_text(result: str | None, expected: str | None, *, strict
     return compared(result, expected, _as_published if strict_upstream else _highlighted, _judge)
 
 
-def _judge(found: Sequence[str], wanted: Sequence[str]) -> MetricValue:
+def _judge(actual: Sequence[str], expected: Sequence[str]) -> MetricValue:
     wrong = [
         f"highlighted: {short(mine)}, expected {short(other)}"
-        for mine, other in zip_longest(found, wanted)
+        for mine, other in zip_longest(actual, expected)
         if mine != other
     ]
-    return first_wrong(wrong, f"{len(wanted)} highlighted texts, all as expected")
+    return first_wrong(wrong, f"{len(expected)} highlighted texts, all as expected")
 
 
 def _highlighted(document: "Document") -> list[str]:
     styles = Styles(document)
-    found = ("".join(_letters(styles, paragraph)) for paragraph in visible(document.element.body, w("p")))
-    return [text for text in found if text]
+    texts = ("".join(_letters(styles, paragraph)) for paragraph in visible(document.element.body, w("p")))
+    return [text for text in texts if text]
 
 
 def _letters(styles: Styles, paragraph: Element) -> list[str]:
@@ -50,9 +50,9 @@ def _letters(styles: Styles, paragraph: Element) -> list[str]:
 
 
 def _as_published(document: "Document") -> list[str]:
-    found = set()
+    texts = set()
     for run in document.element.iter(w("r")):
         mark, text = next(run.iter(w("highlight")), None), next(run.iter(w("t")), None)
         if mark is not None and mark.get(w("val")) != "none" and text is not None:
-            found.add(text.text or "")
-    return sorted(found)
+            texts.add(text.text or "")
+    return sorted(texts)

@@ -33,9 +33,9 @@ def compare_image_text(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     Raises:
         EvaluatorFailed: the rules have no meaning, or the reading took longer than it may, as on a busy machine.
     """
-    wanted = rules.get("text")
-    if rules.get("type") != "text" or not isinstance(wanted, str):
-        raise EvaluatorFailed(f"a rule of type {rules.get('type')!r} with text {wanted!r} has no meaning")
+    expected = rules.get("text")
+    if rules.get("type") != "text" or not isinstance(expected, str):
+        raise EvaluatorFailed(f"a rule of type {rules.get('type')!r} with text {expected!r} has no meaning")
     picture, reason = _picture(result)
     if picture is None:
         return verdict(met=False, reason=reason)
@@ -45,10 +45,10 @@ def compare_image_text(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     for text in readings(picture):
         if text is None:
             raise EvaluatorFailed(f"the picture could not be read within {SECONDS:g} s")
-        if " ".join(wanted.split()) in text:
-            return verdict(met=True, reason=f"{wanted!r} is in the picture: {short(text)}")
+        if " ".join(expected.split()) in text:
+            return verdict(met=True, reason=f"{expected!r} is in the picture: {short(text)}")
         looked.append(short(text))
-    return verdict(met=False, reason=f"{wanted!r} is not in what was read: {'; '.join(looked)}")
+    return verdict(met=False, reason=f"{expected!r} is not in what was read: {'; '.join(looked)}")
 
 
 def _picture(path: str | None) -> tuple["Image | None", str]:

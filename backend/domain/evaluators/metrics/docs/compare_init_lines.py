@@ -17,12 +17,12 @@ def compare_init_lines(result: str | None, expected: str | None, *, strict_upstr
         strict_upstream: a document without any paragraph is like every other.
     """
 
-    def judge(found: list[str], wanted: list[str]) -> MetricValue:
-        if not found and wanted and not strict_upstream:
+    def judge(actual: list[str], expected: list[str]) -> MetricValue:
+        if not actual and expected and not strict_upstream:
             return verdict(met=False, reason="the document has no paragraph")
-        for number, (mine, other) in enumerate(zip(found, wanted, strict=False), start=1):
+        for number, (mine, other) in enumerate(zip(actual, expected, strict=False), start=1):
             if mine != other:
                 return verdict(met=False, reason=f"paragraph {number} is {short(mine)}, expected {short(other)}")
-        return verdict(met=True, reason=f"the first {min(len(found), len(wanted))} paragraphs are the same")
+        return verdict(met=True, reason=f"the first {min(len(actual), len(expected))} paragraphs are the same")
 
     return compared(result, expected, texts, judge)

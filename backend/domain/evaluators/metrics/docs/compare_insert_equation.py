@@ -36,14 +36,14 @@ def _equations(document: "Document") -> list[bool]:
     return [next(visible(paragraph, _FORMULA, w("object")), None) is not None for paragraph in paragraphs(document)]
 
 
-def _judge(found: list[bool], wanted: list[bool]) -> MetricValue:
-    if not any(wanted):
+def _judge(actual: list[bool], expected: list[bool]) -> MetricValue:
+    if not any(expected):
         raise EvaluatorFailed("the document to compare with has no equation")
-    have = dict(enumerate(found))
+    have = dict(enumerate(actual))
     wrong = [
-        f"paragraph {place + 1} has no equation" for place, one in enumerate(wanted) if one and not have.get(place)
+        f"paragraph {place + 1} has no equation" for place, one in enumerate(expected) if one and not have.get(place)
     ]
-    return first_wrong(wrong, f"all {sum(wanted)} paragraphs with equations have one")
+    return first_wrong(wrong, f"all {sum(expected)} paragraphs with equations have one")
 
 
 def _objects(document: "Document") -> list[list[bool]]:
@@ -54,6 +54,6 @@ def _has_object(run: Element) -> bool:
     return next(run.iter(w("object")), None) is not None
 
 
-def _judge_as_published(found: list[list[bool]], wanted: list[list[bool]]) -> MetricValue:
-    pairs = (pair for mine, other in zip(found, wanted, strict=False) for pair in zip(mine, other, strict=False))
+def _judge_as_published(actual: list[list[bool]], expected: list[list[bool]]) -> MetricValue:
+    pairs = (pair for mine, other in zip(actual, expected, strict=False) for pair in zip(mine, other, strict=False))
     return verdict(any(map(all, pairs)), "some run of both documents should hold an embedded object")

@@ -33,15 +33,15 @@ def compare_line_spacing(result: str | None, expected: str | None, *, strict_ups
     return with_same_text(result, expected, take, _judge)
 
 
-def _judge(found: list[Spacing], wanted: list[Spacing]) -> MetricValue:
-    if len(found) != len(wanted):
-        return verdict(met=False, reason=f"{len(found)} paragraphs, expected {len(wanted)}")
+def _judge(actual: list[Spacing], expected: list[Spacing]) -> MetricValue:
+    if len(actual) != len(expected):
+        return verdict(met=False, reason=f"{len(actual)} paragraphs, expected {len(expected)}")
     wrong = [
         f"paragraph {number} has line spacing {_words(mine)}, expected {_words(other)}"
-        for number, (mine, other) in enumerate(zip(found, wanted, strict=True), start=1)
+        for number, (mine, other) in enumerate(zip(actual, expected, strict=True), start=1)
         if mine != other
     ]
-    return first_wrong(wrong, f"the line spacing of all {len(wanted)} paragraphs is the same")
+    return first_wrong(wrong, f"the line spacing of all {len(expected)} paragraphs is the same")
 
 
 def _words(spacing: Spacing) -> str:

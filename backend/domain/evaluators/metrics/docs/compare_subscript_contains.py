@@ -32,9 +32,9 @@ def compare_subscript_contains(
     return compared(result, expected, take, _judge)
 
 
-def _judge(found: Places, wanted: Places) -> MetricValue:
-    both = {number: bits & wanted.get(number, 0) for number, bits in found.items()}
-    mine, other, shared = (sum(bits.bit_count() for bits in places.values()) for places in (found, wanted, both))
+def _judge(actual: Places, expected: Places) -> MetricValue:
+    both = {number: bits & expected.get(number, 0) for number, bits in actual.items()}
+    mine, other, shared = (sum(bits.bit_count() for bits in places.values()) for places in (actual, expected, both))
     return verdict(shared, f"{mine} subscripts, {other} expected, {shared} in the same place")
 
 

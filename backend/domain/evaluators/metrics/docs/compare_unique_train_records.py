@@ -25,13 +25,13 @@ def compare_unique_train_records(result: str | None, expected: Sequence[str | No
     gold, before = (expectation(path, lines) for path in expected[:_FILES])
     known = set(before)
 
-    def judge(found: list[str]) -> MetricValue:
-        times, wanted = trains_of(found), trains_of(gold)
-        wrong = [f"the line {short(line)} was not there before" for line in dict.fromkeys(found) if line not in known]
+    def judge(records: list[str]) -> MetricValue:
+        times, expected_times = trains_of(records), trains_of(gold)
+        wrong = [f"the line {short(line)} was not there before" for line in dict.fromkeys(records) if line not in known]
         wrong += [f"train {short(train)} is there {number} times" for train, number in times.items() if number > 1]
-        wrong += [f"train {short(train)} is missing" for train in wanted if train not in times]
-        wrong += [f"train {short(train)} should not be there" for train in times if train not in wanted]
-        wrong += [f"{len(found)} lines, expected {len(gold)}"] * (len(found) != len(gold))
-        return first_wrong(wrong, f"all {len(wanted)} trains are there once")
+        wrong += [f"train {short(train)} is missing" for train in expected_times if train not in times]
+        wrong += [f"train {short(train)} should not be there" for train in times if train not in expected_times]
+        wrong += [f"{len(records)} lines, expected {len(gold)}"] * (len(records) != len(gold))
+        return first_wrong(wrong, f"all {len(expected_times)} trains are there once")
 
     return judged(result, lines, judge)

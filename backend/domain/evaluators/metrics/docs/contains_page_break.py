@@ -29,16 +29,16 @@ def contains_page_break(
         rules: `page_break_count`, optional; WindowsAgentArena's form has no rules at all.
         strict_upstream: only characters count, those of the body's runs.
     """
-    wanted = (rules or {}).get("page_break_count")
-    if wanted is not None and (not isinstance(wanted, int) or isinstance(wanted, bool)):
-        raise EvaluatorFailed(f"`page_break_count` is {wanted!r}, which is no number")
+    expected = (rules or {}).get("page_break_count")
+    if expected is not None and (not isinstance(expected, int) or isinstance(expected, bool)):
+        raise EvaluatorFailed(f"`page_break_count` is {expected!r}, which is no number")
 
-    def judge(found: tuple[int, int, int]) -> MetricValue:
-        published, characters, before = found
+    def judge(breaks: tuple[int, int, int]) -> MetricValue:
+        published, characters, before = breaks
         counts = {published} if strict_upstream else {published, characters, characters + before}
         words = f"{characters} page breaks and {before} paragraphs that begin a page"
-        met = max(counts) > 0 and (wanted is None or wanted in counts)
-        return verdict(met, f"{words}, expected {'at least one' if wanted is None else wanted}")
+        met = max(counts) > 0 and (expected is None or expected in counts)
+        return verdict(met, f"{words}, expected {'at least one' if expected is None else expected}")
 
     return judged(result, _breaks, judge)
 
@@ -47,7 +47,10 @@ def _breaks(document: "Document") -> tuple[int, int, int]:
     """Breaks as published, all breaks that are characters, paragraphs that begin a page."""
     styles, body = Styles(document), paragraphs(document)
     published = sum(
-        _is_break(found) for paragraph in body for run in paragraph.iterchildren(w("r")) for found in run.iter(w("br"))
+        _is_break(element)
+        for paragraph in body
+        for run in paragraph.iterchildren(w("r"))
+        for element in run.iter(w("br"))
     )
     characters = sum(map(_is_break, visible(document.element.body, w("br"))))
     return published, characters, sum(styles.breaks_before(paragraph) for paragraph in body)

@@ -24,8 +24,8 @@ def evaluate_alignment(result: str | None, *, strict_upstream: bool = False) -> 
         strict_upstream: sentences whose words are divided by single blanks are right, those of three words wrong.
     """
 
-    def judge(found: list[str]) -> MetricValue:
-        sentences = [sentence for text in found for sentence in text.split(".")]
+    def judge(paragraphs: list[str]) -> MetricValue:
+        sentences = [sentence for text in paragraphs for sentence in text.split(".")]
         rule: Callable[[str], bool] = _as_published if strict_upstream else _apart
         concerned = [sentence for sentence in sentences if len(sentence.split()) >= _WORDS]
         if not concerned and not strict_upstream:

@@ -36,13 +36,13 @@ def evaluate_colored_words_in_tables(
             tables' words nor ask for tables.
     """
     if strict_upstream:
-        return with_same_text(result, expected, _pieces, lambda found, _: _colored(found, threshold))
+        return with_same_text(result, expected, _pieces, lambda actual, _: _colored(actual, threshold))
 
-    def judge(found: Words, wanted: Words) -> MetricValue:
-        mine, other = ([word for word, _ in words] for words in (found, wanted))
+    def judge(actual: Words, expected: Words) -> MetricValue:
+        mine, other = ([word for word, _ in words] for words in (actual, expected))
         if mine != other:
             return verdict(met=False, reason=f"the tables hold {len(mine)} words, other than the {len(other)} expected")
-        return _colored([word for word in found if word[0][0].isalpha()], threshold)
+        return _colored([word for word in actual if word[0][0].isalpha()], threshold)
 
     return with_same_text(result, expected, _words, judge)
 
@@ -51,14 +51,14 @@ def _colored(words: Words, threshold: float) -> MetricValue:
     from functools import cache
 
     @cache
-    def near(colors: frozenset[Color], wanted: tuple[int, int, int]) -> bool:
-        others = colors - {wanted}
-        return all(color is not None and difference(color, wanted) <= threshold for color in others)
+    def near(colors: frozenset[Color], expected: tuple[int, int, int]) -> bool:
+        others = colors - {expected}
+        return all(color is not None and difference(color, expected) <= threshold for color in others)
 
     wrong = []
     for word, colors in words:
-        name, wanted = ("red", _RED) if word[0] in "aeiouAEIOU" else ("blue", _BLUE)
-        if not near(colors, wanted):
+        name, expected = ("red", _RED) if word[0] in "aeiouAEIOU" else ("blue", _BLUE)
+        if not near(colors, expected):
             wrong.append(f"{short(word, 40)} should be {name}, it is {_names(colors)}")
     return first_wrong(wrong, f"all {len(words)} words in tables have their colour")
 

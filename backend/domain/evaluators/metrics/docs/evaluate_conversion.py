@@ -21,10 +21,10 @@ def evaluate_conversion(result: str | None, *, strict_upstream: bool = False) ->
         strict_upstream: a document without text is right.
     """
 
-    def judge(found: list[str]) -> MetricValue:
-        if not any(map(str.strip, found)) and not strict_upstream:
+    def judge(pieces: list[str]) -> MetricValue:
+        if not any(map(str.strip, pieces)) and not strict_upstream:
             return verdict(met=False, reason="the document has no text")
-        wrong = [f"{short(text, 60)} is in capitals" for text in found if text.isupper()]
+        wrong = [f"{short(text, 60)} is in capitals" for text in pieces if text.isupper()]
         return first_wrong(wrong, "no text is in capitals")
 
     return judged(result, _pieces, judge)

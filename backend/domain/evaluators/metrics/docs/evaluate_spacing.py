@@ -28,7 +28,7 @@ def evaluate_spacing(result: str | None, *, strict_upstream: bool = False) -> Me
         styles = Styles(document, direct=strict_upstream)
         return [styles.line_spacing(paragraph) for paragraph in paragraphs(document)[:3]]
 
-    def judge(found: list[tuple[str, int] | None]) -> MetricValue:
-        return verdict(found == _WANTED, f"the first paragraphs have line spacings {found}, expected {_WANTED}")
+    def judge(spacings: list[tuple[str, int] | None]) -> MetricValue:
+        return verdict(spacings == _WANTED, f"the first paragraphs have line spacings {spacings}, expected {_WANTED}")
 
     return judged(result, take, judge)

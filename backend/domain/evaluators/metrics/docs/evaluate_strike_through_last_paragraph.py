@@ -38,10 +38,10 @@ def evaluate_strike_through_last_paragraph(
             if run_text(run).strip() or strict_upstream
         ]
 
-    def judge(found: list[tuple[str, bool]], _: list[tuple[str, bool]]) -> MetricValue:
-        if not found and not strict_upstream:
+    def judge(pieces: list[tuple[str, bool]], _: list[tuple[str, bool]]) -> MetricValue:
+        if not pieces and not strict_upstream:
             return verdict(met=False, reason="the document has no text")
-        wrong = [f"{short(text, 60)} is not struck through" for text, struck in found if not struck]
+        wrong = [f"{short(text, 60)} is not struck through" for text, struck in pieces if not struck]
         return first_wrong(wrong, "the last paragraph is struck through")
 
     return with_same_text(result, expected, take, judge)

@@ -36,8 +36,8 @@ def find_default_font(result: str | None, rules: Mapping[str, Any]) -> MetricVal
         if prop.get(f"{_OOR}name") == "Standard"
         for value in prop.findall("value")
     ]
-    found = fonts[-1] if fonts else None
-    return verdict(found == rules["font_name"], f"the default font is {short(found)}, expected {rules['font_name']!r}")
+    font = fonts[-1] if fonts else None
+    return verdict(font == rules["font_name"], f"the default font is {short(font)}, expected {rules['font_name']!r}")
 
 
 def _settings(path: str | None) -> tuple[Element | None, str]:

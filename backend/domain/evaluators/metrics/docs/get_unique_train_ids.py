@@ -16,7 +16,7 @@ def get_unique_train_ids(result: str | None) -> MetricValue:
     Upstream returns the names and their number, which no score can be made of.
     """
 
-    def judge(found: Counter[str]) -> MetricValue:
-        return verdict(found, f"{len(found)} trains in {found.total()} lines: {short(sorted(found))}")
+    def judge(counts: Counter[str]) -> MetricValue:
+        return verdict(counts, f"{len(counts)} trains in {counts.total()} lines: {short(sorted(counts))}")
 
     return judged(result, trains, judge)

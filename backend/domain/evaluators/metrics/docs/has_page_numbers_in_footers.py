@@ -33,11 +33,11 @@ def has_page_numbers_in_footers(result: str | None, *, strict_upstream: bool = F
     return judged(result, take, _judge)
 
 
-def _judge(found: list[bool]) -> MetricValue:
-    if not found:
+def _judge(footers: list[bool]) -> MetricValue:
+    if not footers:
         return verdict(met=False, reason="the document has no section")
-    wrong = [f"the footer of section {number} has no page number" for number, one in enumerate(found, 1) if not one]
-    return first_wrong(wrong, f"the footers of all {len(found)} sections have a page number")
+    wrong = [f"the footer of section {number} has no page number" for number, one in enumerate(footers, 1) if not one]
+    return first_wrong(wrong, f"the footers of all {len(footers)} sections have a page number")
 
 
 def _numbered(footer: Element) -> bool:

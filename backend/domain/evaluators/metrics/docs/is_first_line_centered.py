@@ -27,8 +27,8 @@ def is_first_line_centered(result: str | None, *, strict_upstream: bool = False)
         first = next((one for one in body if strict_upstream or text_of(one).strip()), None)
         return ("", "") if first is None else (text_of(first), styles.alignment(first))
 
-    def judge(found: tuple[str, str]) -> MetricValue:
-        text, alignment = found
+    def judge(first_line: tuple[str, str]) -> MetricValue:
+        text, alignment = first_line
         if not alignment:
             return verdict(met=False, reason="the document has no text")
         return verdict(alignment == "center", f"the first line {short(text, 60)} is aligned {alignment!r}")

@@ -19,7 +19,9 @@ def is_url_shortcut_on_desktop(shortcuts: Any, rule: Any) -> MetricValue:
         rule: `{"type": "url", "url_content": address}`.
     """
     kind_of(rule, "url")
-    (wanted,) = texts([rule_of(rule, "url_content")], "`url_content`")
-    found = sorted(name for name, text in (shortcuts or {}).items() if wanted in text)
+    (address,) = texts([rule_of(rule, "url_content")], "`url_content`")
+    matches = sorted(name for name, text in (shortcuts or {}).items() if address in text)
     names = short(sorted(shortcuts or {}), 300)
-    return verdict(found, f"{short(found)} leads to {wanted}" if found else f"of {names} none leads to {wanted}")
+    return verdict(
+        matches, f"{short(matches)} leads to {address}" if matches else f"of {names} none leads to {address}"
+    )

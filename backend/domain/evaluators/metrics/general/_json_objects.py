@@ -35,19 +35,19 @@ def compare_objects(
         if strict:
             return verdict(met=False, reason="the expectation could not be read")
         raise EvaluatorFailed("the expectation could not be read")
-    found, reason = _object(result, strict=strict)
-    if found is None:
+    actual, reason = _object(result, strict=strict)
+    if actual is None:
         return verdict(met=False, reason=reason)
     if rules.get("expect_in_result"):
-        goals = [_within(key, wanted, found.get(key), strict, strict_lists_only) for key, wanted in expected.items()]
+        goals = [_within(key, value, actual.get(key), strict, strict_lists_only) for key, value in expected.items()]
     elif strict:
         # As published, the flag is compared like a key, which ends in an error and so in 0.
-        goals = [_equal(key, wanted, found.get(key), any_order=False) for key, wanted in expected.items()]
+        goals = [_equal(key, value, actual.get(key), any_order=False) for key, value in expected.items()]
         goals = [(fine and not expected.get(ANY_ORDER), words) for fine, words in goals]
     else:
         any_order = bool(rules.get(ANY_ORDER) or expected.get(ANY_ORDER))
-        wanted_keys = [key for key in expected if key != ANY_ORDER]
-        goals = [_equal(key, expected[key], found.get(key), any_order=any_order) for key in wanted_keys]
+        expected_keys = [key for key in expected if key != ANY_ORDER]
+        goals = [_equal(key, expected[key], actual.get(key), any_order=any_order) for key in expected_keys]
     return reached(goals, partial=False)
 
 
@@ -68,30 +68,30 @@ def _parsed(text: str, *, strict: bool) -> Any:
     return None
 
 
-def _equal(key: str, wanted: Any, found: Any, *, any_order: bool) -> Goal:
-    fine = wanted == found
-    if any_order and isinstance(wanted, list | tuple) and isinstance(found, list | tuple):
-        fine = sorted(map(_written, wanted)) == sorted(map(_written, found))
-    return fine, f"{key} is {short(found)}, expected {short(wanted)}"
+def _equal(key: str, expected: Any, actual: Any, *, any_order: bool) -> Goal:
+    fine = expected == actual
+    if any_order and isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
+        fine = sorted(map(_written, expected)) == sorted(map(_written, actual))
+    return fine, f"{key} is {short(actual)}, expected {short(expected)}"
 
 
 def _written(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 
-def _within(key: str, wanted: Any, found: Any, strict: bool, lists_only: bool) -> Goal:  # noqa: FBT001 - private
-    if isinstance(wanted, list | tuple):
-        fine = _one_of(wanted, found, strict=strict, lists_only=lists_only)
-    elif isinstance(wanted, str):
-        fine = isinstance(found, str | list | tuple | Mapping) and wanted in found
+def _within(key: str, expected: Any, actual: Any, strict: bool, lists_only: bool) -> Goal:  # noqa: FBT001 - private
+    if isinstance(expected, list | tuple):
+        fine = _one_of(expected, actual, strict=strict, lists_only=lists_only)
+    elif isinstance(expected, str):
+        fine = isinstance(actual, str | list | tuple | Mapping) and expected in actual
     else:
-        fine = not strict and wanted == found
-    return fine, f"{key} is {short(found)}, expected in it {short(wanted)}"
+        fine = not strict and expected == actual
+    return fine, f"{key} is {short(actual)}, expected in it {short(expected)}"
 
 
-def _one_of(wanted: Any, found: Any, *, strict: bool, lists_only: bool) -> bool:
-    if isinstance(found, list | tuple):
-        return any(one in found for one in wanted)
-    if strict and (lists_only or not isinstance(found, str)):
+def _one_of(expected: Any, actual: Any, *, strict: bool, lists_only: bool) -> bool:
+    if isinstance(actual, list | tuple):
+        return any(one in actual for one in expected)
+    if strict and (lists_only or not isinstance(actual, str)):
         return False
-    return found is not None and found in wanted
+    return actual is not None and actual in expected

@@ -10,13 +10,13 @@ from backend.domain.model.score import MetricValue
 
 def compare_sources(result: str | None, expected: str | None, lines_of: Callable[[str], list[str]]) -> MetricValue:
     """1 if both texts have the same lines after `lines_of`; the reason names the first that differs."""
-    wanted, reason = read_text(expected)
-    if wanted is None:
+    gold, reason = read_text(expected)
+    if gold is None:
         raise EvaluatorFailed(f"the file to compare with: {reason}")
-    found, reason = read_text(result)
-    if found is None:
+    actual, reason = read_text(result)
+    if actual is None:
         return verdict(met=False, reason=reason)
-    mine, other = lines_of(found), lines_of(wanted)
+    mine, other = lines_of(actual), lines_of(gold)
     for number, (left, right) in enumerate(zip(mine, other, strict=False), start=1):
         if left != right:
             return verdict(met=False, reason=f"line {number} of what counts is {short(left)}, expected {short(right)}")

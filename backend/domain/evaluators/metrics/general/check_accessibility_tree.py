@@ -39,10 +39,10 @@ def check_accessibility_tree(
     names = namespaces(osname if strict_upstream else "ubuntu")
     value, reasons = 1.0, []
     for one in rules:
-        found = _select(tree, one, names)
-        score = _score(found, one)
+        elements = _select(tree, one, names)
+        score = _score(elements, one)
         value *= score
-        reasons.append(f"{len(found)} elements for {short(one.get('xpath') or one.get('selectors'))}: {score:g}")
+        reasons.append(f"{len(elements)} elements for {short(one.get('xpath') or one.get('selectors'))}: {score:g}")
         if value == 0.0:
             break
     return verdict(met=False, reason=reasons[-1]) if value == 0.0 else MetricValue(value=value, reasons=tuple(reasons))
@@ -55,24 +55,24 @@ def _select(tree: Any, one: Mapping[str, Any], names: dict[str, str]) -> list[An
 
     try:
         if "xpath" in one:
-            found = tree.xpath(one["xpath"], namespaces=names)
+            elements = tree.xpath(one["xpath"], namespaces=names)
         elif "selectors" in one:
-            found = CSSSelector(", ".join(texts(one["selectors"], "`selectors`")), namespaces=names)(tree)
+            elements = CSSSelector(", ".join(texts(one["selectors"], "`selectors`")), namespaces=names)(tree)
         else:
             raise EvaluatorFailed("a rule has neither `xpath` nor `selectors`", hint=HINT)
     except (etree.XPathError, SelectorError, TypeError, ValueError) as error:
         raise EvaluatorFailed(f"a selector cannot be used: {error}", hint=HINT) from error
-    if not isinstance(found, list):
-        raise EvaluatorFailed(f"{short(one['xpath'])} selects no elements, but gives {short(found)}", hint=HINT)
-    return found
+    if not isinstance(elements, list):
+        raise EvaluatorFailed(f"{short(one['xpath'])} selects no elements, but gives {short(elements)}", hint=HINT)
+    return elements
 
 
-def _score(found: list[Any], one: Mapping[str, Any]) -> float:
+def _score(elements: list[Any], one: Mapping[str, Any]) -> float:
     from rapidfuzz import fuzz
 
     if "text" not in one:
-        return float(bool(found))
-    contents = [getattr(element, "text", None) or "" for element in found]
+        return float(bool(elements))
+    contents = [getattr(element, "text", None) or "" for element in elements]
     contents = [content[:MAX_TEXT] for content in contents if content]
     if one.get("exact", True):
         return float(one["text"] in contents)

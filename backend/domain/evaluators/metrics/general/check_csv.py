@@ -33,5 +33,5 @@ def check_csv(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     return reached(goals, partial=False)
 
 
-def _among(wanted: Record, records: list[Record]) -> bool:
-    return any(all(key in record and record[key] == value for key, value in wanted.items()) for record in records)
+def _among(expected: Record, records: list[Record]) -> bool:
+    return any(all(key in record and record[key] == value for key, value in expected.items()) for record in records)

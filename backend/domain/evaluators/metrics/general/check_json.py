@@ -32,12 +32,12 @@ def check_json(
         return verdict(met=False, reason=reason or "the file holds no value")
     goals = []
     for one in expect:
-        found, there = _value(data, rule(one, "key"))
-        goals.append((fits(found, one) and there, _words(one, found, there=there)))
+        value, there = _value(data, rule(one, "key"))
+        goals.append((fits(value, one) and there, _words(one, value, there=there)))
     for one in unexpect:
-        found, there = _value(data, rule(one, "key"))
-        broken = fits(found, one, otherwise=strict_upstream)
-        goals.append((not broken, f"unwanted: {_words(one, found, there=there)}"))
+        value, there = _value(data, rule(one, "key"))
+        broken = fits(value, one, otherwise=strict_upstream)
+        goals.append((not broken, f"unwanted: {_words(one, value, there=there)}"))
     return reached(goals, partial=False)
 
 
@@ -52,6 +52,6 @@ def _value(data: Any, keys: Any) -> tuple[Any, bool]:
     return data, True
 
 
-def _words(wanted: Mapping[str, Any], found: Any, *, there: bool) -> str:
-    value = short(found) if there else "missing"
-    return f"{short(wanted['key'])} is {value}, rule {wanted['method']} {short(wanted['ref'])}"
+def _words(condition: Mapping[str, Any], actual: Any, *, there: bool) -> str:
+    value = short(actual) if there else "missing"
+    return f"{short(condition['key'])} is {value}, rule {condition['method']} {short(condition['ref'])}"

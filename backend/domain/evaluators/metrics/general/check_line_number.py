@@ -19,11 +19,11 @@ def check_line_number(result: str | None, rules: Mapping[str, Any]) -> MetricVal
     """1 if exactly `rules["expected"]` lines have a time `HH:MM:SS` in them; second 60 is a leap second."""
     expected = rule(rules, "expected")
     try:
-        wanted = int(expected)
+        expected_count = int(expected)
     except (TypeError, ValueError) as error:
         raise EvaluatorFailed(f"`expected` is {short(expected)}, expected a number of lines", hint=HINT) from error
-    found, reason = read_text(result)
-    if found is None:
+    text, reason = read_text(result)
+    if text is None:
         return verdict(met=False, reason=reason)
-    count = sum(_TIME.search(line) is not None for line in found.split("\n"))
-    return verdict(count == wanted, f"{count} lines have a time of day, expected {wanted}")
+    count = sum(_TIME.search(line) is not None for line in text.split("\n"))
+    return verdict(count == expected_count, f"{count} lines have a time of day, expected {expected_count}")

@@ -22,8 +22,8 @@ def check_list(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     if text is None:
         return verdict(met=False, reason=reason)
     lines = re.findall(r"[^\n]*\n|[^\n]+", text)  # with their ends: a pattern may look for them
-    goals = [_goal(pattern, lines, wanted=True) for pattern in expect]
-    goals += [_goal(pattern, lines, wanted=False) for pattern in unexpect]
+    goals = [_goal(pattern, lines, expected=True) for pattern in expect]
+    goals += [_goal(pattern, lines, expected=False) for pattern in unexpect]
     return reached(goals, partial=False)
 
 
@@ -34,7 +34,7 @@ def _patterns(rules: Mapping[str, Any], key: str) -> list[re.Pattern[str]]:
         raise EvaluatorFailed(f"`{key}` has a pattern that is none: {error}", hint=HINT) from error
 
 
-def _goal(pattern: re.Pattern[str], lines: list[str], *, wanted: bool) -> Goal:
+def _goal(pattern: re.Pattern[str], lines: list[str], *, expected: bool) -> Goal:
     line = next((line for line in lines if pattern.search(line)), None)
     where = "in no line" if line is None else f"in the line {short(line)}"
-    return (line is not None) is wanted, f"{short(pattern.pattern)} {'' if wanted else 'un'}wanted, found {where}"
+    return (line is not None) is expected, f"{short(pattern.pattern)} {'' if expected else 'un'}wanted, found {where}"

@@ -12,10 +12,10 @@ def compare_terminal_and_txt(result: str | None, terminal_output: str | None) ->
 
     The expectation is what an agent's own terminal shows, so that its absence is no fault of the task.
     """
-    found, reason = read_text(result)
-    if found is None:
+    text, reason = read_text(result)
+    if text is None:
         return verdict(met=False, reason=reason)
     if not terminal_output:
         return verdict(met=False, reason="the terminal shows nothing")
-    same = found == terminal_output.replace("\r\n", "\n")
-    return verdict(same, f"the terminal shows {short(terminal_output)}, the file has {short(found)}")
+    same = text == terminal_output.replace("\r\n", "\n")
+    return verdict(same, f"the terminal shows {short(terminal_output)}, the file has {short(text)}")

@@ -41,12 +41,12 @@ def compare_time_in_speedtest_results(
 
 
 def _asked(expected: Any) -> tuple[int, int]:
-    given = expected if isinstance(expected, Mapping) else {"minutes": expected}
+    rules = expected if isinstance(expected, Mapping) else {"minutes": expected}
     try:
-        minutes = int(given["minutes"])
+        minutes = int(rules["minutes"])
     except (KeyError, TypeError, ValueError) as error:
         raise EvaluatorFailed(f"expected a number of minutes, got {short(expected)}") from error
-    now = str(given["now"]) if "now" in given else f"{datetime.now().astimezone():%H:%M}"
+    now = str(rules["now"]) if "now" in rules else f"{datetime.now().astimezone():%H:%M}"
     clock = _CLOCK.fullmatch(now)
     if clock is None:
         raise EvaluatorFailed(f"expected the time as `HH:MM`, got {short(now)}")

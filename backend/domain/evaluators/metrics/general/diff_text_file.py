@@ -17,13 +17,13 @@ MOST_SHOWN = 5
 @register(Kind.METRIC, "diff_text_file")
 def diff_text_file(result: str | None, expected: str | None) -> MetricValue:
     """Python's `SequenceMatcher.ratio()` over lines: 2 x equal lines / all lines of both."""
-    wanted, reason = read_text(expected)
-    if wanted is None:
+    expected_text, reason = read_text(expected)
+    if expected_text is None:
         raise EvaluatorFailed(f"the file to compare with: {reason}")
-    found, reason = read_text(result)
-    if found is None:
+    text, reason = read_text(result)
+    if text is None:
         return verdict(met=False, reason=reason)
-    lines, expected_lines = found.splitlines(), wanted.splitlines()
+    lines, expected_lines = text.splitlines(), expected_text.splitlines()
     if len(lines) > MAX_LINES + len(expected_lines):
         return verdict(met=False, reason=f"the file has {len(lines)} lines, expected {len(expected_lines)}")
     if lines == expected_lines:
@@ -38,9 +38,9 @@ def diff_text_file(result: str | None, expected: str | None) -> MetricValue:
     )
 
 
-def _first(matcher: difflib.SequenceMatcher[str], found: list[str], wanted: list[str]) -> list[str]:
+def _first(matcher: difflib.SequenceMatcher[str], actual: list[str], expected: list[str]) -> list[str]:
     changes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
     return [
-        f"line {start + 1}: found {short(found[start:end])}, expected {short(wanted[low:high])}"
+        f"line {start + 1}: found {short(actual[start:end])}, expected {short(expected[low:high])}"
         for _, start, end, low, high in changes[:MOST_SHOWN]
     ]

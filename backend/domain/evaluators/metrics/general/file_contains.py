@@ -19,8 +19,8 @@ def file_contains(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     expected = texts(rule(rules, "expected"), "`expected`")
     if not expected:
         raise EvaluatorFailed("the metric was given nothing to look for", hint=HINT)
-    found, reason = read_text(result)
-    if found is None:
+    text, reason = read_text(result)
+    if text is None:
         return verdict(met=False, reason=reason)
-    missing = [short(part) for part in expected if part not in found][:MOST_SHOWN]
+    missing = [short(part) for part in expected if part not in text][:MOST_SHOWN]
     return verdict(not missing, f"lacks {', '.join(missing)}" if missing else "has all that it should")

@@ -22,15 +22,17 @@ def is_gold_text_included_in_pdf(result: str | None, expected: str | None) -> Me
         result: path of the PDF.
         expected: path of a JSON file, name -> text.
     """
-    wanted, reason = read_json(expected)
-    if reason or not isinstance(wanted, dict) or not wanted:
+    expected_texts, reason = read_json(expected)
+    if reason or not isinstance(expected_texts, dict) or not expected_texts:
         raise EvaluatorFailed(f"the file with the texts: {reason or 'no JSON object with texts'}")
-    if not all(isinstance(value, str) for value in wanted.values()):
+    if not all(isinstance(value, str) for value in expected_texts.values()):
         raise EvaluatorFailed("the file with the texts has other values, too")
     text, reason = _text(result)
     if text is None:
         return verdict(met=False, reason=reason)
-    return reached([(_dense(value) in text, f"{key}: {short(value)}") for key, value in wanted.items()], partial=False)
+    return reached(
+        [(_dense(value) in text, f"{key}: {short(value)}") for key, value in expected_texts.items()], partial=False
+    )
 
 
 def _dense(text: str) -> str:

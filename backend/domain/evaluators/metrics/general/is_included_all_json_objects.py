@@ -18,18 +18,18 @@ def is_included_all_json_objects(
         expected: path of the file whose content it should have.
         strict_upstream: as published the two are taken the other way round, so that `{}` passes.
     """
-    wanted, reason = read_json(expected)
-    if reason or not isinstance(wanted, dict):
+    gold, reason = read_json(expected)
+    if reason or not isinstance(gold, dict):
         raise EvaluatorFailed(f"the file to compare with: {reason or 'no JSON object'}")
-    found, reason = read_json(result)
-    if reason or not isinstance(found, dict):
+    actual, reason = read_json(result)
+    if reason or not isinstance(actual, dict):
         return verdict(met=False, reason=reason or "the file holds no JSON object")
     if strict_upstream:
-        found, wanted = wanted, found
-    if not wanted:
+        actual, gold = gold, actual
+    if not gold:
         return verdict(met=True, reason="nothing is asked for")
     goals: list[Goal] = [
-        (key in found and found[key] == value, f"{key} is {short(found.get(key))}, expected {short(value)}")
-        for key, value in wanted.items()
+        (key in actual and actual[key] == value, f"{key} is {short(actual.get(key))}, expected {short(value)}")
+        for key, value in gold.items()
     ]
     return reached(goals, partial=False)

@@ -19,9 +19,9 @@ def expected_picture(path: str | None) -> "Image":
 
 def pair(result: str | None, expected: str | None) -> tuple["Image | None", "Image", str]:
     """The picture that was left (or None and why there is none) and the one to compare with."""
-    wanted = expected_picture(expected)
+    gold = expected_picture(expected)
     picture, reason = read_picture(result)
-    return picture, wanted, reason
+    return picture, gold, reason
 
 
 def brightness(picture: "Image") -> float:

@@ -54,8 +54,8 @@ def _likenesses(a: "np.ndarray", b: "np.ndarray", window: int) -> "np.ndarray":
     spread = count * (_sums(apart * apart, window) + 2 * sum_joint) - squares
     above = ((2 * product).astype(np.float32) + mean_floor) * ((2 * joint).astype(np.float32) + spread_floor)
     below = (squares.astype(np.float32) + mean_floor) * (spread.astype(np.float32) + spread_floor)
-    found: np.ndarray = above / below
-    return found
+    likenesses: np.ndarray = above / below
+    return likenesses
 
 
 def _sums(plane: "np.ndarray", window: int) -> "np.ndarray":
@@ -86,23 +86,23 @@ def same_structure(one: "Image", other: "Image", threshold: float, *, strict: bo
         threshold: least similarity.
         strict: leave both aside, as upstream does.
     """
-    found, reason = _best(one, other, threshold, strict=strict)
-    if not found and not strict and (is_turned(one) or is_turned(other)):
-        found, reason = _best(upright(one), upright(other), threshold, strict=strict)
-    return found, reason
+    alike, reason = _best(one, other, threshold, strict=strict)
+    if not alike and not strict and (is_turned(one) or is_turned(other)):
+        alike, reason = _best(upright(one), upright(other), threshold, strict=strict)
+    return alike, reason
 
 
 def _best(one: "Image", other: "Image", threshold: float, *, strict: bool) -> tuple[bool, str]:
     """Programs differ in the colours that they hide behind full transparency: hidden or not, one likeness is enough."""
-    found, reason = similar(one, other, threshold)
+    alike, reason = similar(one, other, threshold)
     if strict or one.size != other.size or not has_alpha(other) or not _holes(other).any():
-        return found, reason
-    if not found:
-        found, reason = similar(on_white(one), on_white(other), threshold)
-    if not found:
-        return found, reason
-    mine, wanted = _holes(one), _holes(other)
-    share = float((mine & wanted).sum() / (mine | wanted).sum())
+        return alike, reason
+    if not alike:
+        alike, reason = similar(on_white(one), on_white(other), threshold)
+    if not alike:
+        return alike, reason
+    mine, expected = _holes(one), _holes(other)
+    share = float((mine & expected).sum() / (mine | expected).sum())
     return share >= _SAME_HOLES, f"{reason}; {share:.0%} of the transparent area is the same"
 
 

@@ -34,10 +34,10 @@ def check_config_status(result: str | None, rules: Mapping[str, Any], *, strict_
     name = " ".join(words)
     if strict_upstream:
         return verdict(_any_line(text, words, value), f"a line of {name} that ends with {value} decides")
-    found = [entry for entry in read_entries(text) if entry.words[: len(words)] == words]
-    if not found:
+    entries = [entry for entry in read_entries(text) if entry.words[: len(words)] == words]
+    if not entries:
         return verdict(met=False, reason=f"{name} is not set")
-    return verdict(found[-1].last == value, f"{name} is {short(found[-1].last)}, wanted {short(value)}")
+    return verdict(entries[-1].last == value, f"{name} is {short(entries[-1].last)}, wanted {short(value)}")
 
 
 def _any_line(text: str, words: list[str], value: str) -> bool:

@@ -35,8 +35,8 @@ def check_contrast_increase_and_structure_sim(
     words = f"contrast {mine:.3f}, of the original {old:.3f}"
     if not mine > old:
         return verdict(met=False, reason=f"{words}, wanted more")
-    found, reason = same_structure(picture, original, _LIKENESS, strict=strict_upstream)
-    return verdict(found, f"{words}; {reason}")
+    alike, reason = same_structure(picture, original, _LIKENESS, strict=strict_upstream)
+    return verdict(alike, f"{words}; {reason}")
 
 
 def _contrast(picture: "Image") -> float:

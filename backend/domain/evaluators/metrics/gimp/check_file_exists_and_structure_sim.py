@@ -23,7 +23,7 @@ def check_file_exists_and_structure_sim(
     Raises:
         EvaluatorFailed: the expected picture cannot be read.
     """
-    picture, wanted, reason = pair(result, expected)
+    picture, gold, reason = pair(result, expected)
     if picture is None:
         return verdict(met=False, reason=reason)
-    return verdict(*same_structure(picture, wanted, _LIKENESS, strict=strict_upstream))
+    return verdict(*same_structure(picture, gold, _LIKENESS, strict=strict_upstream))

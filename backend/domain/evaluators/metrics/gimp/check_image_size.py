@@ -27,15 +27,15 @@ def check_image_size(result: str | None, rules: Mapping[str, Any], *, strict_ups
     Raises:
         EvaluatorFailed: the rules want no size.
     """
-    wanted = {side: rules[side] for side in _SIDES if isinstance(rules, Mapping) and rules.get(side) is not None}
-    if not wanted or not all(isinstance(value, int) for value in wanted.values()):
+    expected = {side: rules[side] for side in _SIDES if isinstance(rules, Mapping) and rules.get(side) is not None}
+    if not expected or not all(isinstance(value, int) for value in expected.values()):
         raise EvaluatorFailed(f"the rules are {short(rules)}, expected width or height in pixels")
     picture, reason = read_picture(result)
     if picture is None:
         return verdict(met=False, reason=reason)
     trim = bool(rules.get("ignore_transparent")) or (strict_upstream and "transparency" in picture.info)
     size = dict(zip(_SIDES, _content(picture) if trim else picture.size, strict=True))
-    return verdict(all(size[side] == value for side, value in wanted.items()), f"{size}, wanted {wanted}")
+    return verdict(all(size[side] == value for side, value in expected.items()), f"{size}, wanted {expected}")
 
 
 def _content(picture: "Image") -> tuple[int, int]:

@@ -20,9 +20,9 @@ def check_palette_and_structure_sim(result: str | None, expected: str | None) ->
     Raises:
         EvaluatorFailed: the original cannot be read.
     """
-    picture, wanted, reason = pair(result, expected)
+    picture, gold, reason = pair(result, expected)
     if picture is None:
         return verdict(met=False, reason=reason)
     if picture.mode != "P":
         return verdict(met=False, reason=f"the picture has no palette, its pixels are {picture.mode}")
-    return verdict(*similar(picture, wanted, _LIKENESS))
+    return verdict(*similar(picture, gold, _LIKENESS))

@@ -27,7 +27,7 @@ def check_saturation_increase_and_structure_sim(result: str | None, expected: st
     if not mine > old:
         return verdict(met=False, reason=f"saturation {mine:.3f}, of the original {old:.3f}, wanted more")
     for name, one, other in zip("HSV", picture.convert("HSV").split(), original.convert("HSV").split(), strict=True):
-        found, reason = (True, "") if name == "S" else similar(one, other, _LIKENESS)
-        if not found:
+        alike, reason = (True, "") if name == "S" else similar(one, other, _LIKENESS)
+        if not alike:
             return verdict(met=False, reason=f"{'hue' if name == 'H' else 'lightness'}: {reason}")
     return verdict(met=True, reason=f"saturation {mine:.3f}, of the original {old:.3f}; the structure is the same")

@@ -21,7 +21,7 @@ def check_structure_sim(result: str | None, expected: str | None, *, strict_upst
     Raises:
         EvaluatorFailed: the expected picture cannot be read.
     """
-    picture, wanted, reason = pair(result, expected)
+    picture, gold, reason = pair(result, expected)
     if picture is None:
         return verdict(met=False, reason=reason)
-    return verdict(*same_structure(picture, wanted, _LIKENESS, strict=strict_upstream))
+    return verdict(*same_structure(picture, gold, _LIKENESS, strict=strict_upstream))

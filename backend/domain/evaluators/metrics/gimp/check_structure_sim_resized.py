@@ -26,13 +26,13 @@ def check_structure_sim_resized(result: str | None, expected: str | None) -> Met
     Raises:
         EvaluatorFailed: the expected picture cannot be read.
     """
-    picture, wanted, reason = pair(result, expected)
+    picture, gold, reason = pair(result, expected)
     if picture is None:
         return verdict(met=False, reason=reason)
     content = _content(picture)
     if content is None:
         return verdict(met=False, reason="the picture is fully transparent")
-    return verdict(*similar(content.resize(wanted.size), wanted, _LIKENESS))
+    return verdict(*similar(content.resize(gold.size), gold, _LIKENESS))
 
 
 def _content(picture: "Image") -> "Image | None":

@@ -34,13 +34,13 @@ def check_structure_sim_with_threshold(
 
     if not isinstance(ssim_threshold, int | float) or not 0 <= ssim_threshold <= 1:
         raise EvaluatorFailed(f"ssim_threshold is {short(ssim_threshold)}, expected a number from 0 to 1")
-    picture, wanted, reason = pair(result, expected)
+    picture, gold, reason = pair(result, expected)
     if picture is None:
         return verdict(met=False, reason=reason)
-    scaled = picture.resize(wanted.size, Image.Resampling.LANCZOS) if picture.size != wanted.size else picture
-    if min(wanted.size) < _WINDOW:
-        return verdict(*_tiny(scaled, wanted, ssim_threshold))
-    return verdict(*same_structure(scaled, wanted, ssim_threshold, strict=strict_upstream))
+    scaled = picture.resize(gold.size, Image.Resampling.LANCZOS) if picture.size != gold.size else picture
+    if min(gold.size) < _WINDOW:
+        return verdict(*_tiny(scaled, gold, ssim_threshold))
+    return verdict(*same_structure(scaled, gold, ssim_threshold, strict=strict_upstream))
 
 
 def _tiny(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:

@@ -27,11 +27,13 @@ def check_triangle_position(result: str | None, *, strict_upstream: bool = False
         return verdict(met=False, reason=reason)
     if strict_upstream:
         return verdict(_second_rarest(picture), "the second rarest colour decides")
-    found = find_triangle(picture)
-    if found is None:
+    triangle = find_triangle(picture)
+    if triangle is None:
         return verdict(met=False, reason="the picture is of one colour")
-    met = _near(found.mass, picture) or _near(found.middle, picture)
-    words = f"the triangle lies around ({found.mass[0]:.0f}, {found.mass[1]:.0f}) of {picture.width}x{picture.height}"
+    met = _near(triangle.mass, picture) or _near(triangle.middle, picture)
+    words = (
+        f"the triangle lies around ({triangle.mass[0]:.0f}, {triangle.mass[1]:.0f}) of {picture.width}x{picture.height}"
+    )
     return verdict(met, words)
 
 

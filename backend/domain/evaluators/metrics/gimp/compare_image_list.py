@@ -29,10 +29,10 @@ def compare_image_list(result: Paths, expected: Paths, *, strict_upstream: bool 
     Raises:
         EvaluatorFailed: there is no expected picture, or one cannot be read.
     """
-    mine, wanted = _listed(result), _listed(expected)
-    if not wanted:
+    mine, expected_paths = _listed(result), _listed(expected)
+    if not expected_paths:
         raise EvaluatorFailed("there is no expected picture")
-    models = [expected_picture(path) for path in wanted]
+    models = [expected_picture(path) for path in expected_paths]
     if len(mine) != len(models) and not strict_upstream:
         return verdict(met=False, reason=f"{len(mine)} pictures, expected {len(models)}")
     for number, (path, model) in enumerate(zip(mine, models, strict=False), 1):

@@ -45,8 +45,8 @@ def compare_triangle_positions(
 
 
 def _from_middle(picture: "Image") -> float | None:
-    found = find_triangle(picture)
-    return None if found is None else dist(found.mass, (picture.width / 2, picture.height / 2))
+    triangle = find_triangle(picture)
+    return None if triangle is None else dist(triangle.mass, (picture.width / 2, picture.height / 2))
 
 
 def _even_sides(picture: "Image") -> int:

@@ -22,11 +22,11 @@ def bookmark_saved(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     if text is None:
         return verdict(met=False, reason=f"there are no bookmarks: {reason}")
     try:
-        found = list(_bookmarks(json.loads(text).get("roots"), ""))
+        bookmarks = list(_bookmarks(json.loads(text).get("roots"), ""))
     except (ValueError, AttributeError, RecursionError):
         return verdict(met=False, reason="the file of bookmarks is damaged")
-    ours = [(name, folder) for url, name, folder in found if url.endswith(rules["url"])]
-    goals = [(bool(ours), f"a bookmark of {rules['url']} among {len(found)}")]
+    ours = [(name, folder) for url, name, folder in bookmarks if url.endswith(rules["url"])]
+    goals = [(bool(ours), f"a bookmark of {rules['url']} among {len(bookmarks)}")]
     if "name" in rules:
         goals.append((any(name == rules["name"] for name, _ in ours), f"called {rules['name']!r}: {ours}"))
     if "folder" in rules:

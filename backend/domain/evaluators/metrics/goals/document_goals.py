@@ -40,8 +40,8 @@ def document_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     goals += [(not some(one), f"no paragraph {short(one)}") for one in rules.get("without", ())]
     goals += [(_bold(paragraphs, text), f"{short(text)} in bold") for text in rules.get("bold", ())]
     goals += [_styled(paragraphs, text, style) for text, style in rules.get("styles", {}).items()]
-    kept = [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
-    return reached(goals, partial=bool(rules.get("partial")), kept=kept)
+    keeps = [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
+    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 
 def _bold(paragraphs: list[Any], text: str) -> bool:
@@ -56,7 +56,7 @@ def _bold(paragraphs: list[Any], text: str) -> bool:
 
 
 def _styled(paragraphs: list[Any], text: str, style: str) -> Goal:
-    found = [
+    styles = [
         paragraph.style.name if paragraph.style else "" for paragraph in paragraphs if paragraph.text.strip() == text
     ]
-    return style in found, f"{short(text)} has style {short(found)}, wanted {style!r}"
+    return style in styles, f"{short(text)} has style {short(styles)}, wanted {style!r}"

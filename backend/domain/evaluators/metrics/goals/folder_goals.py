@@ -24,8 +24,8 @@ def folder_goals(result: Contents | None, rules: Mapping[str, Any]) -> MetricVal
     if result is None:
         return verdict(met=False, reason="the folder is not there")
     goals = [_condition(result, condition) for condition in rules.get("goals", ())]
-    kept = [_condition(result, condition) for condition in rules.get("keeps", ())]
-    return reached(goals, partial=bool(rules.get("partial")), kept=kept)
+    keeps = [_condition(result, condition) for condition in rules.get("keeps", ())]
+    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 
 def _condition(contents: Contents, condition: Mapping[str, Any]) -> Goal:
@@ -45,10 +45,10 @@ def _condition(contents: Contents, condition: Mapping[str, Any]) -> Goal:
 
 
 def _as_wanted(entry: Mapping[str, str], condition: Mapping[str, Any]) -> bool:
-    wanted = condition.get("sha256")
+    digest = condition.get("sha256")
     if "content" in condition:
-        wanted = hashlib.sha256(str(condition["content"]).encode()).hexdigest()
-    if wanted is not None and entry.get("sha256") != wanted:
+        digest = hashlib.sha256(str(condition["content"]).encode()).hexdigest()
+    if digest is not None and entry.get("sha256") != digest:
         return False
     mode = entry.get("mode", "")
     if condition.get("executable") and not (mode.startswith("0o") and int(mode, 8) & 0o100):

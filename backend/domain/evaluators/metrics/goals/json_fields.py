@@ -27,14 +27,14 @@ def json_fields(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         data = json.loads(text)
     except (ValueError, RecursionError):
         return verdict(met=False, reason="the file is no JSON")
-    goals = [_field(data, path, wanted) for path, wanted in rules.get("expected", {}).items()]
+    goals = [_field(data, path, expected) for path, expected in rules.get("expected", {}).items()]
     return reached(goals, partial=bool(rules.get("partial")))
 
 
-def _field(data: Any, path: str, wanted: Any) -> Goal:
+def _field(data: Any, path: str, expected: Any) -> Goal:
     value = data
     for part in path.split("."):
         value = value.get(part, _ABSENT) if isinstance(value, dict) else _ABSENT
-    choices = wanted if isinstance(wanted, list) else [wanted]
-    found = "missing" if value is _ABSENT else short(value)
-    return value in choices, f"{path} is {found}, wanted {short(wanted)}"
+    choices = expected if isinstance(expected, list) else [expected]
+    actual = "missing" if value is _ABSENT else short(value)
+    return value in choices, f"{path} is {actual}, wanted {short(expected)}"

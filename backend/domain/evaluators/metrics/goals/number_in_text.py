@@ -17,9 +17,9 @@ def number_in_text(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if the text holds exactly one number (`1,234.5` is one) and it is `expected`, within `tolerance` (1e-9)."""
     if result is None:
         return verdict(met=False, reason="there is no text")
-    found = [float(number.replace(",", "")) for number in _NUMBER.findall(result[:100_000])]
-    if len(found) != 1:
-        return verdict(met=False, reason=f"expected one number, found {len(found)} in {short(result)}")
-    wanted, tolerance = float(rules["expected"]), float(rules.get("tolerance", 1e-9))
-    right = math.isclose(found[0], wanted, rel_tol=0.0, abs_tol=tolerance)
-    return verdict(right, f"expected {wanted:g}, found {found[0]:g}")
+    numbers = [float(number.replace(",", "")) for number in _NUMBER.findall(result[:100_000])]
+    if len(numbers) != 1:
+        return verdict(met=False, reason=f"expected one number, found {len(numbers)} in {short(result)}")
+    expected, tolerance = float(rules["expected"]), float(rules.get("tolerance", 1e-9))
+    right = math.isclose(numbers[0], expected, rel_tol=0.0, abs_tol=tolerance)
+    return verdict(right, f"expected {expected:g}, found {numbers[0]:g}")

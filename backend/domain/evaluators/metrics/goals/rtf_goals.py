@@ -40,8 +40,8 @@ def rtf_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     goals += [(not some(one), f"no paragraph {short(one)}") for one in rules.get("without", ())]
     goals += [(_marked(paragraphs, text, bold=True), f"{short(text)} in bold") for text in rules.get("bold", ())]
     goals += [(_marked(paragraphs, text, bold=False), f"{short(text)} not bold") for text in rules.get("plain", ())]
-    kept = [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
-    return reached(goals, partial=bool(rules.get("partial")), kept=kept)
+    keeps = [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
+    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 
 def _marked(paragraphs: list[Paragraph], text: str, *, bold: bool) -> bool:

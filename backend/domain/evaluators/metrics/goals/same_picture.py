@@ -19,13 +19,13 @@ def same_picture(result: str | None, expected: str | None, *, tolerance: int = 1
     wanted, reason = read_picture(expected)
     if wanted is None:
         raise EvaluatorFailed(f"the picture to compare with: {reason}")
-    found, reason = read_picture(result)
-    if found is None:
+    actual, reason = read_picture(result)
+    if actual is None:
         return verdict(met=False, reason=reason)
-    if found.size != wanted.size:
-        return verdict(met=False, reason=f"its size is {found.size}, expected {wanted.size}")
+    if actual.size != wanted.size:
+        return verdict(met=False, reason=f"its size is {actual.size}, expected {wanted.size}")
     planes = []
-    for picture in (found, wanted):
+    for picture in (actual, wanted):
         solid = Image.new("RGBA", picture.size, "white")
         solid.alpha_composite(picture.convert("RGBA"))
         planes.append(np.asarray(solid.convert("RGB"), dtype=np.int16))

@@ -23,7 +23,7 @@ def settings_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     found = {key.strip(): value.strip() for key, value in found.items()}
     goals = [_setting(key, found.get(key), wanted) for key, wanted in rules.get("expected", {}).items()]
     kept = [_setting(key, found.get(key), wanted) for key, wanted in rules.get("keeps", {}).items()]
-    return reached(goals, partial=bool(rules.get("partial")), kept=kept)
+    return reached(goals, partial=bool(rules.get("partial")), keeps=kept)
 
 
 def _setting(key: str, found: str | None, wanted: Any) -> Goal:

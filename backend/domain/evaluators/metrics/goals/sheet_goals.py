@@ -35,7 +35,7 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     if "sheets" in rules:
         names = [place.name for place in book.places]
         goals.append((names == list(rules["sheets"]), f"the sheets are {names}"))
-    return reached(goals, partial=bool(rules.get("partial")), kept=kept)
+    return reached(goals, partial=bool(rules.get("partial")), keeps=kept)
 
 
 def _cell(book: Workbook, where: str, wanted: Mapping[str, Any]) -> Goal:

@@ -4,7 +4,7 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import NO_ROUTE
-from backend.domain.evaluators.getters._routes import agreed, answer, asked, text_at
+from backend.domain.evaluators.getters._routes import agreed, answer, ask_route, text_at
 from backend.domain.model.score import Blob
 from tests.factories.desktops import linux, refuses, says_no
 from tests.fakes.desktop import FakeDesktop
@@ -13,7 +13,7 @@ SERVER = Path(__file__).parents[5] / "vm_images" / "guest_server" / "app.py"
 
 
 def of(reply: object) -> Blob:
-    return asked(linux(routes={("POST", "/check"): reply}), "/check", {"a": 1})
+    return ask_route(linux(routes={("POST", "/check"): reply}), "/check", {"a": 1})
 
 
 class TestAnswers:
@@ -29,7 +29,7 @@ class TestAnswers:
 
     def test_a_route_that_is_not_there_is_no_no(self) -> None:
         with pytest.raises(EvaluatorFailed, match="no such route"):
-            agreed(asked(linux(), "/is_details_view"))
+            agreed(ask_route(linux(), "/is_details_view"))
 
     def test_the_guest_server_says_so_in_these_words(self) -> None:
         assert NO_ROUTE in SERVER.read_text()

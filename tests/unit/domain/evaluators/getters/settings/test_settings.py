@@ -7,7 +7,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import as_json
 from backend.domain.evaluators.getters.settings import desktop_background, storage_sense_run_frequency
 from backend.domain.evaluators.getters.settings._night_light import schedule
-from backend.domain.evaluators.getters.settings._registry import asked, text
+from backend.domain.evaluators.getters.settings._registry import query_registry, text
 from backend.domain.evaluators.getters.settings._times import shown
 from backend.domain.evaluators.getters.settings.desktop_background import DesktopBackground
 from backend.domain.evaluators.getters.settings.night_light_state import KEY, NightLightState
@@ -57,7 +57,7 @@ class TestRegistry:
 
     def test_a_desktop_without_a_registry_cannot_say(self) -> None:
         with pytest.raises(EvaluatorFailed, match="registry cannot be asked"):
-            text(asked(linux(), "HKCU\\Key", "Name"))
+            text(query_registry(linux(), "HKCU\\Key", "Name"))
 
     @pytest.mark.parametrize("evidence", [[], {}, {"output": 7}])
     def test_damaged_evidence(self, evidence: Any) -> None:
