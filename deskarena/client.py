@@ -34,10 +34,10 @@ class Client:
         self._given_transport = transport
         socket = self.server.removeprefix(UNIX) if self.server.startswith(UNIX) else None
         travels = httpx.HTTPTransport(uds=socket) if socket and transport is None else transport
-        given = token if token is not None else os.environ.get("DESKARENA_TOKEN", "")
+        bearer = token if token is not None else os.environ.get("DESKARENA_TOKEN", "")
         self._http = httpx.Client(
             base_url="http://deskarena" if socket else self.server,
-            headers={"Authorization": f"Bearer {given}"} if given else {},
+            headers={"Authorization": f"Bearer {bearer}"} if bearer else {},
             timeout=httpx.Timeout(90.0, connect=5.0),
             # The service is addressed as it is named: proxies of the environment are for the world outside.
             trust_env=False,
@@ -79,13 +79,13 @@ class Client:
             try:
                 answer = self._http.request(method, path, **more)
             except httpx.TransportError as error:
-                found = ServiceError(f"{self.server} does not answer: {error or type(error).__name__}")
+                problem = ServiceError(f"{self.server} does not answer: {error or type(error).__name__}")
             else:
                 if answer.is_success:
                     return answer
-                found = _problem(answer)
-            if found.status not in {0, HTTPStatus.SERVICE_UNAVAILABLE} or time.monotonic() > deadline:
-                raise found
+                problem = _problem(answer)
+            if problem.status not in {0, HTTPStatus.SERVICE_UNAVAILABLE} or time.monotonic() > deadline:
+                raise problem
             time.sleep(PAUSE)
 
 
@@ -102,13 +102,13 @@ def _json(answer: httpx.Response) -> Any:
 
 def _problem(answer: httpx.Response) -> ServiceError:
     try:
-        said = answer.json()
+        body = answer.json()
     except ValueError:
-        said = {}
-    said = said if isinstance(said, dict) else {}
+        body = {}
+    body = body if isinstance(body, dict) else {}
     return ServiceError(
-        str(said.get("detail") or f"{answer.request.url} answered {answer.status_code}"),
+        str(body.get("detail") or f"{answer.request.url} answered {answer.status_code}"),
         status=answer.status_code,
-        code=str(said.get("code", "")),
-        hint=str(said.get("hint", "")),
+        code=str(body.get("code", "")),
+        hint=str(body.get("hint", "")),
     )

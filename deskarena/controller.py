@@ -19,18 +19,18 @@ class Controller:
 
     def get_screenshot(self) -> bytes:
         """The newest screenshot as PNG."""
-        seen = self._env._look()  # noqa: SLF001 - two halves of one thing.
-        return as_png(seen.picture, seen.media_type)
+        observation = self._env._look()  # noqa: SLF001 - two halves of one thing.
+        return as_png(observation.picture, observation.media_type)
 
     def get_accessibility_tree(self) -> str | None:
         """The newest accessibility tree as XML, if the environment asks for it."""
-        found = self._env._look().told.get("accessibility_tree")  # noqa: SLF001
-        return None if found is None else str(found)
+        tree = self._env._look().told.get("accessibility_tree")  # noqa: SLF001
+        return None if tree is None else str(tree)
 
     def get_terminal_output(self) -> str | None:
         """The newest text of the terminal, if the environment asks for it."""
-        found = self._env._look().told.get("terminal")  # noqa: SLF001
-        return None if found is None else str(found)
+        text = self._env._look().told.get("terminal")  # noqa: SLF001
+        return None if text is None else str(text)
 
     def get_vm_platform(self) -> str:
         """`Linux` or `Windows`."""

@@ -103,8 +103,8 @@ class DesktopEnv:
         """
         if action_space not in ACTION_SPACES:
             raise ValueError(f"action_space must be one of {', '.join(ACTION_SPACES)}, not {action_space!r}")
-        given = {name: value for name, value in locals().items() if name in _MEANINGLESS}
-        _warn([name for name, value in given.items() if value != _MEANINGLESS[name]] + sorted(others))
+        arguments = {name: value for name, value in locals().items() if name in _MEANINGLESS}
+        _warn([name for name, value in arguments.items() if value != _MEANINGLESS[name]] + sorted(others))
         self.provider_name, self.region, self.path_to_vm = provider_name, region, path_to_vm
         self.snapshot_name, self.headless, self.enable_proxy = snapshot_name, headless, enable_proxy
         self.client_password = client_password or "password"
@@ -219,13 +219,13 @@ class DesktopEnv:
             raise RuntimeError("the episode is over: call evaluate() or reset()")
         self._step_no += 1
         self.action_history.append(action)
-        seen = self._act(answer(action, self.action_space))
+        observation = self._act(answer(action, self.action_space))
         end = ending(action)
-        if seen is None:
+        if observation is None:
             self._over = True
             return self._get_obs(), 0, True, {"DONE": {"done": True}, "FAIL": {"fail": True}}.get(end, {"ended": True})
-        self._seen = seen
-        note = str(seen.told.get("note") or "")
+        self._seen = observation
+        note = str(observation.told.get("note") or "")
         return self._get_obs(), 0, False, {"note": note} if note else {}
 
     def evaluate(self) -> float:
@@ -258,11 +258,11 @@ class DesktopEnv:
 
     def _get_obs(self) -> dict[str, Any]:
         """The newest observation by OSWorld's keys."""
-        seen = self._look()
+        observation = self._look()
         return {
-            "screenshot": as_png(seen.picture, seen.media_type),
-            "accessibility_tree": seen.told.get("accessibility_tree") if self.require_a11y_tree else None,
-            "terminal": seen.told.get("terminal") if self.require_terminal else None,
+            "screenshot": as_png(observation.picture, observation.media_type),
+            "accessibility_tree": observation.told.get("accessibility_tree") if self.require_a11y_tree else None,
+            "terminal": observation.told.get("terminal") if self.require_terminal else None,
             "instruction": self.instruction,
         }
 

@@ -64,9 +64,9 @@ class Episode:
         self._seen, self.lost = None, False
         deadline = time.monotonic() + self._patience
         while time.monotonic() < deadline:
-            found = self._look(-1, None)
-            if found is not None:
-                return found
+            observation = self._look(-1, None)
+            if observation is not None:
+                return observation
         raise NotRunnable(f"no desktop became free within {self._patience:g} s")
 
     def act(self, answer: Mapping[str, Any]) -> Seen | None:
@@ -76,28 +76,30 @@ class Episode:
             AttemptLost: the desktop was lost; `begin` goes on in this episode on another one, `leave` gives it up.
             EpisodeLost: it was lost for good.
         """
-        seen = self._now()
-        self._answer(seen, answer)
+        observation = self._now()
+        self._answer(observation, answer)
         while True:
-            found = self._look(seen.index, seen.attempt, again=False)
-            if found is None and not self._acting:
+            latest = self._look(observation.index, observation.attempt, again=False)
+            if latest is None and not self._acting:
                 return None
-            if found is not None and found.attempt != seen.attempt:
+            if latest is not None and latest.attempt != observation.attempt:
                 self.lost = True
                 raise AttemptLost("the desktop was lost and another was prepared: reset with the same task")
-            if found is not None and found.index == seen.index:
-                self._answer(seen, answer)  # The service was broken off and has forgotten it.
-            elif found is not None:
-                return found
+            if latest is not None and latest.index == observation.index:
+                self._answer(observation, answer)  # The service was broken off and has forgotten it.
+            elif latest is not None:
+                return latest
 
-    def _answer(self, seen: Seen, answer: Mapping[str, Any]) -> None:
+    def _answer(self, observation: Seen, answer: Mapping[str, Any]) -> None:
         try:
-            self._line.post("/agent/actions", {**answer, "index": seen.index, "attempt": seen.attempt}, repeat=True)
+            self._line.post(
+                "/agent/actions", {**answer, "index": observation.index, "attempt": observation.attempt}, repeat=True
+            )
         except ServiceError as error:
             if error.status == HTTPStatus.CONFLICT:  # The desktop may have been lost before the answer came.
-                found = self._line.get("/agent")
-                self._check(found)
-                self._check_held(found)
+                episode = self._line.get("/agent")
+                self._check(episode)
+                self._check_held(episode)
             raise
 
     def finish(self) -> dict[str, Any]:
@@ -107,16 +109,16 @@ class Episode:
             AttemptLost: the desktop was lost before it.
             EpisodeLost: there is no verdict.
         """
-        self._stop(held=False)
+        self._stop(waiting=False)
         self._check_held(self._line.get("/agent"))
         deadline = time.monotonic() + self._patience
         while time.monotonic() < deadline:
-            found: dict[str, Any] = self._line.get("/agent", wait=WAIT)
-            if found["state"] == "scored":
-                return found
-            self._check(found)
-            self._check_held(found)
-            if found["acting"] and found["attempt"] != self._now().attempt:
+            episode: dict[str, Any] = self._line.get("/agent", wait=WAIT)
+            if episode["state"] == "scored":
+                return episode
+            self._check(episode)
+            self._check_held(episode)
+            if episode["acting"] and episode["attempt"] != self._now().attempt:
                 self.lost = True
                 raise AttemptLost("the desktop was lost before the verdict: reset with the same task")
         raise EpisodeLost(f"no verdict came within {self._patience:g} s")
@@ -126,26 +128,26 @@ class Episode:
 
         An episode whose desktop was lost is given up: it has no score.
         """
-        self._stop(held=True)
+        self._stop(waiting=True)
 
     def close(self) -> None:
         """Closes the connections."""
         self._line.close()
 
-    def _stop(self, *, held: bool) -> None:
-        """Ends the agent's part if it goes on; `held`: also an episode that waits to be begun anew."""
+    def _stop(self, *, waiting: bool) -> None:
+        """Ends the agent's part if it goes on; `waiting`: also an episode that waits to be begun anew."""
         try:
             if self._seen is not None:
-                found = self._line.get("/agent")
-                if held if found.get("held") else found["acting"] and not self.lost:
+                episode = self._line.get("/agent")
+                if waiting if episode.get("held") else episode["acting"] and not self.lost:
                     self._line.post("/agent/actions", self._end(self._seen), repeat=True)
         except ServiceError as error:
             # Its own end came first: nothing is left to be ended.
             if error.status != HTTPStatus.CONFLICT:
                 raise
 
-    def _end(self, seen: Seen) -> dict[str, Any]:
-        return {"index": seen.index, "attempt": seen.attempt, "stop": "steps"}
+    def _end(self, observation: Seen) -> dict[str, Any]:
+        return {"index": observation.index, "attempt": observation.attempt, "stop": "steps"}
 
     def _now(self) -> Seen:
         if self._seen is None:
@@ -153,26 +155,26 @@ class Episode:
         return self._seen
 
     def _look(self, after: int, attempt: int | None, *, again: bool = True) -> Seen | None:
-        asked = {"after": after, "attempt": attempt, "wait": WAIT, "inline": True, "again": again}
-        found = self._line.get("/agent/observation", **asked)
-        episode, told = found["episode"], found["observation"]
+        query = {"after": after, "attempt": attempt, "wait": WAIT, "inline": True, "again": again}
+        reply = self._line.get("/agent/observation", **query)
+        episode, fields = reply["episode"], reply["observation"]
         self._acting = bool(episode["acting"])
-        if told is None:
+        if fields is None:
             self._check(episode)
             if not again:
                 self._check_held(episode)
             return None
         picture, media_type = (b"", "")
-        if told["picture"]:
-            picture, media_type = self._picture(told["picture"])
-        self._seen = Seen(told["index"], episode["attempt"], told, picture, media_type)
+        if fields["picture"]:
+            picture, media_type = self._picture(fields["picture"])
+        self._seen = Seen(fields["index"], episode["attempt"], fields, picture, media_type)
         return self._seen
 
-    def _picture(self, told: dict[str, Any]) -> tuple[bytes, str]:
-        data = told.pop("data", None)
+    def _picture(self, picture: dict[str, Any]) -> tuple[bytes, str]:
+        data = picture.pop("data", None)
         if data is None:  # A service of before this could be asked for.
-            return self._line.data(told["url"])
-        return base64.b64decode(data), str(told["media_type"])
+            return self._line.data(picture["url"])
+        return base64.b64decode(data), str(picture["media_type"])
 
     def _check(self, episode: Mapping[str, Any]) -> None:
         """Raises EpisodeLost or NotRunnable where the episode has ended without a score."""

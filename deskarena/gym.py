@@ -155,10 +155,10 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         if self._episode is None or self._seen is None:
             raise RuntimeError("reset() comes first")
         before = self._seen
-        seen = self._episode.act(as_answer(action))
-        if seen is not None:
-            self._seen = seen
-            return self._observed(seen), 0.0, False, False, self._info(seen)
+        observation = self._episode.act(as_answer(action))
+        if observation is not None:
+            self._seen = observation
+            return self._observed(observation), 0.0, False, False, self._info(observation)
         result = self._episode.finish()
         self._episode.close()
         self._episode = None
@@ -190,14 +190,14 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
             self._episode.close()
         self._episode = None
 
-    def _observed(self, seen: Seen) -> dict[str, Any]:
-        picture = as_array(seen.picture, *self._size)
-        return {"screenshot": picture, "step": np.array(seen.index, dtype=np.int64)}
+    def _observed(self, observation: Seen) -> dict[str, Any]:
+        picture = as_array(observation.picture, *self._size)
+        return {"screenshot": picture, "step": np.array(observation.index, dtype=np.int64)}
 
-    def _info(self, seen: Seen, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def _info(self, observation: Seen, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
         names = ("instruction", "note", "accessibility_tree", "terminal", "clipboard", "windows")
         # Copies: what was given out is the caller's.
-        info = {name: copy.deepcopy(seen.told.get(name)) for name in names}
+        info = {name: copy.deepcopy(observation.told.get(name)) for name in names}
         info["task"] = result["task"] if result else self._task
         return info if result is None else {**info, "result": {name: result[name] for name in RESULT}}
 
@@ -220,20 +220,20 @@ def as_answer(action: Any) -> dict[str, Any]:
 def _typed(action: Mapping[str, Any]) -> dict[str, Any]:
     """An element of the environment's action space as a typed action; only the parts that its type has."""
     kind = TYPES[int(action["type"])]
-    found: dict[str, Any] = {"type": kind}
+    typed_action: dict[str, Any] = {"type": kind}
     if kind in _POINTING:
-        found |= {"x": int(action["x"]), "y": int(action["y"])}
+        typed_action |= {"x": int(action["x"]), "y": int(action["y"])}
     if kind in {"CLICK", "MOUSE_DOWN", "MOUSE_UP"}:
-        found["button"] = BUTTONS[int(action["button"])]
+        typed_action["button"] = BUTTONS[int(action["button"])]
     if kind == "CLICK":
-        found["clicks"] = int(action["clicks"]) + 1
+        typed_action["clicks"] = int(action["clicks"]) + 1
     if kind == "SCROLL":
-        found["dy"] = int(action["scroll"]) - MOST_SCROLL
+        typed_action["dy"] = int(action["scroll"]) - MOST_SCROLL
     if kind == "TYPING":
-        found["text"] = str(action["text"]) or " "
+        typed_action["text"] = str(action["text"]) or " "
     if kind in {"PRESS", "HOTKEY"}:
-        found["keys"] = [part for part in _keys(action, kind) if part]
-    return found
+        typed_action["keys"] = [part for part in _keys(action, kind) if part]
+    return typed_action
 
 
 def _keys(action: Mapping[str, Any], kind: str) -> list[str]:

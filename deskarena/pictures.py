@@ -27,7 +27,7 @@ def as_array(data: bytes, width: int, height: int) -> Any:
     if not data:
         return np.zeros((height, width, 3), dtype=np.uint8)
     with Image.open(io.BytesIO(data)) as picture:
-        found = picture.convert("RGB")
-    if found.size != (width, height):
-        found = found.resize((width, height))
-    return np.array(found, dtype=np.uint8)
+        image = picture.convert("RGB")
+    if image.size != (width, height):
+        image = image.resize((width, height))
+    return np.array(image, dtype=np.uint8)

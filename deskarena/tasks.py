@@ -15,20 +15,20 @@ def find_task(client: Client, benchmark: str, config: Mapping[str, Any]) -> str:
     Raises:
         NotRunnable: the benchmark has no such task.
     """
-    wanted, instruction = str(config.get("id", "")), str(config.get("instruction", "")).strip()
-    if wanted:
-        found = list(client.items(f"/benchmarks/{benchmark}/tasks", words=wanted.rpartition("/")[2][:200]))
-        same = [one for one in found if wanted in {one["name"], one["task"]}]
+    task_id, instruction = str(config.get("id", "")), str(config.get("instruction", "")).strip()
+    if task_id:
+        tasks = list(client.items(f"/benchmarks/{benchmark}/tasks", words=task_id.rpartition("/")[2][:200]))
+        same = [one for one in tasks if task_id in {one["name"], one["task"]}]
         if len(same) > 1:
             same = [one for one in same if one["instruction"].strip() == instruction]
         if len(same) == 1:
             return str(same[0]["task"])
     if instruction:
-        found = list(client.items(f"/benchmarks/{benchmark}/tasks", words=instruction[:200]))
-        same = [one for one in found if one["instruction"].strip() == instruction]
+        tasks = list(client.items(f"/benchmarks/{benchmark}/tasks", words=instruction[:200]))
+        same = [one for one in tasks if one["instruction"].strip() == instruction]
         if len(same) == 1:
             return str(same[0]["task"])
     raise NotRunnable(
-        f"the benchmark {benchmark!r} has no task {wanted or instruction!r}: import its files there first "
+        f"the benchmark {benchmark!r} has no task {task_id or instruction!r}: import its files there first "
         "(deskarena benchmark import)"
     )

@@ -45,30 +45,30 @@ def tracked_files(root: Path = ROOT) -> list[Path]:
 
 def findings_in(path: Path, text: str) -> list[Finding]:
     """What is wrong in one file's text."""
-    found = []
+    findings = []
     for number, line in enumerate(text.splitlines(), start=1):
         for kind, pattern in PATTERNS.items():
             match = pattern.search(line)
             if match:
-                found.append(Finding(path, number, kind, match.group()))
-    return found
+                findings.append(Finding(path, number, kind, match.group()))
+    return findings
 
 
 def check(root: Path = ROOT) -> list[Finding]:
     """What is wrong in all tracked text files."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for path in tracked_files(root):
         data = (root / path).read_bytes()
         if b"\0" not in data[:8000]:
-            found += findings_in(path, data.decode("utf-8", "replace"))
-    return found
+            findings += findings_in(path, data.decode("utf-8", "replace"))
+    return findings
 
 
 def main() -> int:
     """Prints the findings; 1 when there are any."""
-    found = check()
-    print("\n".join(map(str, found)) or "no host, path or key in tracked files")
-    return 1 if found else 0
+    findings = check()
+    print("\n".join(map(str, findings)) or "no host, path or key in tracked files")
+    return 1 if findings else 0
 
 
 if __name__ == "__main__":

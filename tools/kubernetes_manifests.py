@@ -51,35 +51,35 @@ def documents(file: Path) -> list[Any]:
 
 def patches_of(kustomization: Path) -> set[Path]:
     """Files that a kustomization changes objects by."""
-    found = documents(kustomization)
-    listed = (found[0].get("patches") or []) if found and isinstance(found[0], dict) else []
+    contents = documents(kustomization)
+    listed = (contents[0].get("patches") or []) if contents and isinstance(contents[0], dict) else []
     return {(kustomization.parent / one["path"]).resolve() for one in listed if isinstance(one, dict) and "path" in one}
 
 
 def of_kustomization(file: Path) -> Iterator[Finding]:
     """Unknown words of a kustomization, and files that it names and that are not there."""
-    for number, found in enumerate(documents(file), 1):
-        for word in sorted(set(found) - KNOWN):
+    for number, document in enumerate(documents(file), 1):
+        for word in sorted(set(document) - KNOWN):
             yield Finding(file, number, Problem(word, "unknown", "is no field of a kustomization"))
-        for name in [*(found.get("resources") or []), *(found.get("components") or [])]:
+        for name in [*(document.get("resources") or []), *(document.get("components") or [])]:
             if "://" not in name and not (file.parent / name).exists():
                 yield Finding(file, number, Problem(name, "missing", "there is no such file"))
-        for place, patch in enumerate(found.get("patches") or []):
+        for place, patch in enumerate(document.get("patches") or []):
             if "path" in patch and not (file.parent / patch["path"]).is_file():
                 yield Finding(file, number, Problem(f"patches[{place}].path", "missing", "there is no such file"))
 
 
 def of_manifest(file: Path, *, whole: bool) -> Iterator[Finding]:
     """Problems of the objects in a file; a list of steps (JSON patch) is none."""
-    for number, found in enumerate(documents(file), 1):
-        if isinstance(found, list) and not whole:
+    for number, document in enumerate(documents(file), 1):
+        if isinstance(document, list) and not whole:
             continue
-        if isinstance(found, dict) and found.get("apiVersion") in FOREIGN:
+        if isinstance(document, dict) and document.get("apiVersion") in FOREIGN:
             continue
-        for problem in problems(found):
+        for problem in problems(document):
             if whole or problem.kind != "missing":
                 yield Finding(file, number, problem)
-        if whole and isinstance(found, dict) and not (found.get("metadata") or {}).get("name"):
+        if whole and isinstance(document, dict) and not (document.get("metadata") or {}).get("name"):
             yield Finding(file, number, Problem("metadata.name", "missing", "is required"))
 
 
@@ -88,21 +88,21 @@ def findings(folder: Path) -> list[Finding]:
     files = sorted(folder.rglob("*.yaml"))
     kustomizations = [file for file in files if file.name in KUSTOMIZATIONS]
     patches = {patch for file in kustomizations for patch in patches_of(file)}
-    found: list[Finding] = []
+    results: list[Finding] = []
     for file in files:
         if file in kustomizations:
-            found += of_kustomization(file)
+            results += of_kustomization(file)
         else:
-            found += of_manifest(file, whole=file.resolve() not in patches)
-    return found
+            results += of_manifest(file, whole=file.resolve() not in patches)
+    return results
 
 
 def main() -> int:
     """Prints what is wrong, and returns whether anything is."""
-    found = [one for folder in map(Path, sys.argv[1:] or [str(FOLDER)]) for one in findings(folder)]
-    for one in found:
+    results = [one for folder in map(Path, sys.argv[1:] or [str(FOLDER)]) for one in findings(folder)]
+    for one in results:
         print(one)
-    return 1 if found else 0
+    return 1 if results else 0
 
 
 if __name__ == "__main__":

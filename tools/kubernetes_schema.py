@@ -90,13 +90,13 @@ class Problem:
         path: where, as `spec.containers[0].image`.
         kind: unknown, type, missing or word.
         message: a whole sentence's worth.
-        found: JSON's word for what is there, of a wrong type (`string`, `number`, ...).
+        json_type: JSON's word for what is there, of a wrong type (`string`, `number`, ...).
     """
 
     path: str
     kind: str
     message: str
-    found: str = ""
+    json_type: str = ""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"
@@ -125,11 +125,15 @@ def fields_of(model: str) -> Mapping[str, Field]:
     """The fields of a model by their names in JSON."""
     from kubernetes import client
 
-    found = getattr(client, model)
+    model_class = getattr(client, model)
     # A field whose name is a word of Python has another one in the class, and its own as an alias.
-    needed = {field.serialization_alias or name: field.is_required() for name, field in found.model_fields.items()}
-    names = found.attribute_map
-    return {names[name]: Field(type_, required=needed[names[name]]) for name, type_ in found.openapi_types.items()}
+    needed = {
+        field.serialization_alias or name: field.is_required() for name, field in model_class.model_fields.items()
+    }
+    names = model_class.attribute_map
+    return {
+        names[name]: Field(type_, required=needed[names[name]]) for name, type_ in model_class.openapi_types.items()
+    }
 
 
 def problems(document: Any) -> list[Problem]:
@@ -248,6 +252,6 @@ def _words(value: Any, model: str, name: str, path: str) -> Iterator[Problem]:
             yield Problem(path, "word", f"{item!r} is none of {', '.join(words)}")
 
 
-def _wrong(path: str, wanted: str, value: Any) -> Problem:
+def _wrong(path: str, type_name: str, value: Any) -> Problem:
     word = _JSON_WORDS.get(type(value), "null")
-    return Problem(path, "type", f"should be {wanted}, is {value!r:.60} ({word})", word)
+    return Problem(path, "type", f"should be {type_name}, is {value!r:.60} ({word})", word)

@@ -29,38 +29,38 @@ def build(folder: Path) -> list[Json]:
     Raises:
         BuildError: it names what is not there, patches what does not exist, or uses a feature that is not known here.
     """
-    told = _read(folder / "kustomization.yaml")[0]
-    if unknown := set(told) - KNOWN:
+    kustomization = _read(folder / "kustomization.yaml")[0]
+    if unknown := set(kustomization) - KNOWN:
         raise BuildError(f"{folder}: {', '.join(sorted(unknown))} is not known here")
     objects: list[Json] = []
-    for name in told.get("resources", []):
+    for name in kustomization.get("resources", []):
         objects += _resource(folder / name)
-    for name in told.get("components", []):
+    for name in kustomization.get("components", []):
         objects = _component((folder / name).resolve(), objects)
-    return _changed(folder, told, objects)
+    return _changed(folder, kustomization, objects)
 
 
 def _component(folder: Path, objects: list[Json]) -> list[Json]:
     """The objects with those of a component, which may change all of them."""
-    told = _read(folder / "kustomization.yaml")[0]
-    if told.get("kind") != "Component" or set(told) - KNOWN:
+    kustomization = _read(folder / "kustomization.yaml")[0]
+    if kustomization.get("kind") != "Component" or set(kustomization) - KNOWN:
         raise BuildError(f"{folder} is no component, or uses what is not known here")
-    added = [found for name in told.get("resources", []) for found in _resource(folder / name)]
-    return _changed(folder, told, objects + added)
+    added = [obj for name in kustomization.get("resources", []) for obj in _resource(folder / name)]
+    return _changed(folder, kustomization, objects + added)
 
 
-def _changed(folder: Path, told: Json, objects: list[Json]) -> list[Json]:
-    for patch in told.get("patches", []):
+def _changed(folder: Path, kustomization: Json, objects: list[Json]) -> list[Json]:
+    for patch in kustomization.get("patches", []):
         target = patch["target"]
-        chosen = [found for found in objects if _fits(found, target)]
+        chosen = [obj for obj in objects if _fits(obj, target)]
         if not chosen:
             raise BuildError(f"{folder}: no {target} to patch")
-        for found in chosen:
+        for obj in chosen:
             for change in yaml.safe_load(patch["patch"]):
-                apply(found, change)
-    for image in told.get("images", []):
+                apply(obj, change)
+    for image in kustomization.get("images", []):
         _retag(objects, image)
-    names = [identity(found) for found in objects]
+    names = [identity(obj) for obj in objects]
     if twice := {name for name in names if names.count(name) > 1}:
         raise BuildError(f"{folder}: more than one {twice}")
     return objects
@@ -72,21 +72,21 @@ def _resource(path: Path) -> list[Json]:
 
 def _read(path: Path) -> list[Json]:
     try:
-        read = [found for found in yaml.safe_load_all(path.read_text()) if found]
+        read = [obj for obj in yaml.safe_load_all(path.read_text()) if obj]
     except OSError as error:
         raise BuildError(f"{path}: {error.strerror}") from None
-    if not all(isinstance(found, dict) for found in read):
+    if not all(isinstance(obj, dict) for obj in read):
         raise BuildError(f"{path} holds what is no object")
     return read
 
 
-def identity(found: Json) -> tuple[str, str, str]:
+def identity(obj: Json) -> tuple[str, str, str]:
     """Kind, namespace and name."""
-    return found["kind"], found["metadata"].get("namespace", ""), found["metadata"]["name"]
+    return obj["kind"], obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 
-def _fits(found: Json, target: Json) -> bool:
-    kind, _, name = identity(found)
+def _fits(obj: Json, target: Json) -> bool:
+    kind, _, name = identity(obj)
     return kind == target["kind"] and re.fullmatch(target.get("name", ".*"), name) is not None
 
 
@@ -112,9 +112,9 @@ def apply(document: Any, change: Json) -> None:
         raise BuildError(f"{change['op']} is no step that is known here")
 
 
-def pod_spec(found: Json) -> Json | None:
+def pod_spec(obj: Json) -> Json | None:
     """The pod's spec in a workload; None for what makes no pods."""
-    spec: Json | None = found.get("spec", {}).get("template", {}).get("spec")
+    spec: Json | None = obj.get("spec", {}).get("template", {}).get("spec")
     return spec
 
 

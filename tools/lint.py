@@ -101,8 +101,8 @@ def overlays() -> tuple[bool, str]:
 
 def migrations() -> tuple[bool, str]:
     """The SQL that the migrations would run, checked for statements that hurt a live database."""
-    made, sql = call(BIN / "alembic", "upgrade", "head", "--sql", DATABASE_URL="postgresql+psycopg://offline/offline")
-    if not made:
+    passed, sql = call(BIN / "alembic", "upgrade", "head", "--sql", DATABASE_URL="postgresql+psycopg://offline/offline")
+    if not passed:
         return False, sql
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
         file.write(sql)
@@ -134,19 +134,19 @@ CHECKS: tuple[Callable[[], tuple[bool, str]], ...] = (
 
 def timed(check: Callable[[], tuple[bool, str]]) -> Result:
     """One check with its time; a linter that is not there has failed, too."""
-    begun = time.monotonic()
+    start = time.monotonic()
     try:
         passed, output = check()
     except (OSError, StopIteration) as error:
         passed, output = False, f"could not be run: {error!r}"
-    return Result(check.__name__, passed, output, time.monotonic() - begun)
+    return Result(check.__name__, passed, output, time.monotonic() - start)
 
 
 def main() -> int:
     """Prints a line per linter, the words of those that failed, and returns how it went."""
-    wanted = [check for check in CHECKS if not sys.argv[1:] or check.__name__ in sys.argv[1:]]
+    checks = [check for check in CHECKS if not sys.argv[1:] or check.__name__ in sys.argv[1:]]
     with ThreadPoolExecutor(max_workers=2) as pool:
-        results = list(pool.map(timed, wanted))
+        results = list(pool.map(timed, checks))
     failed = [result for result in results if not result.passed]
     for result in failed:
         print(f"--- {result.name} ---\n{result.output.rstrip()}\n")

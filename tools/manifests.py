@@ -22,10 +22,10 @@ def overlays() -> list[Path]:
 def wrong(objects: list[Json]) -> list[str]:
     """What the API would refuse."""
     return [
-        f"{' '.join(identity(found))}: {problem}"
-        for found in objects
-        if found["apiVersion"] not in FOREIGN
-        for problem in problems(found)
+        f"{' '.join(identity(obj))}: {problem}"
+        for obj in objects
+        if obj["apiVersion"] not in FOREIGN
+        for problem in problems(obj)
     ]
 
 
@@ -34,11 +34,11 @@ def main() -> int:
     failed = 0
     for folder in overlays():
         try:
-            said = wrong(build(folder))
+            lines = wrong(build(folder))
         except BuildError as error:
-            said = [str(error)]
-        failed += bool(said)
-        for line in said:
+            lines = [str(error)]
+        failed += bool(lines)
+        for line in lines:
             sys.stdout.write(f"{folder.name}: {line}\n")
     return failed
 

@@ -40,8 +40,8 @@ def words_of(plugin: Any) -> str:
     """What the plug-in's file says of itself: its docstring's first paragraph, without the leading name."""
     text = inspect.getdoc(importlib.import_module(plugin.__module__)) or ""
     paragraph = " ".join(text.split("\n\n")[0].split())
-    said = paragraph.split(":", 1)[1] if paragraph.startswith("`") and ":" in paragraph else paragraph
-    return said.strip().replace("|", "\\|")
+    description = paragraph.split(":", 1)[1] if paragraph.startswith("`") and ":" in paragraph else paragraph
+    return description.strip().replace("|", "\\|")
 
 
 def part(kind: Kind) -> list[str]:

@@ -148,8 +148,8 @@ def prepare_docs() -> bool:
 
 def install_windows_python() -> list[Path]:
     """Fills `.wine/python` with Python for Windows and the guest server's packages for it."""
-    python, wanted = WINE / "python", ("--python-platform", "x86_64-pc-windows-msvc", "--python-version", "3.11")
-    install_into(python, "requirements/guest-windows.txt", *wanted)
+    python, platform = WINE / "python", ("--python-platform", "x86_64-pc-windows-msvc", "--python-version", "3.11")
+    install_into(python, "requirements/guest-windows.txt", *platform)
     # With this file, Python would see nothing but itself: neither its environment nor what lies beside a program.
     (python / "python311._pth").unlink()
     return [python / "python.exe"]
@@ -243,8 +243,8 @@ def administrator() -> list[str] | None:
         return []
     if shutil.which("sudo") is None:
         return None
-    asked = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
-    return ["sudo", "-n"] if asked.returncode == 0 else None
+    result = subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False)
+    return ["sudo", "-n"] if result.returncode == 0 else None
 
 
 def apt_get(prefix: list[str], *arguments: str) -> bool:
@@ -277,10 +277,10 @@ def install_system(names: list[str]) -> bool:
 
 def prepare_system(lists: list[str]) -> bool:
     """Installs the system packages that are missing, or prints the command that would."""
-    wanted = wanted_packages(lists)
+    packages = wanted_packages(lists)
     if not PYTHON.exists() and ensurepip_missing():
-        wanted.insert(0, venv_package())
-    missing = missing_packages(wanted)
+        packages.insert(0, venv_package())
+    missing = missing_packages(packages)
     if not missing:
         return False
     worked = False
@@ -355,14 +355,14 @@ def main() -> int:
     if sys.version_info < OLDEST:
         say(f"Python 3.11 or later is needed, this is {sys.version.split()[0]}; name another: make PYTHON=python3.12")
         return 1
-    begun = time.monotonic()
+    start = time.monotonic()
     try:
         worked = prepare(arguments())
     except PreparationError as error:
         say(str(error))
         return 1
     if worked:
-        say(f"ready after {time.monotonic() - begun:.0f} s")
+        say(f"ready after {time.monotonic() - start:.0f} s")
     return 0
 
 

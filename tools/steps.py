@@ -78,14 +78,14 @@ def is_done(name: str, key: str) -> bool:
     return stamp.get("key") == key and all((ROOT / path).exists() for path in stamp.get("made", []))
 
 
-def step(name: str, key: str, told: str, work: Callable[[], list[Path]]) -> bool:
+def step(name: str, key: str, message: str, work: Callable[[], list[Path]]) -> bool:
     """Does one step unless its stamp says that it is done; returns whether it worked."""
     if is_done(name, key):
         return False
-    say(told)
-    made = [str(path.relative_to(ROOT)) for path in work()]
-    missing = [path for path in made if not (ROOT / path).exists()]
+    say(message)
+    paths = [str(path.relative_to(ROOT)) for path in work()]
+    missing = [path for path in paths if not (ROOT / path).exists()]
     if missing:
         raise PreparationError(f"step {name} ended well but did not make {', '.join(missing)}")
-    (STAMPS / f"{name}.json").write_text(json.dumps({"key": key, "made": made}, indent=1))
+    (STAMPS / f"{name}.json").write_text(json.dumps({"key": key, "made": paths}, indent=1))
     return True

@@ -47,11 +47,11 @@ def make(prefix: Path, python: Path) -> None:
         PrefixError: a step failed.
         OSError: files could not be written.
     """
-    found = loader()
-    if found is None:
+    program = loader()
+    if program is None:
         raise PrefixError("Wine is not installed")
     with tempfile.TemporaryDirectory(prefix="wine-home-") as home:
-        wine = Wine(found, prefix, Path(home))
+        wine = Wine(program, prefix, Path(home))
         try:
             wine.run("wineboot", "--init")
             wine.run("winecfg", "-v", "win10")
@@ -119,8 +119,8 @@ class Wine:
         except (OSError, subprocess.TimeoutExpired) as error:
             raise PrefixError(f"{' '.join(command)}: {error}") from error
         if done.returncode and not may_fail:
-            said = (done.stdout + done.stderr).decode(errors="replace").strip()[-1000:]
-            raise PrefixError(f"{' '.join(command)} failed with exit code {done.returncode}: {said}")
+            output = (done.stdout + done.stderr).decode(errors="replace").strip()[-1000:]
+            raise PrefixError(f"{' '.join(command)} failed with exit code {done.returncode}: {output}")
 
 
 def own_folders(prefix: Path) -> None:

@@ -30,8 +30,8 @@ _NO_BROKER = "memory://"
 def make_app(broker: str) -> Celery:
     """The application for one broker; empty = none."""
     tasks = [f"worker.tasks.{name}" for name in TASKS]
-    made = Celery("deskarena", broker=broker or _NO_BROKER, broker_use_ssl=tls(broker), include=tasks)
-    made.conf.update(
+    celery = Celery("deskarena", broker=broker or _NO_BROKER, broker_use_ssl=tls(broker), include=tasks)
+    celery.conf.update(
         task_acks_late=False,
         task_ignore_result=True,
         result_backend=None,
@@ -50,7 +50,7 @@ def make_app(broker: str) -> Celery:
             "sweep": {"task": "worker.tasks.sweep", "schedule": 3600.0, "options": {"expires": 3600.0}},
         },
     )
-    return made
+    return celery
 
 
 app = make_app(get_settings().redis_url.get_secret_value())

@@ -18,7 +18,7 @@ from backend.domain.benchmarks import read_pool
 from backend.domain.omnibench.complexity import CAPABILITIES
 from backend.domain.omnibench.compose import compose, for_capability
 from backend.domain.omnibench.consistency import problems
-from backend.domain.omnibench.instructions import told
+from backend.domain.omnibench.instructions import task_of
 from backend.domain.omnibench.task_file import Pool
 from tests.factories.omnibench import wide_pool
 from tools.bench.figures import machine
@@ -58,43 +58,43 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=TASKS)
     parser.add_argument("--pool", type=Path, default=None)
     options = parser.parse_args()
-    found = measured(options.tasks, read_pool(options.pool.resolve(), []) if options.pool else wide_pool())
-    text = page(found)
+    result = measured(options.tasks, read_pool(options.pool.resolve(), []) if options.pool else wide_pool())
+    text = page(result)
     if options.tasks == TASKS and options.pool is None:
         PAGE.write_text(text)
     sys.stdout.write(text)
-    return 0 if found.met else 1
+    return 0 if result.met else 1
 
 
 def measured(tasks: int, pool: Pool) -> Measured:
     """Composes them all."""
-    wanted = [for_capability(letters) for letters in CAPABILITIES]
+    targets = [for_capability(letters) for letters in CAPABILITIES]
     wall, processor = time.monotonic(), time.process_time()
     served: Counter[str] = Counter()
     known, outside, unclear = set(), 0, 0
-    for number, made in enumerate(islice(compose(pool, wanted, seed=1), tasks)):
-        task = told(made, str(number), pool)
+    for number, composition in enumerate(islice(compose(pool, targets, seed=1), tasks)):
+        task = task_of(composition, str(number), pool)
         unclear += bool(problems(task, pool))
-        known.add(made.graph.canonical())
-        letters = made.complexity.capabilities()
-        outside += made.wanted.name not in letters
+        known.add(composition.graph.canonical())
+        letters = composition.complexity.capabilities()
+        outside += composition.request.name not in letters
         served.update(letters)
     spent = time.monotonic() - wall, time.process_time() - processor
     return Measured(tasks, *spent, tasks - len(known), outside, unclear, served)
 
 
-def page(found: Measured) -> str:
+def page(result: Measured) -> str:
     """The figures in Markdown."""
     rows = [
-        f"| time | at most {MOST_SECONDS:g} s | {found.wall:.0f} s, {found.processor:.0f} s of the processor |",
-        f"| composed twice | 0 | {found.same} |",
-        f"| not hard where its capability wants it | 0 | {found.outside} |",
-        f"| texts that do not say what the graph says | 0 | {found.unclear} |",
+        f"| time | at most {MOST_SECONDS:g} s | {result.wall:.0f} s, {result.processor:.0f} s of the processor |",
+        f"| composed twice | 0 | {result.same} |",
+        f"| not hard where its capability wants it | 0 | {result.outside} |",
+        f"| texts that do not say what the graph says | 0 | {result.unclear} |",
     ]
-    served = ", ".join(f"{letters} {found.served[letters]:,}" for letters in CAPABILITIES)
+    served = ", ".join(f"{letters} {result.served[letters]:,}" for letters in CAPABILITIES)
     return (
         f"{HEAD}Machine: {machine()}. Measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC.\n\n"
-        f"| {found.tasks:,} tasks | aim | measured |\n|---|---|---|\n" + "\n".join(rows) + "\n\n"
+        f"| {result.tasks:,} tasks | aim | measured |\n|---|---|---|\n" + "\n".join(rows) + "\n\n"
         f"Tasks that serve a capability (one may serve several): {served}.\n"
     )
 

@@ -53,13 +53,13 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
     load = os.getloadavg()[0]
-    with installation() as made:
-        runs = filled(made, 2_000 if quick else TASKS)
-        figures = [*answers(made, 5 if quick else 60), *recomputed(made, runs)]
-    found = page(figures, load, HEAD)
-    sys.stdout.write(found)
+    with installation() as world:
+        runs = filled(world, 2_000 if quick else TASKS)
+        figures = [*answers(world, 5 if quick else 60), *recomputed(world, runs)]
+    markdown = page(figures, load, HEAD)
+    sys.stdout.write(markdown)
     if not quick:
-        PAGE.write_text(found)
+        PAGE.write_text(markdown)
     return 0 if all(figure.met is not False for figure in figures) else 1
 
 
@@ -70,29 +70,29 @@ def installation() -> Iterator[World]:
         server = start_postgres(Path(folder) / "postgres", durable=True)
         try:
             databases.make_template(server.url)
-            with databases.copied(server.url) as url, world(url) as made:
-                yield made
+            with databases.copied(server.url) as url, world(url) as new_world:
+                yield new_world
         finally:
             server.stop()
 
 
-def filled(made: World, tasks: int) -> list[UUID]:
+def filled(world: World, tasks: int) -> list[UUID]:
     """One episode per agent goes through its whole life; all others are copies of it with other results."""
-    made.benchmark(benchmark_of(graph_task("g", 0)), name="graphs")
-    worker, runs = made.worker(slots=1), []
+    world.benchmark(benchmark_of(graph_task("g", 0)), name="graphs")
+    worker, runs = world.worker(slots=1), []
     for number in range(AGENTS):
-        run = made.submit("random", "graphs", seed=number)
-        claim = made.must_claim(worker)
+        run = world.submit("random", "graphs", seed=number)
+        claim = world.must_claim(worker)
         measures = {"CR": 0.4, "LC": 0.5}
-        finish(made, claim, verdict(claim.task, [1, 2, None, None, None], 0.0, measures))
-        rename_agent(made, run, f"agent-{number}")
+        finish(world, claim, verdict(claim.task, [1, 2, None, None, None], 0.0, measures))
+        rename_agent(world, run, f"agent-{number}")
         runs.append(run.id)
-    with unit_of_work(made.factory) as session:
+    with unit_of_work(world.factory) as session:
         _multiply(session, tasks)
-    with unit_of_work(made.factory) as session:
+    with unit_of_work(world.factory) as session:
         session.execute(text("ANALYZE"))
     for run_id in runs:
-        rollup_jobs.renew(made.factory, run_id)
+        rollup_jobs.renew(world.factory, run_id)
     return runs
 
 
@@ -143,11 +143,11 @@ def _copy(session: Session, table: type[Base], changed: Mapping[str, str], sourc
     session.execute(text(f"INSERT INTO {table.__tablename__} ({listed}) SELECT {values} FROM {source}"))  # noqa: S608 - our own words
 
 
-def answers(made: World, times: int) -> list[Figure]:
+def answers(world: World, times: int) -> list[Figure]:
     """Page and REST, each so often."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         client = TestClient(
-            create_app(Settings(data=Path(folder)), made.factory, made.store), base_url="http://127.0.0.1:8000"
+            create_app(Settings(data=Path(folder)), world.factory, world.store), base_url="http://127.0.0.1:8000"
         )
         return [
             _timed(client, "the page of the leaderboard", "/leaderboards/graphs", times),
@@ -170,15 +170,15 @@ def _timed(client: TestClient, what: str, address: str, times: int) -> Figure:
     return Figure(what, f"p50 <= {MOST:.0f} ms", "ms", tuple(values), half <= MOST)
 
 
-def recomputed(made: World, runs: list[UUID]) -> list[Figure]:
+def recomputed(world: World, runs: list[UUID]) -> list[Figure]:
     """Seconds in which a run's roll-ups are computed, and how long somebody else waits for its lock meanwhile."""
     seconds, longest = [], []
     for run_id in runs:
-        with made.work() as session:
+        with world.work() as session:
             session.execute(text("UPDATE run SET rollup_stale = true, rollup_at = NULL WHERE id = :id"), {"id": run_id})
-        with waiting(made, run_id) as waits:
+        with waiting(world, run_id) as waits:
             start = time.perf_counter()
-            rollup_jobs.renew(made.factory, run_id)
+            rollup_jobs.renew(world.factory, run_id)
             seconds.append(time.perf_counter() - start)
         longest.append(max(waits) * 1000)
     return [
@@ -188,14 +188,14 @@ def recomputed(made: World, runs: list[UUID]) -> list[Figure]:
 
 
 @contextmanager
-def waiting(made: World, run_id: UUID) -> Iterator[list[float]]:
+def waiting(world: World, run_id: UUID) -> Iterator[list[float]]:
     """Locks the run again and again, as attempts do that begin and end; seconds that each took with its commit."""
     waits, over = list[float](), Event()
 
     def lock() -> None:
         while not over.wait(0.002):
             start = time.perf_counter()
-            with made.work() as session:
+            with world.work() as session:
                 session.execute(text("SELECT id FROM run WHERE id = :id FOR NO KEY UPDATE"), {"id": run_id})
             waits.append(time.perf_counter() - start)
 

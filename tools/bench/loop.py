@@ -120,12 +120,12 @@ def submit_steps(stack: Stack, *, quick: bool) -> Run:
 
 def step_overheads(stack: Stack, runs: Sequence[Run]) -> list[float]:
     """Milliseconds per step that are neither the agent's, nor the action's, nor the page's."""
-    found = []
+    overheads = []
     for run in runs:
         for episode in finished(stack.world, run.id, LONG):
             for attempt in attempts(stack.world, episode.id):
-                found += [overhead(step) for step in steps_of(stack, attempt)]
-    return found
+                overheads += [overhead(step) for step in steps_of(stack, attempt)]
+    return overheads
 
 
 def steps_of(stack: Stack, attempt: Attempt) -> list[Step]:
@@ -149,8 +149,8 @@ def live_view(stack: Stack, seconds: float) -> tuple[list[float], list[float]]:
         (episode,) = episodes(stack.world, run.id)
 
         def running() -> Attempt | None:
-            made = attempts(stack.world, episode.id)
-            return made[-1] if made and made[-1].current_step >= 1 else None
+            tries = attempts(stack.world, episode.id)
+            return tries[-1] if tries and tries[-1].current_step >= 1 else None
 
         attempt = until(running, LONG, what="the episode is under way")
         assert attempt is not None
@@ -171,16 +171,16 @@ def starter_run(stack: Stack, *, quick: bool) -> tuple[float, list[float]]:
     before = {lease.id for lease in leases(stack.world)}
     assert lookup(Kind.BENCHMARK, "starter")().load(STARTER).tasks
     run = submit(stack, "oracle", "starter", ("terminal/*",) if quick else ())
-    found = finished(stack.world, run.id, LONG)
+    own_episodes = finished(stack.world, run.id, LONG)
     until(lambda: all(lease.released_at for lease in leases(stack.world)), LONG)
-    held = [lease for lease in leases(stack.world) if lease.id not in before]
-    ends = [lease.released_at for lease in held if lease.released_at is not None]
-    span = (max(ends) - min(lease.acquired_at for lease in held)).total_seconds()
-    under_lease = sum((end - lease.acquired_at).total_seconds() for lease, end in zip(held, ends, strict=True))
-    made = [attempt for episode in found for attempt in attempts(stack.world, episode.id)]
+    own_leases = [lease for lease in leases(stack.world) if lease.id not in before]
+    ends = [lease.released_at for lease in own_leases if lease.released_at is not None]
+    span = (max(ends) - min(lease.acquired_at for lease in own_leases)).total_seconds()
+    under_lease = sum((end - lease.acquired_at).total_seconds() for lease, end in zip(own_leases, ends, strict=True))
+    own_attempts = [attempt for episode in own_episodes for attempt in attempts(stack.world, episode.id)]
     warm = [
         (attempt.first_observation_at - attempt.started_at).total_seconds()
-        for attempt in made
+        for attempt in own_attempts
         if attempt.first_observation_at is not None and attempt.desktop.get("prepared")
     ]
     return under_lease / (2 * span), warm

@@ -99,8 +99,8 @@ def _in_a_child(key: tuple[str, str], size: int) -> Figure:
     if case.sized is None:
         return Figure(words="-")
     with tempfile.TemporaryDirectory() as folder:
-        made = case.sized(Path(folder), size)
-        request = pickle.dumps((key, made.args, dict(made.options)))
+        inputs = case.sized(Path(folder), size)
+        request = pickle.dumps((key, inputs.args, dict(inputs.options)))
         try:
             done = subprocess.run(
                 [sys.executable, "-m", "tools.bench.metrics", "--one"],
@@ -143,12 +143,12 @@ def _highest() -> float:
 
 def _import_seconds() -> tuple[float, float]:
     """The best of three: seconds of the processor and of the clock that a worker takes for its own code."""
-    found = []
+    timings = []
     for _ in range(3):
         before, began = _children(), time.perf_counter()
         subprocess.run([sys.executable, "-c", "import worker.app"], cwd=ROOT, check=True)
-        found.append((_children() - before, time.perf_counter() - began))
-    return min(found)
+        timings.append((_children() - before, time.perf_counter() - began))
+    return min(timings)
 
 
 def _children() -> float:

@@ -135,8 +135,8 @@ def sampled(times: int, call: Callable[[], object]) -> Samples:
 
 def described(frame: Frame, tree: str) -> str:
     """What was on the screen."""
-    _, made = mark(frame, [from_tree(tree)], MarkOptions())
-    return f"Calc's tree has {tree.count('<') // 2:,} nodes and {len(tree) // 1024:,} KiB; {len(made)} were marked."
+    _, labels = mark(frame, [from_tree(tree)], MarkOptions())
+    return f"Calc's tree has {tree.count('<') // 2:,} nodes and {len(tree) // 1024:,} KiB; {len(labels)} were marked."
 
 
 def page(figures: Sequence[Figure], load: float, about: str) -> str:

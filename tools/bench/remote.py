@@ -61,7 +61,7 @@ def measure(stack: Stack, steps: int) -> list[Figure]:
         say("steps of a local agent")
         local = local_steps(stack, steps)
         say("steps of a remote agent")
-        remote, asked = remote_steps(stack, api, steps)
+        remote, waits = remote_steps(stack, api, steps)
     finally:
         api.stop()
     middle = percentile(local, 0.5)
@@ -70,7 +70,7 @@ def measure(stack: Stack, steps: int) -> list[Figure]:
         figure("step of a local agent", "", "ms", local, None),
         figure("step of a remote agent", "", "ms", remote, None),
         figure("a remote step beyond the median local one", f"p50 <= {LIMIT_MS:.0f} ms", "ms", more, (0.5, LIMIT_MS)),
-        figure("as the program sees it: answer given to next picture there", "", "ms", asked, None),
+        figure("as the program sees it: answer given to next picture there", "", "ms", waits, None),
     ]
 
 
@@ -87,27 +87,27 @@ def remote_steps(stack: Stack, api: Api, steps: int) -> tuple[list[float], list[
     client = Client(f"http://127.0.0.1:{api.port}", "")
     episode = Episode(client, str(row.id), "bench/quiet", patience=LONG)
     episode.begin()
-    asked = []
+    waits = []
     while True:
         before = time.monotonic()
         if episode.act({"actions": [{"type": "PRESS", "keys": ["shift"]}]}) is None:
             break
-        asked.append((time.monotonic() - before) * 1000)
+        waits.append((time.monotonic() - before) * 1000)
     episode.close()
     client.close()
-    return costs(stack, run.id), asked
+    return costs(stack, run.id), waits
 
 
 def costs(stack: Stack, run_id: UUID) -> list[float]:
     """Milliseconds per step that are neither the action's nor the page's."""
-    found: list[float] = []
+    overheads: list[float] = []
     for episode in finished(stack.world, run_id, LONG):
         for attempt in attempts(stack.world, episode.id):
-            found += [
+            overheads += [
                 float(step.timing["total"] - step.timing["action"] - step.timing["settle"]) * 1000
                 for step in steps_of(stack, attempt)
             ]
-    return found
+    return overheads
 
 
 if __name__ == "__main__":

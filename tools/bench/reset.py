@@ -158,11 +158,11 @@ def _reset(
     if ahead:
         provider.prepare(slot, spec)
         until(lambda: provider.ready(slot), READY_SECONDS)
-    begun = time.monotonic()
+    start = time.monotonic()
     opened[slot.index].close()
     opened[slot.index] = provider.open(slot, spec)
     opened[slot.index].desktop.frame()
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - start
     opened[slot.index].let_out(WayOut(), _no_file)
     return seconds
 
@@ -175,15 +175,15 @@ def _no_file(sha256: str) -> bytes:
 def _bare(place: Place, template: Template) -> Iterator[Callable[[], float]]:
     """A machine that only QEMU resets; gives what does it once and tells the seconds."""
     supervisor = SlotSupervisor(place.data / "machines")
-    held = supervisor.start(CLONE, place.order.machine, place=template.place)
+    handle = supervisor.start(CLONE, place.order.machine, place=template.place)
 
     def reset() -> float:
-        nonlocal held
-        begun = time.monotonic()
-        supervisor.end(held)
-        held = supervisor.start(CLONE, place.order.machine, place=template.place)
-        _first_picture(address_of(held), template.secret, place.spec.screen)
-        return time.monotonic() - begun
+        nonlocal handle
+        start = time.monotonic()
+        supervisor.end(handle)
+        handle = supervisor.start(CLONE, place.order.machine, place=template.place)
+        _first_picture(address_of(handle), template.secret, place.spec.screen)
+        return time.monotonic() - start
 
     try:
         yield reset
@@ -195,11 +195,11 @@ def _cold(place: Place) -> float:
     """Seconds of a cold boot, with three others running."""
     supervisor = SlotSupervisor(place.data / "machines")
     try:
-        begun = time.monotonic()
-        made = Makings(DEFAULT_LIMITS).boot(supervisor, place.order, "measured")
-        made.desktop.frame()
-        made.desktop.close()
-        return time.monotonic() - begun
+        start = time.monotonic()
+        vm = Makings(DEFAULT_LIMITS).boot(supervisor, place.order, "measured")
+        vm.desktop.frame()
+        vm.desktop.close()
+        return time.monotonic() - start
     finally:
         supervisor.close()
 

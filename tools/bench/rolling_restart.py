@@ -55,7 +55,7 @@ def main() -> int:
 def page(report: Report, load: float) -> str:
     """The figures."""
     tally = report.tally
-    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(tally.asked.items()))
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(tally.counts.items()))
     rows = {
         f"requests ({kinds})": f"{tally.total}",
         "**requests failed** (aim: 0)": f"**{len(tally.failed)}**",

@@ -58,10 +58,10 @@ def main() -> int:
     figures.append(Figure(what, f"mean <= {MAKESPAN}", "times", ours, fmean(ours) <= MAKESPAN))
     what = f"— the same, each length +- {NOISE:.0%} from run to run: assumed"
     figures.append(Figure(what, "", "times", tuple(runs[1].ours for runs in spans[NOISE])))
-    found = page(figures, began, HEAD) + makespans(spans)
-    sys.stdout.write(found)
+    markdown = page(figures, began, HEAD) + makespans(spans)
+    sys.stdout.write(markdown)
     if not quick:
-        PAGE.write_text(found)
+        PAGE.write_text(markdown)
     return 0 if all(figure.met is not False for figure in figures) else 1
 
 
@@ -77,12 +77,12 @@ def shares(url: str, mix: sharing.Mix, seeds: int) -> Figure:
 
 def many_nodes(url: str, nodes: int) -> Figure:
     """Violations where so many nodes play as many episodes as they have slots, and a quarter more."""
-    found = crowd(url, nodes, SLOTS, REPEATS * nodes // NODES)
-    for each in found.violations[:20]:
+    result = crowd(url, nodes, SLOTS, REPEATS * nodes // NODES)
+    for each in result.violations[:20]:
         sys.stderr.write(f"{each}\n")
-    what = f"violations among {found.episodes:,} episodes on {found.slots:,} slots of {nodes:,} nodes, "
-    what += f"{found.seconds / 60:.0f} virtual minutes"
-    return Figure(what, "none", "", (float(len(found.violations)),), not found.violations)
+    what = f"violations among {result.episodes:,} episodes on {result.slots:,} slots of {nodes:,} nodes, "
+    what += f"{result.seconds / 60:.0f} virtual minutes"
+    return Figure(what, "none", "", (float(len(result.violations)),), not result.violations)
 
 
 @contextmanager
@@ -99,8 +99,8 @@ def server(*, durable: bool) -> Iterator[str]:
 
 def loaded(server_url: str, repeats: int) -> list[Figure]:
     """Rate and latency in real time, with four projects' 12 runs of all tasks and one urgent run."""
-    with databases.copied(server_url) as url, world(url) as made:
-        queued = filled(made, repeats)
+    with databases.copied(server_url) as url, world(url) as new_world:
+        queued = filled(new_world, repeats)
         burst = load.simulate(url, None, 120.0)
         rate = load.lease_rate(burst.holds)
         each = burst.processor / len(burst.holds)
@@ -117,7 +117,7 @@ def loaded(server_url: str, repeats: int) -> list[Figure]:
                 f"leases a second for which {CORES} cores have the processor time: computed", "", "/s", (CORES / each,)
             ),
         ]
-        free_all(made)
+        free_all(new_world)
         return figures + steady(url, HOLD)
 
 
@@ -145,23 +145,23 @@ def steady(url: str, hold: float) -> list[Figure]:
     ]
 
 
-def filled(made: World, repeats: int) -> int:
+def filled(world: World, repeats: int) -> int:
     """Queues the episodes; returns how many."""
-    import_tasks(made, TASKS)
-    made.worker("first", slots_by_provider={"local": 1}, node="first")
-    submit_all(made, load.shares(TASKS, repeats))
-    vacuumed(made)
-    with made.work() as session:
+    import_tasks(world, TASKS)
+    world.worker("first", slots_by_provider={"local": 1}, node="first")
+    submit_all(world, load.shares(TASKS, repeats))
+    vacuumed(world)
+    with world.work() as session:
         # The worker that only lets runs be submitted takes no part.
         session.execute(text("UPDATE worker SET state = 'offline'"))
         return int(session.scalar(text("SELECT count(*) FROM episode WHERE state = 'waiting'")) or 0)
 
 
-def free_all(made: World) -> None:
+def free_all(world: World) -> None:
     """Every worker of the burst is gone: its leases end, its episodes wait again."""
     from backend.services.lifecycle import lease_reaper
 
-    made.do(lease_reaper.reap, lease_seconds=-1.0)
+    world.do(lease_reaper.reap, lease_seconds=-1.0)
 
 
 if __name__ == "__main__":

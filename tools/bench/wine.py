@@ -59,17 +59,17 @@ def prefixes(folder: Path, times: int) -> list[Figure]:
     keeper = KeeperClient(KeeperOptions(cache=folder / "cache", server=STANDIN, site=folder / "site"))
     try:
         resets = {system: sandbox(keeper, system) for system in ("linux", "windows")}
-        found: dict[str, list[float]] = {system: [] for system in resets}
+        durations: dict[str, list[float]] = {system: [] for system in resets}
         for _ in range(times):
             for system, reset in resets.items():
-                found[system].append(reset() * 1000)
+                durations[system].append(reset() * 1000)
     finally:
         keeper.close()
-    plain = percentile(found["linux"], 0.5)
-    more = [value - plain for value in found["windows"]]
+    plain = percentile(durations["linux"], 0.5)
+    more = [value - plain for value in durations["windows"]]
     return [
-        figure("sandbox without a prefix", "", "ms", found["linux"], None),
-        figure("sandbox with a prefix", "", "ms", found["windows"], None),
+        figure("sandbox without a prefix", "", "ms", durations["linux"], None),
+        figure("sandbox with a prefix", "", "ms", durations["windows"], None),
         figure("what the prefix adds", f"p50 <= {LIMIT_MS:.0f} ms", "ms", more, (0.5, LIMIT_MS)),
     ]
 
@@ -77,16 +77,16 @@ def prefixes(folder: Path, times: int) -> list[Figure]:
 def sandbox(keeper: KeeperClient, system: str) -> Callable[[], float]:
     """A reset of a sandbox, in seconds; the first one there is made now."""
 
-    def made() -> Kept:
+    def spawn() -> Kept:
         return keeper.spawn(secret="s", screen=(800, 600), limits=SMALL, timeout=60, os=system, command=INSIDE)
 
-    current = made()
+    current = spawn()
 
     def reset() -> float:
         nonlocal current
         start = time.monotonic()
         keeper.destroy(current)
-        current = made()
+        current = spawn()
         return time.monotonic() - start
 
     return reset
@@ -110,7 +110,7 @@ def desktops(folder: Path, times: int) -> list[Figure]:
 
 def resets(provider: LocalProvider, times: int, *, ahead: bool) -> list[float]:
     """Seconds from one desktop's end to the next one's first picture."""
-    found = []
+    seconds = []
     opened = provider.open(SlotRef(0), SPEC)
     for _ in range(times):
         if ahead:
@@ -120,9 +120,9 @@ def resets(provider: LocalProvider, times: int, *, ahead: bool) -> list[float]:
         opened.close()
         opened = provider.open(SlotRef(0), SPEC)
         opened.desktop.frame()
-        found.append(time.monotonic() - start)
+        seconds.append(time.monotonic() - start)
     opened.close()
-    return found
+    return seconds
 
 
 if __name__ == "__main__":

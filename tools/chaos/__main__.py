@@ -29,8 +29,8 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="say what would be done, and do nothing")
     options = parser.parse_args()
     flavour, work = (ClusterStack, CLUSTER) if options.cluster else (ChaosStack, LOCAL)
-    wanted = options.kinds.split(",") if options.kinds else kinds(flavour.flavour)
-    volleys = plan(options.seed, options.faults, wanted)
+    fault_kinds = options.kinds.split(",") if options.kinds else kinds(flavour.flavour)
+    volleys = plan(options.seed, options.faults, fault_kinds)
     if options.only:
         volleys = only(volleys, read_numbers(options.only))
     if options.list:
@@ -44,7 +44,7 @@ def main() -> int:
     # Also in the background, where a shell has interrupts ignored: what was broken is mended and ended before we end.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
-    outcome = Outcome(options.seed, options.faults, wanted, flavour=flavour.flavour)
+    outcome = Outcome(options.seed, options.faults, fault_kinds, flavour=flavour.flavour)
     conduct(Settings(options.seed, options.stop, options.keep, work, flavour), outcome, volleys)
     sys.stdout.write(table(outcome))
     if options.write:

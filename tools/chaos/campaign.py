@@ -87,7 +87,7 @@ class Campaign:
     expected: Expected = field(default_factory=dict)
     watch: leftovers.Watch = field(default_factory=leftovers.Watch)
     tried: set[object] = field(default_factory=set)
-    told: set[str] = field(default_factory=set)
+    reported: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.scene = Scene(self.stack)
@@ -235,11 +235,11 @@ class Campaign:
             volley.numbers, [*violations(facts, self.expected), *self.watch.look(self.stack, facts), *accepted]
         )
 
-    def _violated(self, numbers: str, found: Sequence[Violation]) -> None:
-        for violation in found:
-            if str(violation) in self.told:
+    def _violated(self, numbers: str, new_violations: Sequence[Violation]) -> None:
+        for violation in new_violations:
+            if str(violation) in self.reported:
                 continue
-            self.told.add(str(violation))
+            self.reported.add(str(violation))
             self.outcome.violations.append((numbers, violation))
             say(f"VIOLATED after fault {numbers}: {violation}")
             again = f"{self.outcome.command} ONLY={numbers}"
@@ -314,13 +314,13 @@ class Campaign:
 def violations_of_rest(facts: Facts) -> bool:
     """Whether something has not come to rest yet."""
     ended = all(episode.state in {"scored", "handed_in", "lost", "cancelled"} for episode in facts.episodes)
-    held = any(lease.released_at is None for lease in facts.leases)
-    return not ended or held or any(run.stale for run in facts.runs)
+    has_lease = any(lease.released_at is None for lease in facts.leases)
+    return not ended or has_lease or any(run.stale for run in facts.runs)
 
 
 def able(stack: ChaosStack, outcome: Outcome, volleys: Sequence[Volley]) -> list[Volley]:
     """The volleys without what this machine cannot have; notes why."""
-    scene, found = Scene(stack), []
+    scene, usable = Scene(stack), []
     for volley in volleys:
         faults = []
         for planned in volley.faults:
@@ -329,8 +329,8 @@ def able(stack: ChaosStack, outcome: Outcome, volleys: Sequence[Volley]) -> list
             else:
                 faults.append(planned)
         if faults:
-            found.append(Volley(tuple(faults), volley.wait))
-    return found
+            usable.append(Volley(tuple(faults), volley.wait))
+    return usable
 
 
 def conduct(settings: Settings, outcome: Outcome, volleys: Sequence[Volley]) -> Outcome:

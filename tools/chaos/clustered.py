@@ -100,15 +100,15 @@ class ClusterStack(ChaosStack):
             WHERE state = 'online' AND heartbeat_at > now() - interval '10 s'"""
         with self.world.work() as session:
             ready = {row.name for row in session.execute(text(nodes))}
-            told = {row.name: row.offer or {} for row in session.execute(text(offers))}
+            by_worker = {row.name: row.offer or {} for row in session.execute(text(offers))}
         missing = [f"{name} is not known to be ready" for name in NODES if name not in ready]
-        missing += [f"{name}: {offer.get('reason')}" for name, offer in told.items() if not offer.get("ok")]
+        missing += [f"{name}: {offer.get('reason')}" for name, offer in by_worker.items() if not offer.get("ok")]
         return "; ".join(missing)
 
     def orphans(self, facts: Facts) -> dict[str, str]:
         """Objects of the cluster that should not be there any more, in words by what they are."""
-        held = {str(lease.slot_id) for lease in facts.leases if lease.released_at is None}
-        return dict([*self._wrong_pods(), *self._wrong_secrets(), *self._wrong_holds(held)])
+        slot_ids = {str(lease.slot_id) for lease in facts.leases if lease.released_at is None}
+        return dict([*self._wrong_pods(), *self._wrong_secrets(), *self._wrong_holds(slot_ids)])
 
     def _wrong_pods(self) -> Iterator[tuple[str, str]]:
         pods = self.all_pods()
@@ -127,10 +127,10 @@ class ClusterStack(ChaosStack):
             if not owners & known:
                 yield f"secret {secret['metadata']['uid']}", f"the Secret {_words(secret)} outlived its pod"
 
-    def _wrong_holds(self, held: set[str]) -> Iterator[tuple[str, str]]:
+    def _wrong_holds(self, slot_ids: set[str]) -> Iterator[tuple[str, str]]:
         for lease in self.cluster.store.all(LEASES):
             slot = lease["metadata"].get("labels", {}).get(manifests.SLOT, "")
-            if slot not in held and past(lease, SWEEPS):
+            if slot not in slot_ids and past(lease, SWEEPS):
                 yield f"hold {lease['metadata']['uid']}", f"the Lease object {_words(lease)} is past its deadline"
 
     def at_rest(self) -> list[str]:
@@ -184,9 +184,9 @@ def _task(name: str, presses: int) -> Task:
     )
 
 
-def past(found: Json, grace: float = 0.0) -> bool:
+def past(obj: Json, grace: float = 0.0) -> bool:
     """Whether an object is past its deadline, by so many seconds."""
-    deadline = (found["metadata"].get("annotations") or {}).get(manifests.DEADLINE)
+    deadline = (obj["metadata"].get("annotations") or {}).get(manifests.DEADLINE)
     if not deadline:
         return False
     return (datetime.now(UTC) - datetime.fromisoformat(deadline)).total_seconds() > grace
@@ -197,7 +197,7 @@ def ending(pod: Json) -> bool:
     return bool(pod["metadata"].get("deletionTimestamp"))
 
 
-def _words(found: Json) -> str:
-    about = found["metadata"]
+def _words(obj: Json) -> str:
+    about = obj["metadata"]
     notes = about.get("annotations") or {}
     return f"{about['name']} (worker {notes.get(manifests.WORKER)}, deadline {notes.get(manifests.DEADLINE)})"

@@ -110,10 +110,10 @@ class Facts:
 
     def attempts_of(self) -> dict[UUID, list[AttemptFact]]:
         """Attempts by episode, in order."""
-        found: dict[UUID, list[AttemptFact]] = {episode.id: [] for episode in self.episodes}
+        by_episode: dict[UUID, list[AttemptFact]] = {episode.id: [] for episode in self.episodes}
         for attempt in sorted(self.attempts, key=lambda each: each.number):
-            found.setdefault(attempt.episode_id, []).append(attempt)
-        return found
+            by_episode.setdefault(attempt.episode_id, []).append(attempt)
+        return by_episode
 
 
 _ENDED = "('scored', 'handed_in', 'lost', 'cancelled')"
@@ -173,8 +173,8 @@ def read(world: World, *, provider: str = "local", all_cubes: bool = False) -> F
 
 def _cubes(session: Session, run_id: UUID) -> tuple[dict[str, Any], dict[str, Any]]:
     stored = {f"{row.dimension}:{row.key}": row for row in rollup_rows.of_run(session, run_id)}
-    made = {
+    cells = {
         f"{at.value}:{key}": dict(rollups.cell(tasks)) for (at, key), tasks in rollups.cells_of(session, run_id).items()
     }
-    columns = next(iter(made.values()), {})
-    return {key: {name: getattr(row, name) for name in columns} for key, row in stored.items()}, made
+    columns = next(iter(cells.values()), {})
+    return {key: {name: getattr(row, name) for name in columns} for key, row in stored.items()}, cells

@@ -75,9 +75,9 @@ def ends_once(facts: Facts, _: Expected) -> Iterator[str]:
 
 
 def one_verdict(facts: Facts, _: Expected) -> Iterator[str]:
-    made = facts.attempts_of()
+    attempts = facts.attempts_of()
     for episode in facts.episodes:
-        scored = [attempt for attempt in made[episode.id] if attempt.state == "scored"]
+        scored = [attempt for attempt in attempts[episode.id] if attempt.state == "scored"]
         if len(scored) != (episode.state == "scored"):
             yield f"episode {episode.id} is {episode.state} with {len(scored)} scored attempts"
     for attempt in facts.attempts:
@@ -86,8 +86,8 @@ def one_verdict(facts: Facts, _: Expected) -> Iterator[str]:
 
 
 def one_live(facts: Facts, _: Expected) -> Iterator[str]:
-    for episode_id, made in facts.attempts_of().items():
-        live = [attempt.number for attempt in made if attempt.live]
+    for episode_id, attempts in facts.attempts_of().items():
+        live = [attempt.number for attempt in attempts if attempt.live]
         if len(live) > 1:
             yield f"episode {episode_id} has the live attempts {live}"
     running = {episode.id for episode in facts.episodes if episode.state == "running"}
@@ -97,18 +97,18 @@ def one_live(facts: Facts, _: Expected) -> Iterator[str]:
 
 
 def numbers(facts: Facts, _: Expected) -> Iterator[str]:
-    made = facts.attempts_of()
+    attempts = facts.attempts_of()
     for episode in facts.episodes:
-        found = [attempt.number for attempt in made[episode.id]]
-        if found != list(range(1, episode.attempts_count + 1)):
-            yield f"episode {episode.id} counts {episode.attempts_count} attempts and has {found}"
+        actual = [attempt.number for attempt in attempts[episode.id]]
+        if actual != list(range(1, episode.attempts_count + 1)):
+            yield f"episode {episode.id} counts {episode.attempts_count} attempts and has {actual}"
 
 
 def same_scores(facts: Facts, expected: Expected) -> Iterator[str]:
     for episode in facts.episodes:
-        wanted = expected.get((episode.agent, episode.task))
-        if episode.state == "scored" and episode.score != wanted:
-            yield f"episode {episode.id}, {episode.agent} at {episode.task}: {episode.score}, without faults {wanted}"
+        score = expected.get((episode.agent, episode.task))
+        if episode.state == "scored" and episode.score != score:
+            yield f"episode {episode.id}, {episode.agent} at {episode.task}: {episode.score}, without faults {score}"
 
 
 def none_lost(facts: Facts, _: Expected) -> Iterator[str]:
@@ -118,16 +118,16 @@ def none_lost(facts: Facts, _: Expected) -> Iterator[str]:
 
 
 def bounded(facts: Facts, _: Expected) -> Iterator[str]:
-    for episode_id, made in facts.attempts_of().items():
+    for episode_id, attempts in facts.attempts_of().items():
         kinds = Counter(
             Loss(FailureClass(each.failure_class), begun=each.first_observation_at is not None).counted_as
-            for each in made
+            for each in attempts
             if each.failure_class is not None
         )
-        for (failure, begun), number in kinds.items():
-            if number > (RETRIES[failure] if begun else UNBEGUN_RETRIES) + 1:
+        for (failure, has_begun), number in kinds.items():
+            if number > (RETRIES[failure] if has_begun else UNBEGUN_RETRIES) + 1:
                 yield f"episode {episode_id} was lost {number} times as {failure.value}" + (
-                    "" if begun else ", not begun"
+                    "" if has_begun else ", not begun"
                 )
 
 
@@ -157,10 +157,10 @@ def events_complete(facts: Facts, _: Expected) -> Iterator[str]:
 
 
 def cubes_right(facts: Facts, _: Expected) -> Iterator[str]:
-    for run_id, (stored, made) in facts.cubes.items():
-        wrong = [key for key in sorted(set(stored) | set(made)) if stored.get(key) != made.get(key)]
+    for run_id, (stored, cells) in facts.cubes.items():
+        wrong = [key for key in sorted(set(stored) | set(cells)) if stored.get(key) != cells.get(key)]
         if wrong:
-            one = f"of {wrong[0]} stored {stored.get(wrong[0])}, recomputed {made.get(wrong[0])}"
+            one = f"of {wrong[0]} stored {stored.get(wrong[0])}, recomputed {cells.get(wrong[0])}"
             yield f"run {run_id}: {len(wrong)} cells are wrong: {one}"
 
 

@@ -52,12 +52,12 @@ def _orphans(stack: Watched, facts: Facts, moment: float) -> list[tuple[str, str
     family = processes.below(os.getpid(), moment)
     known = {os.getpid(), *(each.pid for each in family)}
     note_keepers(stack)
-    found = [
+    findings = [
         (f"stranger {each.pid}", f"{each}, which is nobody's child")
         for each in processes.strangers(stack.folder, stack.keepers, known, moment)
     ]
-    found += _desktops(stack, facts, processes.desktops(family), moment)
-    return [*found, *_of_dead_workers(stack, family), *stack.orphans(facts).items()]
+    findings += _desktops(stack, facts, processes.desktops(family), moment)
+    return [*findings, *_of_dead_workers(stack, family), *stack.orphans(facts).items()]
 
 
 def note_keepers(stack: Watched) -> None:
@@ -67,9 +67,9 @@ def note_keepers(stack: Watched) -> None:
 
 def _desktops(stack: Watched, facts: Facts, there: Mapping[str, float], moment: float) -> Iterator[tuple[str, str]]:
     """Desktops beyond what leases may hold, older than any that a lease can still need, and folders without one."""
-    held = sum(lease.released_at is None for lease in facts.leases)
-    if len(there) > held * PER_LEASE:
-        yield "desktops", f"{len(there)} desktops with {held} leases: {sorted(there)}"
+    lease_count = sum(lease.released_at is None for lease in facts.leases)
+    if len(there) > lease_count * PER_LEASE:
+        yield "desktops", f"{len(there)} desktops with {lease_count} leases: {sorted(there)}"
     needed = needed_since(facts)
     for name, age in there.items():
         if needed is None or moment - age < needed:
@@ -100,41 +100,41 @@ def _of_dead_workers(stack: Watched, family: list[Seen]) -> list[tuple[str, str]
     by_parent: dict[int, list[Seen]] = {}
     for each in family:
         by_parent.setdefault(each.parent, []).append(each)
-    found = []
+    findings = []
     for name in WORKERS:
         pid = stack.pid(name)
         guard = next((each.parent for each in family if each.pid == pid), None)
         if guard is not None:
-            found += [
+            findings += [
                 (f"left {each.pid}", f"{each}, left behind by an earlier {name}")
                 for each in by_parent[guard]
                 if each.pid != pid
             ]
-    return found
+    return findings
 
 
 def at_rest(stack: ChaosStack, facts: Facts) -> list[str]:
     """What a stack without work must not have, in words; empty once it is at rest."""
     moment = time.time()
     family = processes.below(os.getpid(), moment)
-    found = [words for _, words in _orphans(stack, facts, moment)]
-    found += [f"desktop {name}" for name in sorted(processes.desktops(family))]
-    found += [f"an evaluator: {each}" for each in family if "worker.evaluation.child" in each.words]
-    found += [f"the folder {path}" for path in stack.tmp.glob("deskarena-evidence-*")]
+    findings = [words for _, words in _orphans(stack, facts, moment)]
+    findings += [f"desktop {name}" for name in sorted(processes.desktops(family))]
+    findings += [f"an evaluator: {each}" for each in family if "worker.evaluation.child" in each.words]
+    findings += [f"the folder {path}" for path in stack.tmp.glob("deskarena-evidence-*")]
     keepers = list(stack.tmp.glob("deskarena-keepers-*/keeper-*"))
-    found += [f"the folder of a dead keeper {path}" for path in keepers[len(WORKERS) :]]
-    found += stack.at_rest()
-    found += [f"a desktop's folder {path}" for keeper in keepers for path in keeper.glob("d[0-9]*")]
-    return found
+    findings += [f"the folder of a dead keeper {path}" for path in keepers[len(WORKERS) :]]
+    findings += stack.at_rest()
+    findings += [f"a desktop's folder {path}" for keeper in keepers for path in keeper.glob("d[0-9]*")]
+    return findings
 
 
 def after_the_end(stack: ChaosStack) -> list[str]:
     """What is left of a stack that was stopped, in words."""
     moment = time.time()
     known = {os.getpid()}
-    found = [f"process {each}" for each in processes.strangers(stack.folder, stack.keepers, known, moment)]
-    found += [
+    findings = [f"process {each}" for each in processes.strangers(stack.folder, stack.keepers, known, moment)]
+    findings += [
         f"mount {line}" for line in Path("/proc/self/mounts").read_text().splitlines() if str(stack.folder) in line
     ]
-    found += stack.left()
-    return found + [f"file {path}" for path in stack.tmp.rglob("*")]
+    findings += stack.left()
+    return findings + [f"file {path}" for path in stack.tmp.rglob("*")]

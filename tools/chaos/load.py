@@ -103,9 +103,9 @@ class Load:
         self.runs[run] = len(tasks)
         return run
 
-    def start(self, wanted: int) -> None:
+    def start(self, count: int) -> None:
         """From now on so many episodes are under way, as far as there are slots."""
-        self.wanted = wanted
+        self.wanted = count
         if self._thread is None:
             self._thread = Thread(target=self._run, name="load", daemon=True)
             self._thread.start()
@@ -155,13 +155,13 @@ def expected_scores(stack: ChaosStack, load: Load) -> Expected:
         load.submit(agent, load.work.tasks)
     if load.program is not None:
         load.program.one()
-    found: dict[tuple[str, str], float] = {}
+    scores: dict[tuple[str, str], float] = {}
     for row in _ended(stack):
         if row["score"] is None or (row["agent"] in {load.work.best, AGENT} and row["score"] < 1):
             what = f"{row['agent']} at {row['task']}: {row['outcome']} {row['score']} {row['failure_message']}"
             raise RuntimeError(f"without any fault, {what}")
-        found[row["agent"], row["task"]] = row["score"]
-    return found
+        scores[row["agent"], row["task"]] = row["score"]
+    return scores
 
 
 def _ended(stack: ChaosStack) -> Sequence[Mapping[str, Any]]:

@@ -61,8 +61,8 @@ class Outside:
             TimeoutError: nobody answered in all that time.
         """
         run = self._submit(AGENT, [self._task])
-        (made,) = _insist(lambda: self._client.get(f"/runs/{run}/episodes"))["items"]
-        episode = _insist(lambda: Episode(self._client, made["id"], self._task, patience=SECONDS))
+        (row,) = _insist(lambda: self._client.get(f"/runs/{run}/episodes"))["items"]
+        episode = _insist(lambda: Episode(self._client, row["id"], self._task, patience=SECONDS))
         try:
             while not self._acted(episode):
                 pass  # Its desktop was lost: it asks for another one, and begins anew.

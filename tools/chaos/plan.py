@@ -74,8 +74,8 @@ def only(volleys: Sequence[Volley], numbers: Collection[int]) -> list[Volley]:
 
 def read_numbers(words: str) -> set[int]:
     """`3,17-19` as numbers. Raises ValueError."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in filter(None, words.split(",")):
         first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
-    return found
+        numbers.update(range(int(first), int(last or first) + 1))
+    return numbers

@@ -34,7 +34,7 @@ class Seen:
         return f"{self.pid} ({' '.join(self.words)[:120] or self.name}, {self.age:.0f} s old)"
 
 
-def seen(process: psutil.Process, moment: float) -> Seen | None:
+def observe(process: psutil.Process, moment: float) -> Seen | None:
     """What can be said of a process; None if it is gone or only its exit code is left."""
     try:
         with process.oneshot():
@@ -49,10 +49,10 @@ def seen(process: psutil.Process, moment: float) -> Seen | None:
 def below(pid: int, moment: float) -> list[Seen]:
     """Everything that descends from a process, itself excepted."""
     try:
-        found = psutil.Process(pid).children(recursive=True)
+        children = psutil.Process(pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
-    return [each for each in (seen(process, moment) for process in found) if each is not None]
+    return [each for each in (observe(process, moment) for process in children) if each is not None]
 
 
 def is_desktop(process: Seen) -> bool:
@@ -62,12 +62,12 @@ def is_desktop(process: Seen) -> bool:
 
 def desktops(processes: list[Seen]) -> dict[str, float]:
     """The desktops among these, by keeper and name, with the seconds since each was made."""
-    found: dict[str, float] = {}
+    ages: dict[str, float] = {}
     for each in processes:
         if is_desktop(each):
             name = each.words[0].removeprefix(f"{TITLE}:")
-            found[name] = max(each.age, found.get(name, 0.0))
-    return found
+            ages[name] = max(each.age, ages.get(name, 0.0))
+    return ages
 
 
 def strangers(folder: Path, keepers: Collection[str], family: set[int], moment: float) -> list[Seen]:
@@ -75,7 +75,7 @@ def strangers(folder: Path, keepers: Collection[str], family: set[int], moment: 
 
     They are known by their words or their environment; desktops, which have neither, by the name of their keeper.
     """
-    mark, found = str(folder), []
+    mark, matches = str(folder), []
     titles = tuple(f"{TITLE}:{keeper}:" for keeper in keepers)
     for process in psutil.process_iter():
         if process.pid in family:
@@ -86,10 +86,10 @@ def strangers(folder: Path, keepers: Collection[str], family: set[int], moment: 
             known = known or mark in process.environ().get("TMPDIR", "") or any(mark in word for word in words)
         except psutil.Error:
             continue
-        each = seen(process, moment) if known else None
+        each = observe(process, moment) if known else None
         if each is not None:
-            found.append(each)
-    return found
+            matches.append(each)
+    return matches
 
 
 def signal_all(pids: list[int], number: int) -> int:

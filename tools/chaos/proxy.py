@@ -126,8 +126,8 @@ async def serve() -> None:
     links = {name: Link(upstream) for name, upstream in json.loads(await commands.readline()).items()}
     _answer({name: await link.listen() for name, link in links.items()})
     while line := await commands.readline():
-        told = json.loads(line)
-        links[told.pop("link")].set(Mode(told.pop("mode")), **told)
+        command = json.loads(line)
+        links[command.pop("link")].set(Mode(command.pop("mode")), **command)
         _answer({})
     # At once: what is still under way leads nowhere any more.
     os._exit(0)

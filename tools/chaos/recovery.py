@@ -44,7 +44,7 @@ def uptakes(facts: Facts, blows: Sequence[tuple[UUID, float, bool]]) -> list[Upt
         facts: at the end.
         blows: worker, moment (seconds since 1970), and whether nothing else was broken.
     """
-    made, found = facts.attempts_of(), []
+    attempts, rows = facts.attempts_of(), []
     own = {episode.id for episode in facts.episodes if episode.agent != AGENT}
     for worker, at, alone in blows:
         moment = datetime.fromtimestamp(at, UTC)
@@ -52,9 +52,9 @@ def uptakes(facts: Facts, blows: Sequence[tuple[UUID, float, bool]]) -> list[Upt
             if attempt.episode_id not in own or attempt.state != "lost":
                 continue
             if attempt.worker_id == worker and _was_live(attempt, moment):
-                following = [each for each in made[attempt.episode_id] if each.number == attempt.number + 1]
-                found.append(_uptake(facts, attempt, following, moment, alone=alone))
-    return found
+                following = [each for each in attempts[attempt.episode_id] if each.number == attempt.number + 1]
+                rows.append(_uptake(facts, attempt, following, moment, alone=alone))
+    return rows
 
 
 def _was_live(attempt: AttemptFact, moment: datetime) -> bool:
@@ -84,7 +84,7 @@ def _slot_free(facts: Facts, lost: AttemptFact, until: datetime) -> bool:
     own = facts.workers[lost.worker_id]
     begin = lost.ended_at or until
     for node, number in facts.slots.items():
-        taken = {
+        slot_ids = {
             attempt.slot_id
             for attempt in facts.attempts
             if facts.workers[attempt.worker_id] == node
@@ -92,6 +92,6 @@ def _slot_free(facts: Facts, lost: AttemptFact, until: datetime) -> bool:
             and attempt.started_at <= until
             and (attempt.ended_at or until) >= begin
         }
-        if node != own and len(taken) < number:
+        if node != own and len(slot_ids) < number:
             return True
     return False

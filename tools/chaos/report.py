@@ -92,13 +92,13 @@ def totals(outcome: Outcome) -> Mapping[str, int]:
     """Violations by what they would mean for a user."""
     names = [violation.name for _, violation in outcome.violations]
     groups = {"lost": LOST, "double": DOUBLE, "wrong": WRONG, "orphans": ORPHANS}
-    found = {group: sum(name in known for name in names) for group, known in groups.items()}
-    return found | {"other": len(names) - sum(found.values())}
+    counts = {group: sum(name in known for name in names) for group, known in groups.items()}
+    return counts | {"other": len(names) - sum(counts.values())}
 
 
 def table(outcome: Outcome) -> str:
     """The whole result as Markdown."""
-    found = totals(outcome)
+    counts = totals(outcome)
     load = f"{min(outcome.load):.1f} to {max(outcome.load):.1f}" if outcome.load else "?"
     done = sum(outcome.injected.values())
     part = "" if done == outcome.faults else f" (the first {done} of them)"
@@ -109,7 +109,7 @@ def table(outcome: Outcome) -> str:
     lines = [
         head,
         "",
-        f"**{', '.join(f'{number} {name}' for name, number in found.items())}**. "
+        f"**{', '.join(f'{number} {name}' for name, number in counts.items())}**. "
         + ", ".join(f"{number} {name}" for name, number in outcome.counts.items())
         + ".",
         "",
@@ -120,8 +120,8 @@ def table(outcome: Outcome) -> str:
         *(_row(outcome, name) for name in outcome.kinds if name in outcome.injected),
     ]
     if outcome.losses:
-        told = ", ".join(f"{number} {name}" for name, number in sorted(outcome.losses.items()))
-        lines += ["", f"Attempts that were lost and repeated, by failure class: {told}."]
+        losses = ", ".join(f"{number} {name}" for name, number in sorted(outcome.losses.items()))
+        lines += ["", f"Attempts that were lost and repeated, by failure class: {losses}."]
     if outcome.skipped:
         lines += ["", *(f"Not tried: {name} ({why})." for name, why in outcome.skipped.items())]
     if outcome.unchecked:

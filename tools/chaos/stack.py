@@ -73,10 +73,12 @@ class ChaosStack:
     def _start(self) -> None:
         self._closing.callback(self._remove)
         self._found()
-        held = self._closing.enter_context(DataFolder(self.data)).children_fd
+        folder_fd = self._closing.enter_context(DataFolder(self.data)).children_fd
         self._closing.callback(self.supervisor.stop)
-        self.database_url = self._serve("postgres", partial(start_postgres, self.data, durable=False, hold_fds=(held,)))
-        self.redis_url = self._serve("broker", self._broker_starter(held))
+        self.database_url = self._serve(
+            "postgres", partial(start_postgres, self.data, durable=False, hold_fds=(folder_fd,))
+        )
+        self.redis_url = self._serve("broker", self._broker_starter(folder_fd))
         self.lines = Lines(self._upstreams())
         self._closing.callback(self.lines.close)
         self._engine = make_engine(self.database_url)
@@ -85,7 +87,7 @@ class ChaosStack:
         self.world = World(session_factory(self._engine), self.store)  # type: ignore[arg-type]
         # Registered last, so that it comes first: who stops still has its lines.
         self._closing.callback(self._stop)
-        self._start_users(held)
+        self._start_users(folder_fd)
         self._stop_read, self._stop_write = os.pipe()
         self._watching = Thread(target=self.supervisor.watch, args=(self._stop_read,), name="supervisor", daemon=True)
         self._watching.start()
@@ -100,12 +102,12 @@ class ChaosStack:
         """Further variables of a worker; for other flavours."""
         return {}
 
-    def _broker_starter(self, held: int) -> Callable[[], RunningServer]:
+    def _broker_starter(self, folder_fd: int) -> Callable[[], RunningServer]:
         port: int | None = None
 
         def start() -> RunningServer:
             nonlocal port
-            server = start_broker(self.data, port=port, hold_fds=(held,))
+            server = start_broker(self.data, port=port, hold_fds=(folder_fd,))
             port = urlsplit(server.url).port
             return server
 
@@ -142,7 +144,7 @@ class ChaosStack:
             redis_url=f"redis://:{password}@127.0.0.1:{line}/0",
         )
 
-    def _start_users(self, held: int) -> None:
+    def _start_users(self, folder_fd: int) -> None:
         listener = self._closing.enter_context(contextlib.closing(listen("127.0.0.1", 0)))
         self.url, port = url_of(listener), listener.getsockname()[1]
         self.api = httpx.Client(base_url=self.url, timeout=10.0)
@@ -150,13 +152,13 @@ class ChaosStack:
         outer = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/"), "TMPDIR": str(self.tmp)}
         api = self._settings("api", port)
         env = children.environment(api, outer)
-        run_to_end(replace(children.prepare(api, env), hold_fds=(held,)), 300.0)
+        run_to_end(replace(children.prepare(api, env), hold_fds=(folder_fd,)), 300.0)
         specs = [children.api(api, env, listener.fileno()), children.beat(api, env)]
         for name in WORKERS:
             settings = self._settings(name, port)
             env = {**children.environment(settings, outer), **self._told(name)}
             specs.append(self._named(name, children.worker(settings, env, {})))
-        self.specs = {spec.name: replace(spec, hold_fds=(held,)) for spec in specs}
+        self.specs = {spec.name: replace(spec, hold_fds=(folder_fd,)) for spec in specs}
         for name in self.specs:
             self.supervisor.add(Service(name=name, start=partial(self._spawn, name), stage=1))
 

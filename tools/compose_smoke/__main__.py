@@ -77,9 +77,9 @@ class Trial:
             text=True,
             check=False,
         )
-        found = json.loads(done.stdout)
+        run = json.loads(done.stdout)
         self.report["demonstration: exit code"] = done.returncode
-        return str(found["id"])
+        return str(run["id"])
 
     def kept(self, run_id: str) -> dict[str, Any]:
         """What is there of the run: its outcomes, and every picture with its bytes' hash as the store names it."""
@@ -95,14 +95,14 @@ class Trial:
     def renewed_under_load(self) -> None:
         """Replaces both API servers one after the other while four clients ask without a pause."""
         failed: list[str] = []
-        asked = [0]
+        requests = [0]
         ends = threading.Event()
 
         def ask() -> None:
             with self.client() as client:
                 while not ends.is_set():
                     for method, path in (("GET", "/api/v1/runs"), ("GET", "/"), ("POST", "/api/v1/runs/none/cancel")):
-                        asked[0] += 1
+                        requests[0] += 1
                         try:
                             status = client.request(method, path).status_code
                         except httpx.HTTPError as error:
@@ -119,7 +119,7 @@ class Trial:
         ends.set()
         for thread in threads:
             thread.join()
-        self.report["renewing the API: requests"] = asked[0]
+        self.report["renewing the API: requests"] = requests[0]
         self.report["renewing the API: failed"] = failed[:10] + [f"{len(failed)} in all"] * bool(failed)
 
 
@@ -135,8 +135,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stand-ins", action="store_true", help="make images of the same names from Debian packages")
     parser.add_argument("--keep", action="store_true", help="leave it running")
-    given = parser.parse_args()
-    if given.stand_ins:
+    options = parser.parse_args()
+    if options.stand_ins:
         build_all()
     trial = Trial(free_port())
     try:
@@ -150,7 +150,7 @@ def main() -> int:
         after = trial.kept(run_id)
         trial.report |= {"kept": before, "the same after stop and start": before == after}
     finally:
-        if not given.keep:
+        if not options.keep:
             trial.compose("down", "--volumes", "--timeout", "30")
     print(json.dumps(trial.report, indent=2))  # noqa: T201 - the result
     quick = all(value < HEALTHY_SECONDS for name, value in trial.report.items() if "seconds" in name)

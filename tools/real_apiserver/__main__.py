@@ -38,10 +38,10 @@ def main() -> int:
     using.add_argument("programs", type=Path)
     using.add_argument("folder", type=Path)
     using.add_argument("command", nargs="+")
-    told = parser.parse_args()
-    if told.what == "run":
-        return run(told.programs.resolve(), told.folder.resolve(), told.command)
-    build(told.tree.resolve(), told.programs.resolve(), told.version, jobs=told.jobs)
+    options = parser.parse_args()
+    if options.what == "run":
+        return run(options.programs.resolve(), options.folder.resolve(), options.command)
+    build(options.tree.resolve(), options.programs.resolve(), options.version, jobs=options.jobs)
     return 0
 
 

@@ -28,42 +28,42 @@ def described(tree: Path) -> list[str]:
     """Packages that the API's own description is made of; those of `vendor/k8s.io` are links into `staging`."""
     tops = [tree / top for top in ("cmd", "pkg", "plugin", "third_party")]
     tops += [each for each in (tree / "vendor/k8s.io").iterdir() if each.name not in _LEFT_OUT]
-    found = set()
+    packages = set()
     for top in tops:
         for folder, _, names in os.walk(top):
             if any(_TAG in (Path(folder) / name).read_bytes() for name in names if name.endswith(".go")):
-                found.add(f"k8s.io/kubernetes/{Path(folder).relative_to(tree)}")
-    return sorted(found)
+                packages.add(f"k8s.io/kubernetes/{Path(folder).relative_to(tree)}")
+    return sorted(packages)
 
 
-def describe(tree: Path, generator: Path, told: Mapping[str, str]) -> None:
+def describe(tree: Path, generator: Path, env: Mapping[str, str]) -> None:
     """Writes the description, which source packages leave out, into the tree."""
     command = [
         str(generator), "--logtostderr", "-i", ",".join(described(tree)), "-p", f"k8s.io/kubernetes/{_OPENAPI}",
         "-O", "zz_generated.openapi", "-h", "vendor/k8s.io/code-generator/hack/boilerplate.go.txt",
         "-r", str(generator.with_name("violations")),
     ]  # fmt: skip
-    subprocess.run(command, cwd=tree, env=dict(told), check=True)
+    subprocess.run(command, cwd=tree, env=dict(env), check=True)
 
 
 def stamped(version: str) -> str:
     """What the linker is told: which version the programs say that they are, such as 1.20.2."""
     major, minor, _ = version.split(".")
-    told = {"gitMajor": major, "gitMinor": minor, "gitVersion": f"v{version}"}
-    return " ".join(("-s -w", *(f"-X {_VERSION}.{name}={value}" for name, value in told.items())))
+    fields = {"gitMajor": major, "gitMinor": minor, "gitVersion": f"v{version}"}
+    return " ".join(("-s -w", *(f"-X {_VERSION}.{name}={value}" for name, value in fields.items())))
 
 
 def build(tree: Path, into: Path, version: str, *, jobs: int = 1) -> None:
     """Builds everything into a folder. Some minutes of processor time. Raises CalledProcessError."""
     into.mkdir(parents=True, exist_ok=True)
-    told = environment(tree, into / "cache", os.environ)
+    env = environment(tree, into / "cache", os.environ)
 
     def compile_(package: str) -> None:
         command = ["go", "build", "-p", str(jobs), "-ldflags", stamped(version), "-o", f"{into}/", package]
-        subprocess.run(command, cwd=tree, env=told, check=True)
+        subprocess.run(command, cwd=tree, env=env, check=True)
 
     if not (tree / _OPENAPI / "zz_generated.openapi.go").exists():
         compile_("./vendor/k8s.io/kube-openapi/cmd/openapi-gen")
-        describe(tree, into / "openapi-gen", told)
+        describe(tree, into / "openapi-gen", env)
     for name in PROGRAMS:
         compile_(f"./cmd/{name}")

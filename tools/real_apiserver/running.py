@@ -49,8 +49,8 @@ def write_files(layout: Layout) -> None:
 @contextmanager
 def _program(command: Sequence[str], log: Path) -> Iterator[Callable[[], str]]:
     """Runs one. Yields what says why it ended; empty while it runs."""
-    with log.open("wb") as said:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         try:
             yield lambda: "" if process.poll() is None else f"{command[0]} ended, see {log}"
         finally:
@@ -71,10 +71,10 @@ def _ready(layout: Layout, ended: Callable[[], str]) -> bool:
     headers = {"Authorization": f"Bearer {layout.tokens['admin']}"}
     trusted = ssl.create_default_context(cafile=str(authority))
     try:
-        said = httpx.get(f"{layout.address}/readyz", headers=headers, verify=trusted, timeout=10)
+        response = httpx.get(f"{layout.address}/readyz", headers=headers, verify=trusted, timeout=10)
     except httpx.TransportError:
         return False
-    return said.status_code == httpx.codes.OK
+    return response.status_code == httpx.codes.OK
 
 
 @contextmanager

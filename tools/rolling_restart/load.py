@@ -25,14 +25,14 @@ class Tally:
     """What came of all requests.
 
     Attributes:
-        asked: requests by kind.
+        counts: requests by kind.
         failed: what each failed one was, and why.
         seconds: how long each took.
         reconnected: websockets that were closed politely and came back.
         events: numbers of the run's events, in the order in which a listener got them.
     """
 
-    asked: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
     failed: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     reconnected: int = 0
@@ -42,7 +42,7 @@ class Tally:
     def note(self, kind: str, seconds: float, problem: str = "") -> None:
         """One request."""
         with self.lock:
-            self.asked[kind] = self.asked.get(kind, 0) + 1
+            self.counts[kind] = self.counts.get(kind, 0) + 1
             self.seconds.append(seconds)
             if problem:
                 self.failed.append(f"{kind}: {problem}")
@@ -50,7 +50,7 @@ class Tally:
     @property
     def total(self) -> int:
         """All requests."""
-        return sum(self.asked.values())
+        return sum(self.counts.values())
 
 
 class Load:
@@ -87,13 +87,13 @@ class Load:
             self.tally.note(work.__name__, 0.0, f"broke: {error!r}")
 
     def _ask(self, client: httpx.Client, kind: str, method: str, path: str, **more: Any) -> None:
-        begun = time.monotonic()
+        start = time.monotonic()
         try:
             answer = client.request(method, path, **more)
             problem = "" if answer.is_success else f"{answer.status_code} {answer.text[:200]}"
         except httpx.HTTPError as error:
             problem = repr(error)
-        self.tally.note(kind, time.monotonic() - begun, problem)
+        self.tally.note(kind, time.monotonic() - start, problem)
         self._ended.wait(PAUSE)
 
     def _client(self) -> httpx.Client:
@@ -140,10 +140,10 @@ class Load:
         address = f"{self._address.replace('http', 'ws', 1)}/ws/runs/{self._run_id}/events"
         while not self._ended.is_set():
             last = self.tally.events[-1] if self.tally.events else 0
-            begun = time.monotonic()
+            start = time.monotonic()
             try:
                 with connect(f"{address}?after={last}", proxy=None) as socket:
-                    self.tally.note("websocket", time.monotonic() - begun)
+                    self.tally.note("websocket", time.monotonic() - start)
                     self._hear(socket)
             except ConnectionClosed as closed:
                 code = closed.rcvd.code if closed.rcvd else None

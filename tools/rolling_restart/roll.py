@@ -49,14 +49,14 @@ class Report:
     @property
     def faults(self) -> list[str]:
         """What must not be."""
-        told = {
+        counts = {
             "requests failed": len(self.tally.failed),
             "episodes lost": self.lost,
             "episodes scored twice": self.double,
             "runs too many or too few": abs(self.runs - KEYS),
             "events missed": self.missed,
         }
-        return [f"{count} {what}" for what, count in told.items() if count]
+        return [f"{count} {what}" for what, count in counts.items() if count]
 
 
 def roll(site: Site, *, rounds: int, repeats: int, steps: int, say: Callable[[str], None] = lambda _: None) -> Report:
@@ -92,9 +92,9 @@ def roll(site: Site, *, rounds: int, repeats: int, steps: int, say: Callable[[st
 
 
 def _timed(work: Callable[[], object]) -> float:
-    begun = time.monotonic()
+    start = time.monotonic()
     work()
-    return time.monotonic() - begun
+    return time.monotonic() - start
 
 
 def _report(
@@ -103,8 +103,8 @@ def _report(
     world = site.stack.world
     every = episodes(world, run_id)
     tries = {episode.id: attempts(world, episode.id) for episode in every}
-    states = Counter(attempt.state for made in tries.values() for attempt in made)
-    scores = {key: sum(len(evaluations(world, attempt.id)) for attempt in made) for key, made in tries.items()}
+    states = Counter(attempt.state for group in tries.values() for attempt in group)
+    scores = {key: sum(len(evaluations(world, attempt.id)) for attempt in group) for key, group in tries.items()}
     return Report(
         tally,
         api_seconds,

@@ -57,7 +57,7 @@ def replace_clock(url: str) -> None:
 
 
 @contextmanager
-def told(engine: Engine, clock: Clock) -> Iterator[None]:
+def simulated_time(engine: Engine, clock: Clock) -> Iterator[None]:
     """Tells every transaction of this engine the simulator's time as it begins."""
 
     def begin(connection: Connection) -> None:

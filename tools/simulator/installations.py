@@ -17,7 +17,7 @@ from backend.services.runs.runs import submit_run
 from tests import databases
 from tests.factories.records import World, world
 from tests.factories.tasks import make_benchmark, make_task
-from tools.simulator.clock import Clock, replace_clock, told
+from tools.simulator.clock import Clock, replace_clock, simulated_time
 from tools.simulator.durations import waa_tasks
 
 BENCHMARK = "simulated"
@@ -26,8 +26,8 @@ BENCHMARK = "simulated"
 @contextmanager
 def real_time(server: str) -> Iterator[World]:
     """An empty installation on that server, by the database's own clock."""
-    with databases.copied(server) as url, world(url) as made:
-        yield made
+    with databases.copied(server) as url, world(url) as new_world:
+        yield new_world
 
 
 @contextmanager
@@ -35,8 +35,8 @@ def virtual_time(server: str, clock: Clock) -> Iterator[World]:
     """An empty installation on that server whose database asks `clock` for the time."""
     with databases.copied(server) as url:
         replace_clock(url)
-        with world(url) as made, told(made.factory.kw["bind"], clock):
-            yield made
+        with world(url) as new_world, simulated_time(new_world.factory.kw["bind"], clock):
+            yield new_world
 
 
 @dataclass(frozen=True)
@@ -48,35 +48,35 @@ class Share:
     runs: Sequence[Mapping[str, Any]] = field(default_factory=lambda: [{}])
 
 
-def import_tasks(made: World, number: int) -> UUID:
+def import_tasks(world: World, number: int) -> UUID:
     """A benchmark of so many tasks in domains of a hundred; returns its task set."""
     tasks = [make_task(f"d{at // 100:03}", f"t{at:05}") for at in range(number)]
-    return made.benchmark(make_benchmark(*tasks), BENCHMARK)
+    return world.benchmark(make_benchmark(*tasks), BENCHMARK)
 
 
-def import_waa(made: World) -> UUID:
+def import_waa(world: World) -> UUID:
     """WAA's tasks by name, in its order; the tasks themselves are of no matter here."""
     tasks: list[Task] = [make_task(task.domain, task.name) for task in waa_tasks()]
-    return made.benchmark(make_benchmark(*tasks), BENCHMARK)
+    return world.benchmark(make_benchmark(*tasks), BENCHMARK)
 
 
-def submit_all(made: World, shares: Sequence[Share]) -> dict[UUID, str]:
+def submit_all(world: World, shares: Sequence[Share]) -> dict[UUID, str]:
     """Submits what the projects want; returns each run's project. A worker must have registered."""
-    return {submit(made, share, **run).id: share.name for share in shares for run in share.runs}
+    return {submit(world, share, **run).id: share.name for share in shares for run in share.runs}
 
 
-def submit(made: World, share: Share, agent: str = "noop", priority: int = 0, **request: Any) -> Run:
+def submit(world: World, share: Share, agent: str = "noop", priority: int = 0, **request: Any) -> Run:
     """Submits one run of a project."""
-    with made.work() as session:
+    with world.work() as session:
         project = projects.get_or_make(session, share.name)
         project.weight = share.weight
-        asked = RunRequest(benchmark=BENCHMARK, agent=agent, **request)
-        run = submit_run(session, asked, project=project, actor=actor_for(session, project))
+        run_request = RunRequest(benchmark=BENCHMARK, agent=agent, **request)
+        run = submit_run(session, run_request, project=project, actor=actor_for(session, project))
         run.priority = priority
         return run
 
 
-def vacuumed(made: World) -> None:
+def vacuumed(world: World) -> None:
     """Statistics as they are after a while of use: autovacuum would come in the middle of a measurement."""
-    with made.factory.kw["bind"].connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    with world.factory.kw["bind"].connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM ANALYZE"))

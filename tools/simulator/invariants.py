@@ -44,7 +44,7 @@ def double_leases(holds: Iterable[Hold]) -> list[str]:
         by_slot[hold.slot].append(hold)
     return [
         f"{slot}: {earlier.episode_id} until {earlier.ended_at}, {later.episode_id} from {later.leased_at}"
-        for slot, held in by_slot.items()
-        for earlier, later in pairwise(held)
-        if not earlier.taken and earlier.ended_at is not None and earlier.ended_at > later.leased_at
+        for slot, slot_holds in by_slot.items()
+        for earlier, later in pairwise(slot_holds)
+        if not earlier.is_lost and earlier.ended_at is not None and earlier.ended_at > later.leased_at
     ]

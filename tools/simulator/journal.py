@@ -15,7 +15,7 @@ class Hold:
         free_at: since when the slot had been free.
         leased_at: when the claim was committed.
         ended_at: when the end of the attempt was committed; None = the simulation ended first.
-        taken: the lease was taken away, and only then the worker noticed.
+        is_lost: the lease was taken away, and only then the worker noticed.
     """
 
     run_id: UUID
@@ -24,7 +24,7 @@ class Hold:
     free_at: float
     leased_at: float
     ended_at: float | None = None
-    taken: bool = False
+    is_lost: bool = False
 
 
 @dataclass
@@ -40,10 +40,10 @@ class Journal:
         with self._lock:
             self.open[attempt_id] = hold
 
-    def finished(self, attempt_id: UUID, at: float, *, taken: bool = False) -> None:
+    def finished(self, attempt_id: UUID, at: float, *, is_lost: bool = False) -> None:
         """The attempt has ended; its slot is free."""
         with self._lock:
-            self.ended.append(replace(self.open.pop(attempt_id), ended_at=at, taken=taken))
+            self.ended.append(replace(self.open.pop(attempt_id), ended_at=at, is_lost=is_lost))
 
     def all(self) -> list[Hold]:
         """Every hold, in the order of leases."""
@@ -53,11 +53,11 @@ class Journal:
 
 def slot_seconds(holds: list[Hold], since: float, until: float) -> dict[UUID, float]:
     """Seconds of slots that each run had between two moments."""
-    found: dict[UUID, float] = defaultdict(float)
+    seconds: dict[UUID, float] = defaultdict(float)
     for hold in holds:
         end = until if hold.ended_at is None else min(hold.ended_at, until)
-        found[hold.run_id] += max(0.0, end - max(hold.leased_at, since))
-    return dict(found)
+        seconds[hold.run_id] += max(0.0, end - max(hold.leased_at, since))
+    return dict(seconds)
 
 
 def share_error(seconds: Mapping[str, float], weights: Mapping[str, float]) -> float:

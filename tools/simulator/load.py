@@ -72,8 +72,8 @@ def simulate(url: str, seconds: float | None, lasts: float) -> Loaded:
             before = processor_seconds()
             over.wait(lasts + PATIENCE)
         except BrokenBarrierError as error:
-            found = [part.exception(PATIENCE) for part in parts]
-            raise next((each for each in found if each and not isinstance(each, BrokenBarrierError)), error) from None
+            errors = [part.exception(PATIENCE) for part in parts]
+            raise next((each for each in errors if each and not isinstance(each, BrokenBarrierError)), error) from None
         used = processor_seconds() - before
         return Loaded([hold for part in parts for hold in part.result()], used)
 
@@ -81,19 +81,19 @@ def simulate(url: str, seconds: float | None, lasts: float) -> Loaded:
 def _run(url: str, nodes: Sequence[int], seconds: float | None, lasts: float, barriers: Any) -> list[Hold]:
     events.configure("")
     generator, (ready, over) = random.Random(nodes[0]), barriers  # noqa: S311 - a sample
-    with world(url) as made:
+    with world(url) as new_world:
         timeline, journal = RealTime(THREADS), Journal()
-        seen: set[str] = set()
+        slot_ids: set[str] = set()
 
         def fate(claim: Claim) -> Fate:
-            first = claim.slot.id not in seen
-            seen.add(claim.slot.id)
+            first = claim.slot.id not in slot_ids
+            slot_ids.add(claim.slot.id)
             return fate_of(seconds, generator, first=first)
 
         try:
-            setting = Setting(made, timeline, journal, fate)
+            setting = Setting(new_world, timeline, journal, fate)
             workers = [SimulatedWorker(setting, f"n{at}", SLOTS) for at in nodes]
-            chores = _chores(made, len(workers), setting.poll)
+            chores = _chores(new_world, len(workers), setting.poll)
             ready.wait(PATIENCE)
             timeline.begin()
             for each in chores:
@@ -112,18 +112,18 @@ def _run(url: str, nodes: Sequence[int], seconds: float | None, lasts: float, ba
         return journal.all()
 
 
-def _chores(made: World, workers: int, poll: float) -> list[Rounds]:
+def _chores(world: World, workers: int, poll: float) -> list[Rounds]:
     """What so many workers look after beside their attempts, as often as all of them together. No roll-ups."""
     return [
         Rounds(
             "chores",
-            lambda: maintenance.tend(made.factory, lease_seconds=LEASE_SECONDS),
+            lambda: maintenance.tend(world.factory, lease_seconds=LEASE_SECONDS),
             every=poll / workers,
             broken="looking after what died failed",
         ),
         Rounds(
             "schedule",
-            lambda: maintenance.keep_schedule(made.factory),
+            lambda: maintenance.keep_schedule(world.factory),
             every=SCHEDULE_SECONDS / workers,
             broken="looking at what the scheduler counts by failed",
         ),

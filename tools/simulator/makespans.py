@@ -60,11 +60,11 @@ def plays(server: str, seed: int, noise: float, number: int = PLAYS) -> list[Pla
         ends = []
         for at, each in enumerate(lengths):
             now |= {f"{task.domain}/{task.name}": length for task, length in zip(waa_tasks(), each, strict=True)}
-            began, wanted = clock.seconds, len(journal.ended) + len(each)
+            began, target = clock.seconds, len(journal.ended) + len(each)
             submit(world, Share("waa"), seed=at)
             for worker in workers:
                 worker.wake()
-            timeline.run(lambda wanted=wanted: len(journal.ended) >= wanted)  # type: ignore[misc]
+            timeline.run(lambda target=target: len(journal.ended) >= target)  # type: ignore[misc]
             ends.append(clock.seconds - began)
     return [_play(each, end, typical) for each, end in zip(lengths, ends, strict=True)]
 
@@ -88,5 +88,5 @@ def _play(lengths: Sequence[Length], end: float, typical: Sequence[Length]) -> P
     bound = lower_bound(seconds, slots)
     by_typical = longest_first(seconds, slots, [each.total for each in typical])
     others = [policy(seconds, slots) for policy in (static_slices, first_come)]
-    found = [end, *others, by_typical, longest_first(seconds, slots)]
-    return Play(bound, *(each / bound for each in found))
+    spans = [end, *others, by_typical, longest_first(seconds, slots)]
+    return Play(bound, *(each / bound for each in spans))

@@ -71,5 +71,5 @@ def error(server: str, seed: int, mix: Mix) -> float:
         projects |= submit_all(world, shares)
         worker.start()
         timeline.run(lambda: False, most=lasts)
-        found = slot_seconds(journal.all(), 0.0, lasts)
-        return share_error({projects[run]: number for run, number in found.items()}, WEIGHTS)
+        seconds = slot_seconds(journal.all(), 0.0, lasts)
+        return share_error({projects[run]: number for run, number in seconds.items()}, WEIGHTS)

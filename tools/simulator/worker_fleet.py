@@ -53,8 +53,8 @@ def crowd(server: str, nodes: int = NODES, slots: int = SLOTS, repeats: int = RE
             worker.start()
         timeline.run(lambda: len(journal.ended) >= repeats * len(names), most=MOST)
         with world.work() as session:
-            found = violations(session)
+            problems = violations(session)
         holds = journal.all()
         return Crowd(
-            len(journal.ended), len({hold.slot for hold in holds}), clock.seconds, found + double_leases(holds)
+            len(journal.ended), len({hold.slot for hold in holds}), clock.seconds, problems + double_leases(holds)
         )

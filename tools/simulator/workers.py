@@ -99,13 +99,13 @@ class SimulatedWorker:
         """Takes work for all free slots, one round at a time, as a dispatcher's thread does."""
         with self._taking:
             while len(self._held) < self._slots and not self.dead:
-                taken = self._taken(self._slots - len(self._held))
-                for claim in taken:
+                batch = self._taken(self._slots - len(self._held))
+                for claim in batch:
                     with self._lock:
                         # Its end may have been told to the database, and not yet to us.
                         self._held[claim.slot.index] = claim.lease_id
                     self._began(claim, self._free_at[claim.slot.index])
-                if not taken:
+                if not batch:
                     return
 
     def _taken(self, number: int) -> list[Claim]:
@@ -119,8 +119,8 @@ class SimulatedWorker:
         if self.dead:
             return
         with self._lock:
-            held = set(self._held.values())
-        self._write(claims.worker_heartbeat, self.id, held)
+            lease_ids = set(self._held.values())
+        self._write(claims.worker_heartbeat, self.id, lease_ids)
         self._with.timeline.later(self._with.beat, self._beat)
 
     def _began(self, claim: Claim, free_at: float) -> None:
@@ -208,7 +208,7 @@ class SimulatedWorker:
     def _ended(self, claim: Claim) -> None:
         """The lease was taken away: the slot is ours no more, and free."""
         now = self._with.timeline.now()
-        self._with.journal.finished(claim.attempt_id, now, taken=True)
+        self._with.journal.finished(claim.attempt_id, now, is_lost=True)
         self._give_back(claim, now)
 
     def _give_back(self, claim: Claim, free_at: float) -> None:
@@ -220,14 +220,14 @@ class SimulatedWorker:
 
 def take(world: World, worker_id: UUID, provider: str, number: int) -> list[Claim]:
     """Leases and claims up to so many, as a dispatcher's round does."""
-    taken: list[Claim] = world.do(claims.claim_many, worker_id, provider, min(AT_ONCE, number))
-    return taken
+    batch: list[Claim] = world.do(claims.claim_many, worker_id, provider, min(AT_ONCE, number))
+    return batch
 
 
 def again(world: World, claim: Claim) -> Claim | None:
     """The next episode under the same lease; None if nothing waits, or the lease is not ours any more."""
     try:
-        found: Claim | None = world.do(claims.claim_next, claim.lease_id)
+        next_claim: Claim | None = world.do(claims.claim_next, claim.lease_id)
     except (LeaseLost, Unavailable):
         return None
-    return found
+    return next_claim

@@ -37,9 +37,9 @@ class HelpedAccessibility:
         self._helper: asyncio.subprocess.Process | None = None
         self._one_at_a_time = asyncio.Lock()
 
-    async def tree(self, wanted: TreeWanted) -> Tree:
+    async def tree(self, options: TreeWanted) -> Tree:
         """The whole desktop's tree, cut at the bounds."""
-        answer = await self._ask({"what": "tree", **vars(wanted)}, wanted.seconds)
+        answer = await self._ask({"what": "tree", **vars(options)}, options.seconds)
         return Tree(answer["xml"], answer["nodes"], answer["cut"])
 
     async def terminal(self) -> str | None:

@@ -75,15 +75,15 @@ def build_app(machine: Machine) -> web.Application:
         except GuestError as error:
             return web.json_response(error.body(), status=error.status)
         except OSError as error:
-            told = from_os_error(error)
-            return web.json_response(told.body(), status=told.status)
+            guest_error = from_os_error(error)
+            return web.json_response(guest_error.body(), status=guest_error.status)
         except web.HTTPException as error:
-            told = _from_http(error, machine.limits.json_body)
-            return web.json_response(told.body(), status=told.status)
+            guest_error = _from_http(error, machine.limits.json_body)
+            return web.json_response(guest_error.body(), status=guest_error.status)
         except Exception as error:  # noqa: BLE001 - told to the caller and logged, never swallowed.
             _log.exception("%s %s failed", request.method, request.path)
-            told = GuestError("internal", f"the guest server failed: {type(error).__name__}: {error}")
-            return web.json_response(told.body(), status=told.status)
+            guest_error = GuestError("internal", f"the guest server failed: {type(error).__name__}: {error}")
+            return web.json_response(guest_error.body(), status=guest_error.status)
 
     @web.middleware
     async def secret(request: web.Request, handler: Handler) -> web.StreamResponse:

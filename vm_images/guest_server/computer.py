@@ -191,10 +191,10 @@ class OS:
     def maximize_window(self, window: str | None = None) -> None:
         """Shows the window of that title, or the active one, over the whole screen."""
         windows = self._shell.windows()
-        found = closest(windows, window) if window else next((each for each in windows if each.active), None)
-        if found is None:
+        target = closest(windows, window) if window else next((each for each in windows if each.active), None)
+        if target is None:
             raise LookupError(f"no window {window!r}" if window else "no window is active")
-        self._shell.show(found)
+        self._shell.show(target)
 
 
 class WindowManager:
@@ -266,11 +266,11 @@ def _box(boxes: Mapping[int, Box], number: int | str) -> Box:
 
 def closest(windows: Sequence[WindowInfo], name: str) -> WindowInfo | None:
     """The window whose title is most like a name: the same, else alike, else one that contains it; topmost first."""
-    wanted = " ".join(name.split()).casefold()
+    target = " ".join(name.split()).casefold()
     titles = {" ".join(window.title.split()).casefold(): window for window in windows if window.title}
-    alike = difflib.get_close_matches(wanted, list(titles), n=1)
-    part = [title for title in titles if wanted and wanted in title]
-    likely = [wanted] if wanted in titles else alike or part[-1:]
+    alike = difflib.get_close_matches(target, list(titles), n=1)
+    part = [title for title in titles if target and target in title]
+    likely = [target] if target in titles else alike or part[-1:]
     return titles[likely[0]] if likely else None
 
 
@@ -281,7 +281,7 @@ def _newest(windows: Sequence[WindowInfo], before: set[int]) -> WindowInfo | Non
 def _wait_for(look: Callable[[], WindowInfo | None]) -> WindowInfo | None:
     deadline = time.monotonic() + _WINDOW_SECONDS
     while True:
-        found = look()
-        if found is not None or time.monotonic() >= deadline:
-            return found
+        window = look()
+        if window is not None or time.monotonic() >= deadline:
+            return window
         time.sleep(_LOOK_SECONDS)

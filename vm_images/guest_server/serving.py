@@ -40,15 +40,15 @@ def serve(machine: Machine, ground: Ground, address: argparse.Namespace, ready: 
     return asyncio.run(_Server(machine).run(ground, listener(address), ready))
 
 
-def tell_ready(start: float, told: Mapping[str, object]) -> None:
+def tell_ready(start: float, facts: Mapping[str, object]) -> None:
     """The line by which the one who started the session knows that the API answers.
 
     Args:
         start: `time.monotonic()` at the session's beginning.
-        told: what else it says.
+        facts: what else it says.
     """
     seconds = round(time.monotonic() - start, 3)
-    print(json.dumps({"ready": True, "api": API_VERSION, "seconds": seconds, **told}), flush=True)
+    print(json.dumps({"ready": True, "api": API_VERSION, "seconds": seconds, **facts}), flush=True)
 
 
 def listener(address: argparse.Namespace) -> socket.socket:

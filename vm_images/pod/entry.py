@@ -102,24 +102,24 @@ def supervisor() -> list[str]:
 
 def number(name: str) -> str:
     """A number that a variable holds, 0 where it is not set. Raises NotReadyError for anything else."""
-    found = os.environ.get(f"DESKARENA_POD_{name}", "0")
-    if not found.isdecimal():
-        raise NotReadyError(f"DESKARENA_POD_{name} is a number, not {found!r}")
-    return found
+    value = os.environ.get(f"DESKARENA_POD_{name}", "0")
+    if not value.isdecimal():
+        raise NotReadyError(f"DESKARENA_POD_{name} is a number, not {value!r}")
+    return value
 
 
 def main() -> None:
     """Does not return, but for what is missing."""
     try:
-        secret, found, words = token(), facts(), supervisor()
+        secret, report, words = token(), facts(), supervisor()
     except NotReadyError as error:
         print(f"deskarena pod: {error}", file=sys.stderr, flush=True)
         sys.exit(CONFIGURATION_ERROR)
-    print(json.dumps(found), flush=True)
+    print(json.dumps(report), flush=True)
     os.chdir(os.environ.get("DESKARENA_POD_CODE", HERE))
     # Nothing of the container's environment but what is needed reaches the supervisor and its machines.
-    kept = {name: value for name, value in os.environ.items() if name in KEPT}
-    os.execve(words[0], words, {**kept, TOKEN: secret})  # noqa: S606 - no shell is the point.
+    environment = {name: value for name, value in os.environ.items() if name in KEPT}
+    os.execve(words[0], words, {**environment, TOKEN: secret})  # noqa: S606 - no shell is the point.
 
 
 if __name__ == "__main__":

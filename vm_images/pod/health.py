@@ -42,6 +42,6 @@ def problem(pid: int = 1) -> str:
 
 
 if __name__ == "__main__":
-    found = problem(int(os.environ.get("DESKARENA_POD_PID", "1")))
-    print(found or "well")
-    sys.exit(1 if found else 0)
+    fault = problem(int(os.environ.get("DESKARENA_POD_PID", "1")))
+    print(fault or "well")
+    sys.exit(1 if fault else 0)

@@ -108,10 +108,10 @@ class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 def _is_new(got: httpx.Response) -> bool:
     """Whether an answer was taken that had not been given before."""
     try:
-        said = got.json()
+        body = got.json()
     except ValueError:
         return False
-    return isinstance(said, dict) and said.get("repeated") is False
+    return isinstance(body, dict) and body.get("repeated") is False
 
 
 class AgentDoor:

@@ -59,9 +59,9 @@ class ContainerLine:
         self._closed = False
         self._taken = 0
 
-    def show(self, observation: Observation, told: Mapping[str, Any]) -> None:
+    def show(self, observation: Observation, details: Mapping[str, Any]) -> None:
         """See the port. Raises ClusterLost if the container could not be started."""
-        self._line.show(observation, told)
+        self._line.show(observation, details)
         with self._lock:
             if self._running is None and not self._closed:
                 self._start()

@@ -99,10 +99,10 @@ class State:
     out_of_memory: bool
 
     @classmethod
-    def read(cls, said: str) -> "State | None":
+    def read(cls, text: str) -> "State | None":
         """The answer to `state_line`; None if it is none."""
         try:
-            state = json.loads(said)
+            state = json.loads(text)
             return cls(str(state["Status"]), state["OOMKilled"] is True)
         except (ValueError, KeyError, TypeError):
             return None
@@ -251,8 +251,8 @@ class Engine:
         except (OSError, subprocess.TimeoutExpired) as error:
             logger.warning("%s: %s", line[:2], error)
             return None
-        said, complained = (each.decode(errors="replace") for each in (done.stdout, done.stderr))
-        return subprocess.CompletedProcess(line, done.returncode, said, complained)
+        output, complained = (each.decode(errors="replace") for each in (done.stdout, done.stderr))
+        return subprocess.CompletedProcess(line, done.returncode, output, complained)
 
 
 class Running:
@@ -289,12 +289,14 @@ class Running:
         if not self.ended:
             return
         self._reader.join(2.0)
-        code, said = self._process.returncode, self._said.decode(errors="replace").strip()
+        code, output = self._process.returncode, self._said.decode(errors="replace").strip()
         if why := not_the_programs(code, self._state):
-            raise ClusterLost(f"the container ended, but not by its program: {why} (exit code {code}): {said}")
+            raise ClusterLost(f"the container ended, but not by its program: {why} (exit code {code}): {output}")
         if code == KILLED:
-            raise AgentFailed(f"the container was killed: it needs more than {self._plan.params.memory_mb} MiB: {said}")
-        raise AgentFailed(f"the container ended with exit code {code}: {said}")
+            raise AgentFailed(
+                f"the container was killed: it needs more than {self._plan.params.memory_mb} MiB: {output}"
+            )
+        raise AgentFailed(f"the container ended with exit code {code}: {output}")
 
     def close(self) -> None:
         """Ends and removes it. Safe to call twice."""
@@ -324,5 +326,5 @@ class Running:
 
 def _plain_environment() -> Mapping[str, str]:
     """What the engine's program needs of ours, and nothing of our settings."""
-    kept = ("PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "CONTAINER_HOST", "TMPDIR")
-    return {name: os.environ[name] for name in kept if name in os.environ}
+    names = ("PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "CONTAINER_HOST", "TMPDIR")
+    return {name: os.environ[name] for name in names if name in os.environ}

@@ -50,10 +50,10 @@ class RedisLine:
         self._waiting: deque[Mapping[str, Any]] = deque()
         self._closed = Event()
 
-    def show(self, observation: Observation, told: Mapping[str, Any]) -> None:
+    def show(self, observation: Observation, details: Mapping[str, Any]) -> None:
         """See the port. With the broker away it is offered as soon as it is back, while somebody waits in `take`."""
         picture = observation.picture
-        head = {**_head(observation), **told}
+        head = {**_head(observation), **details}
         with self._lock:
             if not self._closed.is_set():
                 self._shown = observation.index, head, picture.data if picture else b"", observation.a11y_tree or ""
@@ -153,19 +153,21 @@ def _read(body: bytes) -> Mapping[str, Any] | None:
     return None
 
 
-def _head(seen: Observation) -> dict[str, Any]:
+def _head(observation: Observation) -> dict[str, Any]:
     """What is known of an observation, without picture and tree."""
-    picture = seen.picture
+    picture = observation.picture
     return {
-        "index": seen.index,
-        "note": seen.note,
+        "index": observation.index,
+        "note": observation.note,
         "media_type": picture.media_type if picture else "",
         "width": picture.width if picture else 0,
         "height": picture.height if picture else 0,
-        "windows": [one.model_dump(mode="json") for one in seen.windows] if seen.windows is not None else None,
-        "clipboard": seen.clipboard,
-        "terminal": seen.terminal,
-        "marks": [one.model_dump(mode="json") for one in seen.marks] if seen.marks is not None else None,
-        "view": seen.view.model_dump(mode="json") if seen.view is not None else None,
-        "has_tree": seen.a11y_tree is not None,
+        "windows": [one.model_dump(mode="json") for one in observation.windows]
+        if observation.windows is not None
+        else None,
+        "clipboard": observation.clipboard,
+        "terminal": observation.terminal,
+        "marks": [one.model_dump(mode="json") for one in observation.marks] if observation.marks is not None else None,
+        "view": observation.view.model_dump(mode="json") if observation.view is not None else None,
+        "has_tree": observation.a11y_tree is not None,
     }

@@ -25,15 +25,15 @@ class AgentThread:
     While it waits it looks whether the attempt must stop.
     """
 
-    def __init__(self, check: Callable[[], None], held: Callable[[], float] = float) -> None:
+    def __init__(self, check: Callable[[], None], held_seconds: Callable[[], float] = float) -> None:
         """Takes what it asks while it waits.
 
         Args:
             check: raises when the attempt must stop: lease lost, run cancelled, worker shutting down.
-            held: seconds that the attempt has waited for a model's API so far; they are not the agent's.
+            held_seconds: seconds that the attempt has waited for a model's API so far; they are not the agent's.
         """
         self._check = check
-        self._held = held
+        self._held = held_seconds
         self._calls: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
         self._hangs = False
@@ -67,9 +67,9 @@ class AgentThread:
         self._calls.put(None)
 
     def _wait(self, seconds: float) -> _Answer:
-        deadline, held = time.monotonic() + seconds, self._held()
+        deadline, held_seconds = time.monotonic() + seconds, self._held()
         while True:
-            left = deadline + self._held() - held - time.monotonic()
+            left = deadline + self._held() - held_seconds - time.monotonic()
             try:
                 return self._answers.get(timeout=max(0.0, min(left, LOOK_SECONDS)))
             except Empty:

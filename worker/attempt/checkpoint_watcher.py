@@ -60,24 +60,24 @@ class PartsWatch:
         What it asked for at the last step is gathered at once: it mostly wants the same again.
         """
         self._context.since = self._since[part.name]
-        asked = list(self._asked.get(part.name, ()))
-        seen = [self._gathered(part, call, step, asked) for call in part.calls]
+        facts = list(self._asked.get(part.name, ()))
+        evidence = [self._gathered(part, call, step, facts) for call in part.calls]
         for _ in range(MOST_ROUNDS):
-            self._evidence[part.name] = seen
+            self._evidence[part.name] = evidence
             try:
-                return is_solved(self._look(self._task, part, seen).value)
+                return is_solved(self._look(self._task, part, evidence).value)
             except EvidenceWanted as more:
-                seen = [
+                evidence = [
                     self._told(part, partial(gather_more, self._context, self._task, call, known, more.facts))
-                    for call, known in zip(part.calls, seen, strict=True)
+                    for call, known in zip(part.calls, evidence, strict=True)
                 ]
-                asked += more.facts
-                self._asked[part.name] = asked
+                facts += more.facts
+                self._asked[part.name] = facts
         raise EvaluatorFailed(f"part {part.name}: its evaluation function asked for more {MOST_ROUNDS} times")
 
-    def _gathered(self, part: Part, call: MetricCall, step: int, asked: Sequence[Fact]) -> CallEvidence:
-        found = self._told(part, partial(gather, self._context, self._task, with_facts(call, asked)))
-        return found.model_copy(update={"step": step})
+    def _gathered(self, part: Part, call: MetricCall, step: int, facts: Sequence[Fact]) -> CallEvidence:
+        evidence = self._told(part, partial(gather, self._context, self._task, with_facts(call, facts)))
+        return evidence.model_copy(update={"step": step})
 
     @staticmethod
     def _told(part: Part, gathering: Callable[[], CallEvidence]) -> CallEvidence:
@@ -96,9 +96,9 @@ class PartsWatch:
     def _advance(self) -> None:
         """Moves on to the end of the log; a desktop without one has parts that do not ask for it."""
         try:
-            found = log_after(self._context.desktop, self._last)
+            entries = log_after(self._context.desktop, self._last)
         except GuestRefused as error:
             if error.kind == "failed":  # There is a log, and it broke off: whose turn it was when is not known.
                 raise
             return
-        self._last = max((entry.number for entry in found), default=self._last)
+        self._last = max((entry.number for entry in entries), default=self._last)

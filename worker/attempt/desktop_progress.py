@@ -78,8 +78,8 @@ class OpeningWatch:
             self._send(look)
         if self._now() >= self._log_at:
             self._log_at = self._now() + LOG_SECONDS
-            told = activity.progress(seconds, look or activity.look())
-            logger.info("attempt %s: %s: %s", self._attempt_id, activity.subject, told)
+            progress = activity.progress(seconds, look or activity.look())
+            logger.info("attempt %s: %s: %s", self._attempt_id, activity.subject, progress)
 
     def _send(self, look: Look | None) -> None:
         """The picture for whoever watches, again before its key runs out, or at once when it has changed."""

@@ -65,12 +65,16 @@ class AttemptRecorder:
         self._writer.shutdown()
 
     def _write(self, record: StepRecord) -> None:
-        seen = record.observation
-        frame = self._keep(seen.frame.data, seen.frame.media_type) if seen.frame is not None else None
-        a11y = self._keep(seen.a11y_tree.encode(), XML) if seen.a11y_tree is not None else None
-        shown = self._keep(seen.shown.data, seen.shown.media_type) if seen.shown is not None else None
-        asked = record.decision.prompt
-        prompt = self._keep(asked.encode(errors="replace"), "text/plain") if asked else None
+        observation = record.observation
+        frame = (
+            self._keep(observation.frame.data, observation.frame.media_type) if observation.frame is not None else None
+        )
+        a11y = self._keep(observation.a11y_tree.encode(), XML) if observation.a11y_tree is not None else None
+        shown = (
+            self._keep(observation.shown.data, observation.shown.media_type) if observation.shown is not None else None
+        )
+        prompt_text = record.decision.prompt
+        prompt = self._keep(prompt_text.encode(errors="replace"), "text/plain") if prompt_text else None
         row = StepRow(record, frame, a11y, shown, prompt)
         self._database.insist(lambda session: attempts.record_step(session, self._fence, row), self._hold)
 
@@ -84,11 +88,11 @@ class AttemptRecorder:
 
     def running(self, seconds: Mapping[str, float], seen_at: float | None) -> None:
         """The desktop is set up; the agent's part begins. `seen_at`: when its screen was first seen, monotonic."""
-        seen = seen_at if seen_at is not None else time.monotonic()
+        screen_at = seen_at if seen_at is not None else time.monotonic()
 
         def write(session: Session) -> None:
             # As an age: this machine's clock may be beside the database's.
-            attempts.enter_running(session, self._fence, seconds, time.monotonic() - seen)
+            attempts.enter_running(session, self._fence, seconds, time.monotonic() - screen_at)
 
         self._database.insist(write, self._hold)
 

@@ -150,15 +150,15 @@ class _Attempt:
             self._book.opened(opened.details)
             self._pump = self._tools.pump(self._claim, opened, lambda: self._progress.steps)
             # Seen first: nothing in it asks for its way out yet, which takes an emulated machine time to make ready.
-            seen = opened.desktop.frame()
+            frame = opened.desktop.frame()
             opened.let_out(self._tools.way_out(self._task, self._claim.assets), self._tools.asset)
         with self._phases.timed("health"):
-            self._check_health(opened, seen)
+            self._check_health(opened, frame)
         return opened
 
-    def _check_health(self, opened: OpenDesktop, seen: Frame) -> None:
+    def _check_health(self, opened: OpenDesktop, frame: Frame) -> None:
         try:
-            check_health(opened.desktop, self._spec.screen, seen, self._tools.health, pause=self._pause)
+            check_health(opened.desktop, self._spec.screen, frame, self._tools.health, pause=self._pause)
         except GuestLost:
             # A machine that makes sick desktops must not use up every episode's attempts within seconds.
             self.could_open = self._hold.could_open = False
@@ -231,13 +231,13 @@ class _Attempt:
         control = None if human else self._tools.control(claim, opened.desktop.screen)
         waits = [each.held_seconds for each in (models, line) if each is not None]
 
-        def held() -> float:
+        def held_seconds() -> float:
             return sum(waited() for waited in waits)
 
-        thinking = AgentThread(self._hold.check, held)
+        thinking = AgentThread(self._hold.check, held_seconds)
         agent = LateAgent(plugin, config.params)
         parts = Parts(
-            agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, held, control, watch
+            agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, held_seconds, control, watch
         )
         try:
             ended_by = run_episode(parts, context, rules, self._progress)
@@ -260,19 +260,23 @@ class _Attempt:
         if frame is None:
             return
         index, note = self._progress.steps, "the machine's own picture: its guest had been lost"
-        seen = Observation(index=index, frame=frame)
+        observation = Observation(index=index, frame=frame)
         with suppress(DeskarenaError):  # The guest's loss is what counts.
             self._book.step(
-                StepRecord(index=index, observation=seen, decision=Decision(), results=({"final": True, "note": note},))
+                StepRecord(
+                    index=index, observation=observation, decision=Decision(), results=({"final": True, "note": note},)
+                )
             )
             self._book.flush()
 
     def _space(self, plugin: type[Agent]) -> ObservationSpace:
         """What the agent sees, with the options of the run."""
         config, servers = self._claim.config, self._servers
-        found: type[ObservationSpace] = registry.lookup(Kind.OBSERVATION, config.observation or plugin.observation)
+        space_type: type[ObservationSpace] = registry.lookup(Kind.OBSERVATION, config.observation or plugin.observation)
         eyes = self._tools.eyes(servers) if servers is not None else None
-        space: ObservationSpace = found(found.Params.model_validate(dict(config.observation_params or {})), eyes)
+        space: ObservationSpace = space_type(
+            space_type.Params.model_validate(dict(config.observation_params or {})), eyes
+        )
         if getattr(plugin, "needs_tree", False):
             space = WithTree(space)
         return Pictured(space, config.image) if config.image is not None and changes(config.image) else space

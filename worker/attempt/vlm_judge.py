@@ -55,11 +55,11 @@ class JudgeAtWork:
         )
         models = self.models()
         try:
-            found = judge(question, lambda: models.client(self.config.endpoint), self, self.fetch)
+            judgement = judge(question, lambda: models.client(self.config.endpoint), self, self.fetch)
         finally:
             models.close()
-        self.in_database(lambda session: self._keep(session, found))
-        return found.model_dump_json().encode()
+        self.in_database(lambda session: self._keep(session, judgement))
+        return judgement.model_dump_json().encode()
 
     def known(self, input_sha256: str, number: int) -> JudgeReply | None:
         """See the port."""
@@ -76,6 +76,6 @@ class JudgeAtWork:
 
         self.in_database(write)
 
-    def _keep(self, session: Session, found: Judgement) -> None:
+    def _keep(self, session: Session, judgement: Judgement) -> None:
         judge_id = judges.judge_of_attempt(session, self.attempt_id, self.config)
-        judges.keep_verdicts(session, judge_id, self.attempt_id, found)
+        judges.keep_verdicts(session, judge_id, self.attempt_id, judgement)

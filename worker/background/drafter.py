@@ -26,8 +26,8 @@ class Drafter(Asked):
         super().__init__(database, "drafter", every=every)
         self._models = models
 
-    def _work(self, session: Session, taken: list[UUID]) -> bool:
-        job = draft_requests.take(session, taken.append)
+    def _work(self, session: Session, ids: list[UUID]) -> bool:
+        job = draft_requests.take(session, ids.append)
         if job is None:
             return False
         models = self._models(self)

@@ -54,8 +54,8 @@ class Rescorer(Asked):
         except EvaluatorFailed:
             return False
 
-    def _work(self, session: Session, taken: list[UUID]) -> bool:
-        job = reevaluation.take(session, taken.append, functions=self._functions)
+    def _work(self, session: Session, ids: list[UUID]) -> bool:
+        job = reevaluation.take(session, ids.append, functions=self._functions)
         if job is None:
             return False
         if job.problem:
@@ -90,8 +90,8 @@ class Rescorer(Asked):
         rows: list[EvidenceRow] = []
         gathered = []
         plan, files = job.plan, _Files(job, self._store, self._asking(job))
-        asked = zip(plan.calls, plan.notes, plan.steps, plan.opened, strict=True)
-        for position, (sides, notes, step, opened) in enumerate(asked):
+        calls = zip(plan.calls, plan.notes, plan.steps, plan.opened, strict=True)
+        for position, (sides, notes, step, opened) in enumerate(calls):
             blobs = {side.role.value: self._blobs(job, files, side, position, rows) for side in sides}
             gathered.append(
                 CallEvidence(
@@ -117,9 +117,9 @@ class Rescorer(Asked):
         """The blobs of one getter; what they are is added to `rows`, the evidence of the new verdict."""
         if side.anew:
             blobs = self._again(job, files, side)
-            kept = [None if blob.data is None else self._keep(blob.data, blob.media_type) for blob in blobs]
+            refs = [None if blob.data is None else self._keep(blob.data, blob.media_type) for blob in blobs]
         else:
-            kept = [job.stored[row.sha256] if row.sha256 else None for row in side.rows]
+            refs = [job.stored[row.sha256] if row.sha256 else None for row in side.rows]
             blobs = tuple(
                 Blob(
                     name=row.blob_name,
@@ -127,11 +127,11 @@ class Rescorer(Asked):
                     data=None if ref is None else self._store.get(ref.sha256),
                     media_type="application/octet-stream" if ref is None else ref.media_type,
                 )
-                for row, ref in zip(side.rows, kept, strict=True)
+                for row, ref in zip(side.rows, refs, strict=True)
             )
         rows += [
             EvidenceRow(position, side.role, side.getter, blob.name, ref, blob.note, part)
-            for part, (blob, ref) in enumerate(zip(blobs, kept, strict=True))
+            for part, (blob, ref) in enumerate(zip(blobs, refs, strict=True))
         ]
         return blobs
 

@@ -45,18 +45,18 @@ class Asked(Rounds, ABC):
         Raises:
             Unavailable: the database is away; the request still waits.
         """
-        taken: list[UUID] = []
+        ids: list[UUID] = []
         try:
-            return self._database.once(lambda session: self._work(session, taken))
+            return self._database.once(lambda session: self._work(session, ids))
         except Exception as error:
-            if not taken:
+            if not ids:
                 raise
             if self._ended.is_set():
                 return False  # It may have failed because the worker stops: the request waits for another.
             if isinstance(error, Unavailable):
-                return self._later(error, taken[0])
-            message = self._said(error, taken[0])
-            self._database.once(lambda session: self._fail(session, taken[0], message))
+                return self._later(error, ids[0])
+            message = self._said(error, ids[0])
+            self._database.once(lambda session: self._fail(session, ids[0], message))
             return True
 
     def _later(self, error: Unavailable, request_id: UUID) -> bool:
@@ -67,8 +67,8 @@ class Asked(Rounds, ABC):
         return True
 
     @abstractmethod
-    def _work(self, session: Session, taken: list[UUID]) -> bool:
-        """Takes the next request, notes its id in `taken`, does it and stores the result. False if there was none."""
+    def _work(self, session: Session, ids: list[UUID]) -> bool:
+        """Takes the next request, notes its id in `ids`, does it and stores the result. False if there was none."""
 
     @abstractmethod
     def _fail(self, session: Session, request_id: UUID, message: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from backend.config import Settings
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.machines.health import PASSING, Ailment, Asked, Finding, Health, HealthLimits, findings, full_disks
+from backend.domain.machines.health import PASSING, Ailment, Finding, Health, HealthLimits, Probe, findings, full_disks
 from backend.domain.model.run import Screen
 from backend.domain.model.trajectory import Frame
 from backend.domain.ports.desktop import Desktop
@@ -34,8 +34,8 @@ def health_limits(settings: Settings) -> HealthLimits:
 
 def check_health(  # noqa: PLR0913 - what is asked, what it is held against, and the clock
     desktop: Desktop,
-    wanted: Screen,
-    seen: Frame,
+    screen: Screen,
+    frame: Frame,
     limits: HealthLimits,
     *,
     pause: Callable[[float], None],
@@ -45,8 +45,8 @@ def check_health(  # noqa: PLR0913 - what is asked, what it is held against, and
 
     Args:
         desktop: just opened; nobody has acted on it.
-        wanted: the screen that the run asked for.
-        seen: its picture.
+        screen: the screen that the run asked for.
+        frame: its picture.
         limits: what it must be.
         pause: waits so many seconds, or raises why the attempt must stop.
         monotonic: seconds, for the patience.
@@ -55,10 +55,10 @@ def check_health(  # noqa: PLR0913 - what is asked, what it is held against, and
         GuestLost: it is not well, with the name of every failure; or it does not answer.
     """
     deadline = monotonic() + limits.patience
-    size = (seen.width, seen.height)
-    while found := findings(_asked(desktop, wanted, size), limits):
-        if monotonic() >= deadline or any(each.ailment not in PASSING for each in found):
-            raise _unwell(found)
+    size = (frame.width, frame.height)
+    while problems := findings(_asked(desktop, screen, size), limits):
+        if monotonic() >= deadline or any(each.ailment not in PASSING for each in problems):
+            raise _unwell(problems)
         pause(LOOK_AGAIN_SECONDS)
 
 
@@ -72,16 +72,16 @@ def check_room(desktop: Desktop) -> None:
         GuestLost: a disk is full, or the desktop does not answer.
     """
     try:
-        found = full_disks(desktop.health())
+        disks = full_disks(desktop.health())
     except GuestRefused as error:
         # What could not be asked here shows when evidence is gathered, if it matters.
         logger.warning("a desktop did not say at its end how much room it has: %s", error.message)
         return
-    if found:
-        raise GuestLost(f"the desktop has run out of room: {'; '.join(map(str, found))}.", hint=HINT)
+    if disks:
+        raise GuestLost(f"the desktop has run out of room: {'; '.join(map(str, disks))}.", hint=HINT)
 
 
-def _asked(desktop: Desktop, wanted: Screen, seen: tuple[int, int]) -> Asked:
+def _asked(desktop: Desktop, screen: Screen, size: tuple[int, int]) -> Probe:
     sent_at = time.time()
     try:
         health: Health = desktop.health()
@@ -89,8 +89,8 @@ def _asked(desktop: Desktop, wanted: Screen, seen: tuple[int, int]) -> Asked:
         if error.kind == "not_found":
             raise _unwell([Finding(Ailment.GUEST_API, "the guest server is older and knows no /health")]) from error
         raise GuestLost(f"the desktop cannot say how it is: {error.message}", hint=HINT) from error
-    return Asked(health, sent_at, time.time(), wanted, seen)
+    return Probe(health, sent_at, time.time(), screen, size)
 
 
-def _unwell(found: Iterable[Finding]) -> GuestLost:
-    return GuestLost(f"the desktop is not well: {'; '.join(map(str, found))}.", hint=HINT)
+def _unwell(problems: Iterable[Finding]) -> GuestLost:
+    return GuestLost(f"the desktop is not well: {'; '.join(map(str, problems))}.", hint=HINT)

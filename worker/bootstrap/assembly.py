@@ -100,11 +100,11 @@ def works_of(
     engine = Engine()
 
     def line(claim: Claim, hold: Hold) -> Line:
-        made = RedisLine(claim.attempt_id, patience=settings.lease_seconds)
+        redis_line = RedisLine(claim.attempt_id, patience=settings.lease_seconds)
         if claim.config.agent != CONTAINER:
-            return made
+            return redis_line
         return ContainerLine(
-            made,
+            redis_line,
             engine,
             attempt_id=claim.attempt_id,
             params=claim.config.params,
@@ -162,11 +162,11 @@ class SlotCounter:
 
     def __call__(self, provider: str, need: Need) -> Count:
         """The slots of a provider that works here, one of whose desktops takes so much."""
-        found = self._counted.get(provider)
-        if found is None or not found.number:
-            found = counted(self._room(self._settings.data), need, wanted=self._settings.slots)
-            self._counted[provider] = found
-        return found
+        count = self._counted.get(provider)
+        if count is None or not count.number:
+            count = counted(self._room(self._settings.data), need, slot_limit=self._settings.slots)
+            self._counted[provider] = count
+        return count
 
 
 def describe(

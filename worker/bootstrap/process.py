@@ -83,7 +83,7 @@ def _begin_presence(works: Works, dispatcher: Dispatcher) -> None:
         works.database,
         need=provider.largest,
         worker=lambda: dispatcher.identity,
-        taken=dispatcher.taken_over,
+        on_takeover=dispatcher.taken_over,
         emulated=provider.emulated,
     )
     if presence is not None:

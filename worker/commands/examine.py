@@ -65,12 +65,12 @@ def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) ->
     every: list[Future[Any]] = [desktop, *coming.values()]
     wait(every, seconds)
     late = Finding(BROKEN, f"it did not come to an end within {seconds:g} s")
-    found = desktop.result() if desktop.done() else _no_desktop(late, programs)
-    found |= {name: each.result() if each.done() else late for name, each in coming.items()}
+    findings = desktop.result() if desktop.done() else _no_desktop(late, programs)
+    findings |= {name: each.result() if each.done() else late for name, each in coming.items()}
     # What is still being made ends with its keeper.
     local.close()
     pool.shutdown()
-    return found
+    return findings
 
 
 def _guarded(trial: Callable[[], Finding]) -> Finding:
@@ -182,8 +182,8 @@ def _evaluators() -> Finding:
 def main() -> int:
     """Prints what was found."""
     programs: dict[str, Any] = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
-    found = examine(get_settings(), programs)
-    sys.stdout.write(json.dumps({name: asdict(each) for name, each in found.items()}) + "\n")
+    findings = examine(get_settings(), programs)
+    sys.stdout.write(json.dumps({name: asdict(each) for name, each in findings.items()}) + "\n")
     return 0
 
 

@@ -26,15 +26,15 @@ from worker.models.retrying_client import Caller
 
 def orders(loaded: LoadedBenchmark) -> Iterator[tuple[str, Order]]:
     """Every file that a model may write, once, as (type, order)."""
-    seen: set[str] = set()
+    assets: set[str] = set()
     for task in loaded.tasks:
         for step in task.setup:
             if step.type != "generate_file":
                 continue
             order = Order.of(step.parameters)
             kind = str(step.parameters["file_type"])
-            if writable(kind, order) and asset_of(kind, order) not in seen:
-                seen.add(asset_of(kind, order))
+            if writable(kind, order) and asset_of(kind, order) not in assets:
+                assets.add(asset_of(kind, order))
                 yield kind, order
 
 
@@ -66,17 +66,17 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--endpoint", required=True)
     parser.add_argument("--model", required=True)
-    told = parser.parse_args(words)
+    options = parser.parse_args(words)
     registry.load("worker.models")
     try:
         # In a checkout the importer finds the file one folder down, and would read no asset that is written up here.
-        if not (told.folder / FILE).is_file():
-            raise Invalid(f"there is no {FILE}", path=str(told.folder), hint="Give the very folder that holds it.")
-        loaded = registry.lookup(Kind.BENCHMARK, "windowsworld")().load(told.folder)
+        if not (options.folder / FILE).is_file():
+            raise Invalid(f"there is no {FILE}", path=str(options.folder), hint="Give the very folder that holds it.")
+        loaded = registry.lookup(Kind.BENCHMARK, "windowsworld")().load(options.folder)
         room = ModelRoom.of(get_settings())
-        endpoint = room.find(told.endpoint)
+        endpoint = room.find(options.endpoint)
         client = registry.lookup(Kind.MODEL, endpoint.api)(Caller(endpoint, room.gate(endpoint), Waited(), time.sleep))
-        written, failed = write_files(loaded, told.folder, client, told.model)
+        written, failed = write_files(loaded, options.folder, client, options.model)
     except DeskarenaError as error:
         sys.stderr.write(f"{error.told}\n")
         return 2

@@ -35,17 +35,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         root = options.folder.resolve()
         pool = read_pool(root, [])
-        asked = Asked(models.client(options.endpoint), options.model)
+        client = Asked(models.client(options.endpoint), options.model)
         tasks = read_tasks(root, pool)
-        told = [retold(task, pool, asked) for task in tasks]
-        _write(root / FILE, [new or old for new, old in zip(told, tasks, strict=True)])
+        paraphrases = [retold(task, pool, client) for task in tasks]
+        _write(root / FILE, [new or old for new, old in zip(paraphrases, tasks, strict=True)])
     except DeskarenaError as error:
         sys.stderr.write(f"{error.told}\n")
         return 3
     finally:
         models.close()
-    found = {"tasks": len(tasks), "retold": sum(new is not None for new in told), "requests": asked.calls}
-    sys.stdout.write(json.dumps(found) + "\n")
+    summary = {"tasks": len(tasks), "retold": sum(new is not None for new in paraphrases), "requests": client.calls}
+    sys.stdout.write(json.dumps(summary) + "\n")
     return 0
 
 

@@ -69,17 +69,17 @@ def main(words: Sequence[str] | None = None) -> int:
     logging.getLogger("httpx").setLevel(logging.WARNING)
     registry.load("worker.providers")
     settings = get_settings()
-    found = [registry.lookup(Kind.PROVIDER, name)(settings) for name in registry.names(Kind.PROVIDER)]
+    providers = [registry.lookup(Kind.PROVIDER, name)(settings) for name in registry.names(Kind.PROVIDER)]
     picture = settings.data / "cache" / f"prepare-{Path(arguments.name).name}.png"
     try:
         spec = DesktopSpec(screen=Screen(width=int(width), height=int(height)), image=arguments.name)
-        result = prepare(found, spec, partial(ProgressLines, out=sys.stderr, picture=picture))
+        result = prepare(providers, spec, partial(ProgressLines, out=sys.stderr, picture=picture))
         sys.stdout.write(json.dumps(result) + "\n")
     except DeskarenaError as error:
         sys.stderr.write(error.told + "\n")
         return FAILED
     finally:
-        for provider in found:
+        for provider in providers:
             provider.close()
     return 0
 

@@ -103,7 +103,7 @@ class KeeperOptions:
 
     def command(self, fd: int) -> list[str]:
         """The keeper's command line; `fd` is its end of the socket pair."""
-        told = {
+        config = {
             "cache": str(self.cache),
             "server": str(self.server),
             "site": str(self.site),
@@ -121,7 +121,7 @@ class KeeperOptions:
             "worker.desktop_supervisor",
             str(fd),
             str(os.getpid()),
-            json.dumps(told),
+            json.dumps(config),
         ]
 
 
@@ -208,8 +208,8 @@ class KeeperClient:
             "os": os,
             "command": list(command),
         }
-        kept: Kept = self._conversation.ask(request, timeout + 15.0)["kept"]
-        return kept
+        handle: Kept = self._conversation.ask(request, timeout + 15.0)["kept"]
+        return handle
 
     def destroy(self, desktop: Kept) -> dict[str, Any]:
         """Ends a desktop; returns what it used when every process, mount and file is gone. Safe to call twice.
@@ -228,8 +228,8 @@ class KeeperClient:
 
     def status(self) -> dict[str, Any]:
         """Name to `{ready, pid, memory, hits}` of every desktop. Raises KeeperError."""
-        found: dict[str, Any] = self._conversation.ask({"op": "status"}, 5.0)["desktops"]
-        return found
+        desktops: dict[str, Any] = self._conversation.ask({"op": "status"}, 5.0)["desktops"]
+        return desktops
 
     def close(self) -> None:
         """Stops the keeper; returns when it and all its desktops are gone. Safe to call twice."""
@@ -276,11 +276,11 @@ class KeeperClient:
             if desktop is not None:
                 desktop.end(message["why"], message["usage"])
 
-    def answered(self, answer: Message, *, wanted: bool) -> None:
+    def answered(self, answer: Message, *, expected: bool) -> None:
         """Notes a desktop. One for which nobody waits any more is destroyed, and nobody hears of it."""
         if "desktop" not in answer:
             return
-        if not wanted:
+        if not expected:
             self._conversation.say({"op": "destroy", "desktop": answer["desktop"], "id": _NOBODY})
             return
         # Noted in the reader's order: news of its end may be the very next message.

@@ -218,24 +218,24 @@ class KeptDesktop:
             return None
         try:
             if self.group is not None and self.bounded_by_group("memory"):
-                found = watchdog.Sample(self.group.memory(), 0)
+                sample = watchdog.Sample(self.group.memory(), 0)
             else:
-                found = watchdog.sample(self.inner, self.limits.memory)
+                sample = watchdog.sample(self.inner, self.limits.memory)
         except (OSError, ValueError):
             # It ended while we looked; its end is seen and told by other means.
             return None
-        self.peak_memory = max(self.peak_memory, found.memory)
-        return found
+        self.peak_memory = max(self.peak_memory, sample.memory)
+        return sample
 
     def hits(self) -> dict[str, int]:
         """How often a limit of its control groups was reached: killed processes, refused processes."""
-        found: dict[str, int] = {}
+        hits: dict[str, int] = {}
         if self.group is not None and not self.gone:
             if self.bounded_by_group("memory"):
-                found["memory"] = self.group.memory_kills()
+                hits["memory"] = self.group.memory_kills()
             if self.bounded_by_group("pids"):
-                found["processes"] = self.group.processes_refused()
-        return found
+                hits["processes"] = self.group.processes_refused()
+        return hits
 
     def why(self) -> str:
         """Why it ended, for people."""
@@ -255,8 +255,8 @@ class KeptDesktop:
 
     def state(self) -> dict[str, Any]:
         """What it is doing now, as JSON."""
-        found = self.measure()
-        memory = 0 if found is None else found.memory
+        sample = self.measure()
+        memory = 0 if sample is None else sample.memory
         return {"ready": self.ready, "pid": self.inner, "memory": memory, "hits": self.hits()}
 
     def facts(self) -> dict[str, Any]:

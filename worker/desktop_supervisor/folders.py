@@ -65,14 +65,14 @@ class KeeperFolder:
 
 def processes_of(keeper: str, desktop: str = "") -> list[int]:
     """Host process ids of the bubblewrap processes of a keeper's desktops, or of one of them."""
-    wanted = f"{TITLE}:{keeper}:{desktop}"
-    found = []
+    prefix = f"{TITLE}:{keeper}:{desktop}"
+    pids = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
             first = _argument_zero(int(entry.name))
-            if first == wanted or (not desktop and first.startswith(wanted)):
-                found.append(int(entry.name))
-    return found
+            if first == prefix or (not desktop and first.startswith(prefix)):
+                pids.append(int(entry.name))
+    return pids
 
 
 def _argument_zero(pid: int) -> str:
@@ -124,7 +124,7 @@ def _sweep_one(folder: Path, timeout: float) -> None:
 
 
 def _left_behind(keeper: str, groups: list[Path]) -> list[int]:
-    found = set(processes_of(keeper))
+    pids = set(processes_of(keeper))
     for group in groups:
-        found.update(members(group))
-    return sorted(found)
+        pids.update(members(group))
+    return sorted(pids)

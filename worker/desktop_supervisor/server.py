@@ -67,8 +67,8 @@ class Keeper:
         self._serial, self._running = 0, True
         self._swept = folders.sweep(folders.base_folder())
         self._folder = folders.KeeperFolder()
-        found = cgroups.here() if config.groups else {}
-        self._groups = cgroups.Cgroups(f"deskarena-{self._folder.name}", found)
+        parents = cgroups.here() if config.groups else {}
+        self._groups = cgroups.Cgroups(f"deskarena-{self._folder.name}", parents)
         self._folder.note_groups(self._groups.folders())
         self._numbers = UserNumbers()
         self._desktops: dict[str, KeptDesktop] = {}
@@ -230,10 +230,10 @@ class Keeper:
         )
 
     def _flavour_of(self, message: dict[str, Any]) -> Flavour:
-        wanted = str(message.get("os", "linux"))
-        if wanted not in self._flavours:
-            raise ValueError(f"there are no {wanted} desktops here")
-        return self._flavours[wanted]
+        system = str(message.get("os", "linux"))
+        if system not in self._flavours:
+            raise ValueError(f"there are no {system} desktops here")
+        return self._flavours[system]
 
     def _listen(self, desktop: KeptDesktop, name: str) -> None:
         fd = desktop.pipes[name]
@@ -304,7 +304,7 @@ class Keeper:
 
 def _flavours(folder: Path | None, guest: Path) -> dict[str, Flavour]:
     """The kinds of desktops that can be made, by operating system."""
-    found = [linux()]
+    flavours = [linux()]
     if folder is not None and not wine.why_not(folder):
-        found.append(wine.flavour(folder, guest))
-    return {each.name: each for each in found}
+        flavours.append(wine.flavour(folder, guest))
+    return {each.name: each for each in flavours}

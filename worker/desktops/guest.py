@@ -136,17 +136,17 @@ class GuestDesktop:
 
     def interactions(self, since: int = 0) -> Sequence[Interaction]:
         reply = self._wire.ask("GET", "/interactions", seconds=_QUICK, params={"since": since})
-        found = replies.interactions(reply.mapping())
-        if [entry.number for entry in found] != list(range(since + 1, since + 1 + len(found))):
+        entries = replies.interactions(reply.mapping())
+        if [entry.number for entry in entries] != list(range(since + 1, since + 1 + len(entries))):
             # What was done since is not known as a whole: "it was not done" would be a guess.
             raise GuestLost("the desktop's log of interactions has lost entries")
-        return found
+        return entries
 
     def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:
-        given = dict(payload or {})
-        options: dict[str, Any] = {"params": given} if method == "GET" else {"json": given}
-        asked = given.get("timeout", given.get("max_wait_time", 0))
-        seconds = _CALL + (float(asked) if isinstance(asked, int | float) else 0.0)
+        parameters = dict(payload or {})
+        options: dict[str, Any] = {"params": parameters} if method == "GET" else {"json": parameters}
+        timeout = parameters.get("timeout", parameters.get("max_wait_time", 0))
+        seconds = _CALL + (float(timeout) if isinstance(timeout, int | float) else 0.0)
         reply = self._wire.ask(method, route, seconds=seconds, **options)
         if reply.media_type != "application/json" and not reply.media_type.startswith("text/"):
             raise GuestRefused(f"{route} gives {reply.media_type}, not JSON", kind="bad_request")

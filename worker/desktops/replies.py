@@ -81,11 +81,11 @@ def windows(value: Mapping[str, Any]) -> list[Window]:
     Raises:
         GuestLost: the reply has another form, or absurdly many.
     """
-    found = value.get("windows")
-    if not isinstance(found, list) or len(found) > _MOST_WINDOWS:
+    entries = value.get("windows")
+    if not isinstance(entries, list) or len(entries) > _MOST_WINDOWS:
         raise GuestLost("the desktop's list of windows is none, or endless")
     try:
-        return [_window(item) for item in found]
+        return [_window(item) for item in entries]
     except (KeyError, TypeError, ValidationError) as error:
         raise _other_form("a window", error) from None
 
@@ -102,11 +102,11 @@ def interactions(value: Mapping[str, Any]) -> list[Interaction]:
     Raises:
         GuestLost: the reply has another form, or too many.
     """
-    found = value.get("interactions")
-    if not isinstance(found, list) or len(found) > _MOST_INTERACTIONS:
+    entries = value.get("interactions")
+    if not isinstance(entries, list) or len(entries) > _MOST_INTERACTIONS:
         raise GuestLost("the desktop's log of interactions is none, or endless")
     try:
-        return [Interaction.model_validate(item) for item in found]
+        return [Interaction.model_validate(item) for item in entries]
     except ValidationError as error:
         raise _other_form("an interaction", error) from None
 
@@ -117,10 +117,10 @@ def text(value: Mapping[str, Any], name: str) -> str:
     Raises:
         GuestLost: it is not.
     """
-    found = value.get(name)
-    if not isinstance(found, str):
+    field = value.get(name)
+    if not isinstance(field, str):
         raise GuestLost(f"the desktop's reply has no text '{name}'")
-    return found
+    return field
 
 
 def number(value: Mapping[str, Any], name: str) -> float:
@@ -129,10 +129,10 @@ def number(value: Mapping[str, Any], name: str) -> float:
     Raises:
         GuestLost: it is not.
     """
-    found = value.get(name)
-    if isinstance(found, bool) or not isinstance(found, int | float):
+    field = value.get(name)
+    if isinstance(field, bool) or not isinstance(field, int | float):
         raise GuestLost(f"the desktop's reply has no number '{name}'")
-    return float(found)
+    return float(field)
 
 
 def _other_form(what: str, error: Exception) -> GuestLost:

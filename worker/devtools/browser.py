@@ -50,8 +50,8 @@ class DevToolsBrowser:
 
     def open(self, url: str, *, timeout: float = 30.0, background: bool = False) -> Tab:
         deadline = Deadline(timeout, f"opening {url[:200]}")
-        made = self._call("", "Target.createTarget", {"url": "about:blank", "background": background}, deadline)
-        tab = str(made.get("targetId", ""))
+        target = self._call("", "Target.createTarget", {"url": "about:blank", "background": background}, deadline)
+        tab = str(target.get("targetId", ""))
         try:
             if background:
                 # A page that believes itself unseen may draw and load nothing.
@@ -62,8 +62,8 @@ class DevToolsBrowser:
             if error.kind == "failed":
                 self.close(tab)
             raise
-        found = self.evaluate(tab, "[location.href, document.title]")
-        return Tab(id=tab, url=str(found[0]), title=str(found[1]))
+        location = self.evaluate(tab, "[location.href, document.title]")
+        return Tab(id=tab, url=str(location[0]), title=str(location[1]))
 
     def close(self, tab: str) -> None:
         deadline = Deadline(_QUICK, "closing a page")
@@ -91,14 +91,14 @@ class DevToolsBrowser:
         done = self._call(tab, "Runtime.evaluate", parameters, Deadline(timeout, "a page's answer"))
         if "exceptionDetails" in done:
             raise GuestRefused(f"the expression threw: {_thrown(done['exceptionDetails'])}", kind="failed")
-        found = done.get("result", {})
-        return found.get("value") if isinstance(found, dict) else None
+        result = done.get("result", {})
+        return result.get("value") if isinstance(result, dict) else None
 
     def content(self, tab: str) -> str:
-        found = self.evaluate(tab, _CONTENT, timeout=_SLOW)
-        if not isinstance(found, str):
+        html = self.evaluate(tab, _CONTENT, timeout=_SLOW)
+        if not isinstance(html, str):
             raise GuestRefused("the page has no document", kind="failed")
-        return found
+        return html
 
     def pdf(self, tab: str) -> bytes:
         margins = dict.fromkeys(("marginTop", "marginBottom", "marginLeft", "marginRight"), 0)
@@ -119,10 +119,10 @@ class DevToolsBrowser:
         self._call(tab, "Page.enable", None, deadline)
         session = self._session(tab, deadline)
         session.forget()
-        begun = self._call(tab, "Page.navigate", {"url": url}, deadline)
-        if begun.get("errorText"):
-            raise GuestRefused(f"{url[:200]} does not open: {begun['errorText']}", kind="failed")
-        if begun.get("loaderId"):  # Else it is another place of the same document.
+        navigation = self._call(tab, "Page.navigate", {"url": url}, deadline)
+        if navigation.get("errorText"):
+            raise GuestRefused(f"{url[:200]} does not open: {navigation['errorText']}", kind="failed")
+        if navigation.get("loaderId"):  # Else it is another place of the same document.
             try:
                 session.wait_for("Page.loadEventFired", deadline)
             except GuestRefused as error:
@@ -213,6 +213,6 @@ def _tab(entry: Mapping[str, Any]) -> Tab:
 
 
 def _thrown(details: Any) -> str:
-    found = details.get("exception", {}) if isinstance(details, dict) else {}
-    words = (found.get("description") or found.get("value")) if isinstance(found, dict) else None
+    exception = details.get("exception", {}) if isinstance(details, dict) else {}
+    words = (exception.get("description") or exception.get("value")) if isinstance(exception, dict) else None
     return str(words or (details.get("text", "") if isinstance(details, dict) else ""))[:300]

@@ -85,8 +85,8 @@ class Session:
             for message in list(self._events):
                 if message.get("method") == event:
                     self._events.remove(message)
-                    found = message.get("params", {})
-                    return found if isinstance(found, dict) else {}
+                    parameters = message.get("params", {})
+                    return parameters if isinstance(parameters, dict) else {}
             self._note(self._next(deadline))
 
     def forget(self) -> None:

@@ -65,12 +65,12 @@ class Tunnel:
         self._held = ExitStack()
         try:
             if parts.scheme == "unix":
-                made = unix_connect(parts.path, f"ws://guest/tunnel/{port}", **options)
+                connection = unix_connect(parts.path, f"ws://guest/tunnel/{port}", **options)
             else:
                 scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
                 url = urlunsplit((scheme, parts.netloc, f"{parts.path.rstrip('/')}/tunnel/{port}", "", ""))
-                made = connect(url, proxy=None, **options)
-            self._socket = self._held.enter_context(made)
+                connection = connect(url, proxy=None, **options)
+            self._socket = self._held.enter_context(connection)
         except InvalidStatus as error:
             raise _refusal(error, port) from None
         except (OSError, WebSocketException, ValueError) as error:
@@ -116,8 +116,8 @@ def _refusal(error: InvalidStatus, port: int) -> GuestRefused | GuestLost:
     """What the guest's answer to the request for a tunnel means."""
     status, body = error.response.status_code, bytes(error.response.body or b"")
     try:
-        said = json.loads(body)
-        kind, words = str(said.get("error", "")), str(said.get("message", ""))[:300]
+        reply = json.loads(body)
+        kind, words = str(reply.get("error", "")), str(reply.get("message", ""))[:300]
     except (ValueError, AttributeError):
         kind, words = "", ""
     if status == _UNAUTHORIZED or kind not in {"refused", "forbidden"}:

@@ -69,11 +69,11 @@ class Authority:
 
     def _new_context(self, host: str) -> ssl.SSLContext:
         key = ec.generate_private_key(ec.SECP256R1())
-        held = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        key_pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.set_alpn_protocols(["http/1.1"])
-        _load(context, held + self._leaf(host, key).public_bytes(Encoding.PEM))
+        _load(context, key_pem + self._leaf(host, key).public_bytes(Encoding.PEM))
         return context
 
     def _sign_itself(self) -> x509.Certificate:

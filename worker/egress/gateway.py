@@ -196,10 +196,10 @@ class Gateway:
     async def _connect(self, host: str, port: int) -> Pair:
         """A connection to a checked address of the host."""
         try:
-            found = await asyncio.to_thread(allowed_addresses, host, port, self._reach, self._resolver)
+            addresses = await asyncio.to_thread(allowed_addresses, host, port, self._reach, self._resolver)
         except DeskarenaError as error:
             raise _Refused(403 if error.status < 500 else 502, error.message) from error  # noqa: PLR2004
-        for address in found:
+        for address in addresses:
             with contextlib.suppress(OSError, TimeoutError):
                 return await asyncio.wait_for(asyncio.open_connection(address, port), _CONNECT_SECONDS)
         raise _Refused(502, f"{host}:{port} does not answer")
@@ -261,8 +261,8 @@ def _credentials(proxy: str) -> str:
     parts = urlsplit(proxy)
     if not parts.username:
         return ""
-    told = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return f"Proxy-Authorization: Basic {base64.b64encode(told.encode()).decode()}\r\n"
+    credentials = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return f"Proxy-Authorization: Basic {base64.b64encode(credentials.encode()).decode()}\r\n"
 
 
 async def _say(client: Pair, status: int, words: str) -> None:

@@ -32,21 +32,21 @@ class Request:
 
     def length(self) -> int:
         """Bytes of the body that follows."""
-        told = [value for name, value in self.headers if name.lower() == "content-length"]
+        lengths = [value for name, value in self.headers if name.lower() == "content-length"]
         if any(name.lower() == "transfer-encoding" for name, _ in self.headers):
             raise BadRequest("a body in pieces is not passed on: send its length")
-        if len(set(told)) > 1 or not all(value.isascii() and value.isdigit() for value in told):
+        if len(set(lengths)) > 1 or not all(value.isascii() and value.isdigit() for value in lengths):
             raise BadRequest("its length is not clear")
-        return int(told[0]) if told else 0
+        return int(lengths[0]) if lengths else 0
 
     def forwarded(self, *, whole: bool, extra: str = "") -> bytes:
         """The head as it goes to the server, or `whole` to a further proxy. The connection ends with the answer."""
         parts = urlsplit(self.url)
         path = self.url if whole else (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        kept = [(name, value) for name, value in self.headers if name.lower() not in {*_HOP_BY_HOP, "host"}]
+        headers = [(name, value) for name, value in self.headers if name.lower() not in {*_HOP_BY_HOP, "host"}]
         netloc = parts.netloc if parts.port else self.host
         lines = [f"{self.method} {path} HTTP/1.1", f"Host: {netloc}", "Connection: close"]
-        lines += [f"{name}: {value}" for name, value in kept]
+        lines += [f"{name}: {value}" for name, value in headers]
         return ("\r\n".join(lines) + f"\r\n{extra}\r\n").encode("latin-1")
 
 
@@ -108,9 +108,9 @@ def same(url: str) -> tuple[str, str, str]:
 
 def allows(pattern: str, host: str, port: int) -> bool:
     """Whether an entry of an allow-list covers a host and port (see `WayOut.hosts`)."""
-    name, colon, wanted = pattern.lower().rpartition(":")
+    name, colon, port_text = pattern.lower().rpartition(":")
     if not colon:
-        name, wanted = pattern.lower(), ""
-    if port not in ({int(wanted)} if wanted.isdigit() else set(_PORTS.values())):
+        name, port_text = pattern.lower(), ""
+    if port not in ({int(port_text)} if port_text.isdigit() else set(_PORTS.values())):
         return False
     return name in {"*", host} or (name.startswith("*.") and host.endswith(name[1:]))

@@ -87,9 +87,9 @@ class Looks:
             self.close()
             raise EvaluatorFailed("the evaluator's answer is no JSON") from error
         except (OSError, EvaluatorFailed) as error:
-            said = error.message if isinstance(error, EvaluatorFailed) else str(error)
+            reason = error.message if isinstance(error, EvaluatorFailed) else str(error)
             child.end()
-            words = f"{said}: {child.last_words()}"
+            words = f"{reason}: {child.last_words()}"
             self.close()
             raise EvaluatorFailed(words) from error
         if isinstance(answer, dict) and "wanted" in answer:
@@ -115,10 +115,10 @@ class Looks:
         return _line(child)
 
 
-def _facts(wanted: Any) -> list[dict[str, Any]]:
+def _facts(facts: Any) -> list[dict[str, Any]]:
     """What a child says that it wants: a foreign function may have had a hand in it. Raises EvaluatorFailed."""
     try:
-        return [fact_of(str(fact["type"]), (), {k: v for k, v in fact.items() if k != "type"}) for fact in wanted]
+        return [fact_of(str(fact["type"]), (), {k: v for k, v in fact.items() if k != "type"}) for fact in facts]
     except (Invalid, TypeError, KeyError, AttributeError) as error:
         raise EvaluatorFailed(f"the evaluation function asks for what does not exist: {error}") from error
 
@@ -128,16 +128,16 @@ def _line(child: Fenced) -> bytes:
     stream = child.process.stdout
     if stream is None:
         raise EvaluatorFailed("the evaluator gives no answers")
-    deadline, found = time.monotonic() + LOOK_SECONDS, bytearray()
+    deadline, line = time.monotonic() + LOOK_SECONDS, bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
-        while not found.endswith(b"\n"):
+        while not line.endswith(b"\n"):
             if not selector.select(max(0.0, deadline - time.monotonic())):
                 raise EvaluatorFailed(f"the evaluator took longer than {LOOK_SECONDS:g} s")
             read = os.read(stream.fileno(), 65536)
             if not read:
                 raise EvaluatorFailed("the evaluator ended")
-            found += read
-            if len(found) > MAX_ANSWER:
+            line += read
+            if len(line) > MAX_ANSWER:
                 raise EvaluatorFailed("the evaluator's answer is too long")
-    return bytes(found)
+    return bytes(line)

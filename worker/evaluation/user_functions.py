@@ -60,34 +60,34 @@ def run_apart(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]
         _inside(writing, source, values, facts)
     os.close(writing)
     try:
-        said = _said(reading)
+        output = _said(reading)
     finally:
         os.close(reading)
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
-    return _read(said)
+    return _read(output)
 
 
 def _said(reading: int) -> bytes:
     """All that the function's process says. Raises EvaluatorFailed if it says too much or takes too long."""
-    deadline, found = time.monotonic() + SECONDS, bytearray()
+    deadline, output = time.monotonic() + SECONDS, bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(reading, selectors.EVENT_READ)
         while selector.select(max(0.0, deadline - time.monotonic())):
             read = os.read(reading, 65536)
             if not read:
-                return bytes(found)
-            found += read
-            if len(found) > MAX_ANSWER:
+                return bytes(output)
+            output += read
+            if len(output) > MAX_ANSWER:
                 raise EvaluatorFailed("the evaluation function says too much")
     raise EvaluatorFailed(f"the evaluation function took longer than {SECONDS:g} s")
 
 
-def _read(said: bytes) -> Answer:
-    if not said:
+def _read(data: bytes) -> Answer:
+    if not data:
         raise EvaluatorFailed("the evaluation function ended without an answer: out of memory or processor time")
     try:
-        answer = json.loads(said)
+        answer = json.loads(data)
         if "failed" in answer:
             raise EvaluatorFailed(f"the evaluation function {str(answer['failed'])[:500]}")
         return Answer.model_validate(answer)
@@ -119,21 +119,21 @@ def _run(source: str, values: Mapping[str, JSON], checks: "_Checks") -> Any:
     return space[FUNCTION](**values)
 
 
-def _result(found: Any) -> dict[str, Any]:
+def _result(result: Any) -> dict[str, Any]:
     """What a function returned: `(success, message[, progress])`, an object with these, or True or False."""
-    if isinstance(found, bool):
-        found = (found,)
+    if isinstance(result, bool):
+        result = (result,)
     success, message, progress = (
-        (getattr(found, "success", None), getattr(found, "message", ""), getattr(found, "progress", None))
-        if hasattr(found, "success")
-        else (*found, "", None)[:3]
-        if isinstance(found, tuple)
+        (getattr(result, "success", None), getattr(result, "message", ""), getattr(result, "progress", None))
+        if hasattr(result, "success")
+        else (*result, "", None)[:3]
+        if isinstance(result, tuple)
         else (None, "", None)
     )
     if not isinstance(success, bool):
-        return {"failed": f"returned a {type(found).__name__} that says neither True nor False"}
-    given = isinstance(progress, int | float) and not isinstance(progress, bool) and 0.0 <= progress <= 1.0
-    return {"success": success, "message": str(message)[:2000], "progress": progress if given else None}
+        return {"failed": f"returned a {type(result).__name__} that says neither True nor False"}
+    valid = isinstance(progress, int | float) and not isinstance(progress, bool) and 0.0 <= progress <= 1.0
+    return {"success": success, "message": str(message)[:2000], "progress": progress if valid else None}
 
 
 class _Checks:

@@ -51,15 +51,15 @@ class Line(Frozen):
 
 def starts(desktop: Desktop, name: str, check: Check) -> Line:
     """Starts a program, waits for its window and closes it. Raises GuestLost if the desktop is gone."""
-    begun = time.monotonic()
+    start = time.monotonic()
     try:
         # What was there before does not count, so that a title like `Windows` finds the new window only.
         before = {(window.pid, window.title) for window in desktop.windows()}
         desktop.launch(list(check.command))
-        fault = _shown(desktop, check, before, begun + check.seconds)
+        fault = _shown(desktop, check, before, start + check.seconds)
     except GuestRefused as error:
         fault = str(error)
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - start
     if not fault:
         _close(desktop, check)
     return Line(name=f"{name} starts", fault=fault, seconds=round(seconds, 1))
@@ -72,8 +72,8 @@ def _shown(desktop: Desktop, check: Check, before: set[tuple[int | None, str]], 
             if any(check.window.lower() in title.lower() for title in fresh):
                 return ""
         time.sleep(_LOOK)
-    seen = ", ".join(repr(window.title) for window in desktop.windows() if window.title) or "none"
-    return f"no window with {check.window!r} in its title within {check.seconds:.0f} s; there are: {seen[:500]}"
+    titles = ", ".join(repr(window.title) for window in desktop.windows() if window.title) or "none"
+    return f"no window with {check.window!r} in its title within {check.seconds:.0f} s; there are: {titles[:500]}"
 
 
 def _close(desktop: Desktop, check: Check) -> None:
@@ -89,13 +89,13 @@ def _close(desktop: Desktop, check: Check) -> None:
 
 def answers(name: str, question: Callable[[], object]) -> Line:
     """Asks something of the guest API; whatever it answers is well."""
-    begun = time.monotonic()
+    start = time.monotonic()
     fault = ""
     try:
         question()
     except (GuestRefused, GuestLost) as error:
         fault = str(error) or type(error).__name__
-    return Line(name=name, fault=fault, seconds=round(time.monotonic() - begun, 1))
+    return Line(name=name, fault=fault, seconds=round(time.monotonic() - start, 1))
 
 
 def basics(desktop: Desktop) -> tuple[Line, ...]:

@@ -116,12 +116,12 @@ class Kubernetes:
         """See the port."""
         query, items = {**_selectors(labels, fields), "limit": str(_PAGE)}, list[Object]()
         for _ in range(_MOST_PIECES):
-            found = self._ask("GET", self._path(resource), query)
-            items += _items(found)
-            told = _metadata(found)
-            if not told.get("continue"):
-                return Listed(tuple(items), str(told.get("resourceVersion", "")))
-            query["continue"] = str(told["continue"])
+            page = self._ask("GET", self._path(resource), query)
+            items += _items(page)
+            metadata = _metadata(page)
+            if not metadata.get("continue"):
+                return Listed(tuple(items), str(metadata.get("resourceVersion", "")))
+            query["continue"] = str(metadata["continue"])
         raise Unavailable(f"the API server sent a list of more than {_MOST_PIECES} pieces")
 
     def watch(
@@ -152,9 +152,9 @@ class Kubernetes:
     ) -> bool:
         """See the port."""
         options: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
-        wanted = {key: value for key, value in (("uid", uid), ("resourceVersion", version)) if value}
-        if wanted:
-            options["preconditions"] = wanted
+        preconditions = {key: value for key, value in (("uid", uid), ("resourceVersion", version)) if value}
+        if preconditions:
+            options["preconditions"] = preconditions
         if grace is not None:
             options["gracePeriodSeconds"] = grace
         try:
@@ -206,10 +206,10 @@ class Kubernetes:
         headers = {"Accept": "application/json", **({"Content-Type": content_type} if body is not None else {})}
         pairs = list((query or {}).items())
         with _in_our_words():
-            made = self._client.param_serialize(
+            request = self._client.param_serialize(
                 method, path, query_params=pairs, header_params=headers, body=body, auth_settings=["BearerToken"]
             )
-            answer = self._client.call_api(*made, _request_timeout=(CONNECT_SECONDS, read))
+            answer = self._client.call_api(*request, _request_timeout=(CONNECT_SECONDS, read))
             response: urllib3.BaseHTTPResponse = answer.response
             if response.status >= 400:  # noqa: PLR2004 - where HTTP's errors begin.
                 with response:
@@ -267,14 +267,14 @@ class KubernetesWatch:
                 raise Unavailable(f"the API server sent a line of more than {_LONGEST_LINE} bytes")
 
     def _change(self, event: Object) -> Change:
-        kind, found = str(event.get("type", "")), event.get("object")
-        if not isinstance(found, dict):
+        kind, obj = str(event.get("type", "")), event.get("object")
+        if not isinstance(obj, dict):
             raise Unavailable(f"the API server sent no object with {kind or 'an event'}")
         if kind == "ERROR":
-            code = found.get("code")
-            raise _error(code if isinstance(code, int) else 0, found)
-        self._version = str(_metadata(found).get("resourceVersion") or self._version)
-        return Change(kind, found, self._version)
+            code = obj.get("code")
+            raise _error(code if isinstance(code, int) else 0, obj)
+        self._version = str(_metadata(obj).get("resourceVersion") or self._version)
+        return Change(kind, obj, self._version)
 
 
 def _selectors(labels: str, fields: str) -> dict[str, str]:
@@ -293,20 +293,20 @@ def _whole(response: urllib3.BaseHTTPResponse) -> str:
 
 def _object(text: str) -> Object:
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise Unavailable(f"the API server sent no JSON: {text[:200]!r}") from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise Unavailable(f"the API server sent no object: {text[:200]!r}")
-    return found
+    return value
 
 
-def _items(found: Object) -> list[Object]:
+def _items(listing: Object) -> list[Object]:
     """Objects of a list; they do not say what they are there. Watched or asked for by name, they do."""
-    version, kind = str(found.get("apiVersion", "")), str(found.get("kind", ""))
+    version, kind = str(listing.get("apiVersion", "")), str(listing.get("kind", ""))
     if not version or not kind.endswith("List"):
         raise Unavailable(f"the API server sent no list, but {kind or 'an object of no kind'}")
-    items = found.get("items") or []
+    items = listing.get("items") or []
     if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
         raise Unavailable(f"the API server sent a {kind} of what are no objects")
     for each in items:
@@ -314,9 +314,9 @@ def _items(found: Object) -> list[Object]:
     return [{"apiVersion": version, "kind": kind.removesuffix("List"), **each} for each in items]
 
 
-def _metadata(found: Object) -> Object:
+def _metadata(obj: Object) -> Object:
     """What an object says of itself."""
-    about = found.get("metadata", {})
+    about = obj.get("metadata", {})
     if not isinstance(about, dict):
         raise Unavailable("the API server sent an object whose metadata is none")
     return about
@@ -325,18 +325,18 @@ def _metadata(found: Object) -> Object:
 def error_of(code: int, text: str) -> ClusterError:
     """The error that an answer with that status means, in the server's words: a Status object, or any other text."""
     try:
-        told = json.loads(text)
+        status = json.loads(text)
     except ValueError:
-        told = None
-    return _error(code, told if isinstance(told, dict) else {"message": text.strip()})
+        status = None
+    return _error(code, status if isinstance(status, dict) else {"message": text.strip()})
 
 
-def _error(code: int, told: Mapping[str, Any]) -> ClusterError:
-    reason = str(told.get("reason") or "")
+def _error(code: int, status: Mapping[str, Any]) -> ClusterError:
+    reason = str(status.get("reason") or "")
     if reason == "Expired":
         code = 410
     kind = _BY_CODE.get(code, Unavailable if code >= _SERVER_ERROR or code == 0 else Refused)
-    words = str(told.get("message") or reason or f"HTTP status {code}")
+    words = str(status.get("message") or reason or f"HTTP status {code}")
     return kind(words[:_MOST_WORDS], code=code, reason=reason)
 
 

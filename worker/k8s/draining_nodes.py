@@ -16,7 +16,7 @@ class LeftNodes:
     def __init__(self, cluster: Cluster) -> None:
         """Starts nothing yet. Args: cluster: whose account may be allowed to list and watch `nodes`."""
         self._gone: dict[str, None] = {}
-        self._nodes = Reflector(cluster, NODES, told=self._hear)
+        self._nodes = Reflector(cluster, NODES, on_change=self._hear)
 
     def start(self) -> None:
         """Begins to watch, in a thread of its own."""

@@ -37,7 +37,7 @@ class Mirror(Rounds):
         owner: str,
         worker: Callable[[], tuple[UUID, str] | None],
         pod_name: Callable[[SlotRef], str],
-        taken: Callable[[UUID, str], None],
+        on_takeover: Callable[[UUID, str], None],
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Takes note; `start` begins.
@@ -48,7 +48,7 @@ class Mirror(Rounds):
             owner: name of the installation, a label of its objects.
             worker: our id and name; None before the database knows us.
             pod_name: of a slot's pod.
-            taken: called with a lease that somebody else has by now, and why we think so.
+            on_takeover: called with a lease that somebody else has by now, and why we think so.
             clock: seconds since 1970.
         """
         super().__init__(
@@ -60,7 +60,7 @@ class Mirror(Rounds):
             errors=(ClusterError, Unavailable),
         )
         self._database, self._cluster, self._owner = database, cluster, owner
-        self._worker, self._pod_name, self._taken, self._clock = worker, pod_name, taken, clock
+        self._worker, self._pod_name, self._taken, self._clock = worker, pod_name, on_takeover, clock
         self._written: dict[str, Written] = {}
         self._left: set[UUID] = set()
         self._sweep_at = 0.0
@@ -76,9 +76,9 @@ class Mirror(Rounds):
         who = self._worker()
         if who is None:
             return
-        held = {each.name: each for each in self._database.once(lambda session: _held(nodes.held_by(session, who[0])))}
-        self._left &= {each.lease_id for each in held.values()}
-        ours = {name: each for name, each in held.items() if each.lease_id not in self._left}
+        holds = {each.name: each for each in self._database.once(lambda session: _held(nodes.held_by(session, who[0])))}
+        self._left &= {each.lease_id for each in holds.values()}
+        ours = {name: each for name, each in holds.items() if each.lease_id not in self._left}
         for name, each in lease_objects.due(ours, self._written, time.monotonic(), MOST_WRITES):
             if each is None:
                 self._remove(name)
@@ -109,61 +109,61 @@ class Mirror(Rounds):
                 if removed := self.sweep():
                     logger.info("%d Lease objects that nobody holds were removed", removed)
 
-    def _write(self, held: Held, worker: str) -> None:
-        known = self._written.get(held.name)
-        body = lease_objects.lease(held, worker, self._owner, self._clock())
-        made: Object | None
+    def _write(self, hold: Held, worker: str) -> None:
+        known = self._written.get(hold.name)
+        body = lease_objects.lease(hold, worker, self._owner, self._clock())
+        lease: Object | None
         try:
-            if known is None or known.held.slot.fence != held.slot.fence:
-                made = self._cluster.create(LEASES, body)
+            if known is None or known.hold.slot.fence != hold.slot.fence:
+                lease = self._cluster.create(LEASES, body)
             else:
-                made = self._put(held, worker, known.version, known.transitions)
+                lease = self._put(hold, worker, known.version, known.transitions)
         except (Conflict, Missing):
             # It is there already, or is not what we wrote: what counts is what it says now.
-            made = self._settle(held, worker)
-        if made is None:
+            lease = self._settle(hold, worker)
+        if lease is None:
             return
-        about = made["metadata"]
-        noted = known is not None and known.noted and known.held == held
-        self._written[held.name] = Written(
-            held,
+        about = lease["metadata"]
+        noted = known is not None and known.noted and known.hold == hold
+        self._written[hold.name] = Written(
+            hold,
             uid=about["uid"],
             version=about["resourceVersion"],
             at=time.monotonic(),
-            transitions=lease_objects.transitions_of(made),
-            noted=noted or self._note(held),
+            transitions=lease_objects.transitions_of(lease),
+            noted=noted or self._note(hold),
         )
 
-    def _put(self, held: Held, worker: str, version: str, transitions: int) -> Object:
-        body = lease_objects.lease(held, worker, self._owner, self._clock(), transitions=transitions, version=version)
+    def _put(self, hold: Held, worker: str, version: str, transitions: int) -> Object:
+        body = lease_objects.lease(hold, worker, self._owner, self._clock(), transitions=transitions, version=version)
         return self._cluster.replace(LEASES, body)
 
-    def _settle(self, held: Held, worker: str) -> Object | None:
+    def _settle(self, hold: Held, worker: str) -> Object | None:
         """Takes the object over, unless a later hold ended ours; None where that is so, or somebody else was faster."""
         try:
-            found = self._cluster.get(LEASES, held.name)
+            lease = self._cluster.get(LEASES, hold.name)
         except Missing:
-            self._written.pop(held.name, None)  # Made anew at the next look.
+            self._written.pop(hold.name, None)  # Made anew at the next look.
             return None
-        fence, ours = lease_objects.fence_of(found), held.slot.fence
+        fence, ours = lease_objects.fence_of(lease), hold.slot.fence
         if fence > ours and not self._database.once(lambda session: nodes.live_fences(session, [ours])):
-            self._left.add(held.lease_id)
-            self._written.pop(held.name, None)
+            self._left.add(hold.lease_id)
+            self._written.pop(hold.name, None)
             self._taken(
-                held.lease_id, f"{lease_objects.holder_of(found)} holds the slot {held.slot} under a later lease"
+                hold.lease_id, f"{lease_objects.holder_of(lease)} holds the slot {hold.slot} under a later lease"
             )
             return None
-        transitions = lease_objects.transitions_of(found) + (fence != ours)
+        transitions = lease_objects.transitions_of(lease) + (fence != ours)
         try:
-            return self._put(held, worker, found["metadata"]["resourceVersion"], transitions)
+            return self._put(hold, worker, lease["metadata"]["resourceVersion"], transitions)
         except (Conflict, Missing):
             return None
 
-    def _note(self, held: Held) -> bool:
+    def _note(self, hold: Held) -> bool:
         """Says on the slot's pod what runs in it. False while there is no pod."""
         try:
             self._cluster.patch(
-                PODS, self._pod_name(held.slot), {"metadata": {"annotations": lease_objects.notes(held)}}
+                PODS, self._pod_name(hold.slot), {"metadata": {"annotations": lease_objects.notes(hold)}}
             )
         except (Missing, Conflict):
             return False
@@ -173,24 +173,24 @@ class Mirror(Rounds):
         """The hold has ended: its object goes, unless it tells of another's hold by now."""
         known = self._written[name]
         try:
-            found = self._cluster.get(LEASES, name)
-            if lease_objects.fence_of(found) == known.held.slot.fence:
-                self._delete(found)
+            lease = self._cluster.get(LEASES, name)
+            if lease_objects.fence_of(lease) == known.hold.slot.fence:
+                self._delete(lease)
         except Missing:
             pass
         if known.noted:
-            self._blank(known.held)
+            self._blank(known.hold)
         del self._written[name]
 
-    def _blank(self, held: Held) -> None:
+    def _blank(self, hold: Held) -> None:
         """Nothing runs in the slot's pod any more, unless somebody holds it under another lease by now."""
         for _ in range(_ROUNDS):
             try:
-                about = (found := self._cluster.get(PODS, self._pod_name(held.slot)))["metadata"]
-                if lease_objects.fence_of(found) == held.slot.fence:
+                about = (pod := self._cluster.get(PODS, self._pod_name(hold.slot)))["metadata"]
+                if lease_objects.fence_of(pod) == hold.slot.fence:
                     # Of just this version: at this moment it may be taken over.
                     as_found = {name: about[name] for name in ("uid", "resourceVersion")}
-                    blank = dict.fromkeys(lease_objects.notes(held), "")
+                    blank = dict.fromkeys(lease_objects.notes(hold), "")
                     self._cluster.patch(PODS, about["name"], {"metadata": {**as_found, "annotations": blank}})
             except Missing:
                 return
@@ -198,15 +198,15 @@ class Mirror(Rounds):
                 continue
             return
 
-    def _delete(self, found: Object) -> bool:
-        about = found["metadata"]
+    def _delete(self, lease: Object) -> bool:
+        about = lease["metadata"]
         try:
             return self._cluster.delete(LEASES, about["name"], uid=about["uid"])
         except Conflict:
             return False  # Another one has that name now.
 
 
-def _held(found: list[nodes.HeldSlot]) -> list[Held]:
+def _held(slots: list[nodes.HeldSlot]) -> list[Held]:
     return [
         Held(
             lease_id=each.lease_id,
@@ -216,5 +216,5 @@ def _held(found: list[nodes.HeldSlot]) -> list[Held]:
             episode=str(each.episode_id or ""),
             attempt=str(each.attempt_id or ""),
         )
-        for each in found
+        for each in slots
     ]

@@ -56,7 +56,7 @@ class Written:
         noted: the pod says the same.
     """
 
-    held: Held
+    hold: Held
     uid: str
     version: str
     at: float
@@ -65,12 +65,12 @@ class Written:
 
 
 def lease(  # noqa: PLR0913 - what it says
-    held: Held, worker: str, owner: str, now: float, *, transitions: int = 0, version: str = ""
+    hold: Held, worker: str, owner: str, now: float, *, transitions: int = 0, version: str = ""
 ) -> Object:
     """The Lease object of a hold.
 
     Args:
-        held: the hold.
+        hold: of the slot.
         worker: who holds it.
         owner: name of the installation.
         now: seconds since 1970.
@@ -81,30 +81,30 @@ def lease(  # noqa: PLR0913 - what it says
         "apiVersion": "coordination.k8s.io/v1",
         "kind": "Lease",
         "metadata": {
-            "name": held.name,
+            "name": hold.name,
             **({"resourceVersion": version} if version else {}),
-            "labels": {NAME: APP, OWNER: owner, SLOT: held.slot.id},
+            "labels": {NAME: APP, OWNER: owner, SLOT: hold.slot.id},
             "annotations": {
-                FENCE: str(held.slot.fence),
-                PLACE: str(held.slot),
+                FENCE: str(hold.slot.fence),
+                PLACE: str(hold.slot),
                 WORKER: worker,
                 DEADLINE: moment(now + DURATION_SECONDS),
-                **notes(held),
+                **notes(hold),
             },
         },
         "spec": {
             "holderIdentity": worker,
             "leaseDurationSeconds": DURATION_SECONDS,
-            "acquireTime": _micro(held.acquired_at),
+            "acquireTime": _micro(hold.acquired_at),
             "renewTime": _micro(now),
             "leaseTransitions": transitions,
         },
     }
 
 
-def notes(held: Held) -> dict[str, str]:
+def notes(hold: Held) -> dict[str, str]:
     """Annotations that say what runs there, for the Lease object and for the slot's pod."""
-    return {RUN: held.run, EPISODE: held.episode, ATTEMPT: held.attempt}
+    return {RUN: hold.run, EPISODE: hold.episode, ATTEMPT: hold.attempt}
 
 
 def selector(owner: str) -> str:
@@ -112,36 +112,36 @@ def selector(owner: str) -> str:
     return f"{NAME}={APP},{OWNER}={owner}"
 
 
-def fence_of(found: Object) -> int:
+def fence_of(obj: Object) -> int:
     """The token of the hold that an object tells of; 0 where it tells of none."""
-    text = str(_notes(found).get(FENCE, ""))
+    text = str(_notes(obj).get(FENCE, ""))
     return int(text) if text.isdecimal() else 0
 
 
-def transitions_of(found: Object) -> int:
+def transitions_of(obj: Object) -> int:
     """How often the slot changed hands."""
-    told = (found.get("spec") or {}).get("leaseTransitions")
-    return told if isinstance(told, int) else 0
+    transitions = (obj.get("spec") or {}).get("leaseTransitions")
+    return transitions if isinstance(transitions, int) else 0
 
 
-def holder_of(found: Object) -> str:
+def holder_of(obj: Object) -> str:
     """Who says to hold it."""
-    return str((found.get("spec") or {}).get("holderIdentity") or "somebody")
+    return str((obj.get("spec") or {}).get("holderIdentity") or "somebody")
 
 
-def is_past(found: Object, now: float) -> bool:
+def is_past(obj: Object, now: float) -> bool:
     """Whether its deadline has passed, in seconds since 1970; one without a deadline has none left."""
-    deadline = seconds_of(str(_notes(found).get(DEADLINE, "")))
+    deadline = seconds_of(str(_notes(obj).get(DEADLINE, "")))
     return deadline is None or deadline < now
 
 
 def due(
-    held: Mapping[str, Held], written: Mapping[str, Written], now: float, most: int
+    holds: Mapping[str, Held], written: Mapping[str, Written], now: float, most: int
 ) -> list[tuple[str, Held | None]]:
     """What is to be written now, the most urgent first: new holds, ended ones, changed ones, then the oldest.
 
     Args:
-        held: our holds by the name of their object.
+        holds: ours by the name of their object.
         written: what we wrote, by name.
         now: monotonic seconds.
         most: so many at most; the others come later.
@@ -149,18 +149,18 @@ def due(
     Returns:
         (name, the hold that it is to tell of; None = it is to be removed).
     """
-    fresh = [name for name in held if name not in written or written[name].held.slot.fence < held[name].slot.fence]
-    ended = [name for name in written if name not in held]
-    changed = [name for name in held if name not in fresh and written[name].held != held[name]]
+    fresh = [name for name in holds if name not in written or written[name].hold.slot.fence < holds[name].slot.fence]
+    ended = [name for name in written if name not in holds]
+    changed = [name for name in holds if name not in fresh and written[name].hold != holds[name]]
     old = [
-        name for name in held if name not in fresh and name not in changed and now - written[name].at >= RENEW_SECONDS
+        name for name in holds if name not in fresh and name not in changed and now - written[name].at >= RENEW_SECONDS
     ]
     old.sort(key=lambda name: written[name].at)
-    return [(name, held.get(name)) for name in (*fresh, *ended, *changed, *old)][:most]
+    return [(name, holds.get(name)) for name in (*fresh, *ended, *changed, *old)][:most]
 
 
-def _notes(found: Object) -> Mapping[str, str]:
-    notes: Mapping[str, str] = (found.get("metadata") or {}).get("annotations") or {}
+def _notes(obj: Object) -> Mapping[str, str]:
+    notes: Mapping[str, str] = (obj.get("metadata") or {}).get("annotations") or {}
     return notes
 
 

@@ -59,8 +59,8 @@ def slot_name(slot: SlotRef) -> str:
 
 def pod_name(plan: PodPlan, slot: SlotRef) -> str:
     """The same for the same slot: a second pod for it cannot be made."""
-    told = json.dumps([plan.owner, slot.node, slot.index])
-    return f"deskarena-vm-{hashlib.sha256(told.encode()).hexdigest()[:_HASH]}"
+    key = json.dumps([plan.owner, slot.node, slot.index])
+    return f"deskarena-vm-{hashlib.sha256(key.encode()).hexdigest()[:_HASH]}"
 
 
 def selector(plan: PodPlan) -> str:
@@ -146,16 +146,16 @@ def begins(slot: SlotRef, before: int = 0) -> str:
     return str(before + (slot.fence > 0))
 
 
-def secret(plan: PodPlan, made: Object, name: str, token: str) -> Object:
+def secret(plan: PodPlan, pod_object: Object, name: str, token: str) -> Object:
     """The Secret with a pod's token, which is removed with that pod.
 
     Args:
         plan: of all pods.
-        made: the pod as the cluster has it.
+        pod_object: the pod as the cluster has it.
         name: that the pod's spec names.
         token: drawn for this pod.
     """
-    about = made["metadata"]
+    about = pod_object["metadata"]
     return {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -170,9 +170,9 @@ def secret(plan: PodPlan, made: Object, name: str, token: str) -> Object:
     }
 
 
-def secret_of(found: Object) -> str:
+def secret_of(pod_object: Object) -> str:
     """Name of the Secret with a pod's token; empty if it has none."""
-    volumes = found.get("spec", {}).get("volumes") or []
+    volumes = pod_object.get("spec", {}).get("volumes") or []
     return next((str(each["secret"]["secretName"]) for each in volumes if each.get("name") == TOKEN), "")
 
 
@@ -278,13 +278,13 @@ def _source(volume: Volume, node: str, *, read_only: bool) -> Object:
 
 def _made_with_the_pod(size: str, storage: str, **more: Object) -> Object:
     """A claim that the cluster makes for the pod, and removes with it."""
-    wanted = {
+    spec = {
         "accessModes": ["ReadWriteOnce"],
         "resources": {"requests": {"storage": size}},
         **({"storageClassName": storage} if storage else {}),
         **more,
     }
-    return {"ephemeral": {"volumeClaimTemplate": {"spec": wanted}}}
+    return {"ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
 
 
 def _on(node: str) -> Object:

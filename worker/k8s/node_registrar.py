@@ -30,7 +30,7 @@ class Presence:
         *,
         need: Callable[[], Need | None],
         worker: Callable[[], tuple[UUID, str] | None],
-        taken: Callable[[UUID, str], None],
+        on_takeover: Callable[[UUID, str], None],
         emulated: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         """Takes note; `start` begins.
@@ -42,7 +42,7 @@ class Presence:
             cluster: closed with this.
             need: of the largest machine's pod; None while images are not known: until then no node is entered.
             worker: our id and name.
-            taken: see `Mirror`.
+            on_takeover: see `Mirror`.
             emulated: see `NodeWatch`.
         """
         self._cluster = cluster
@@ -67,7 +67,7 @@ class Presence:
             owner=plan.owner,
             worker=worker,
             pod_name=lambda slot: manifests.pod_name(plan, slot),
-            taken=taken,
+            on_takeover=on_takeover,
         )
 
     @classmethod
@@ -78,7 +78,7 @@ class Presence:
         *,
         need: Callable[[], Need | None],
         worker: Callable[[], tuple[UUID, str] | None],
-        taken: Callable[[UUID, str], None],
+        on_takeover: Callable[[UUID, str], None],
         emulated: Callable[[], Mapping[str, str]] = dict,
     ) -> "Presence | None":
         """By the settings; None where no cluster is set up, or not rightly: the provider says what is wrong."""
@@ -87,7 +87,9 @@ class Presence:
         with suppress(Invalid):
             plan = PodPlan.of(settings)
             cluster = connect(settings.kubeconfig, settings.k8s_namespace)
-            return cls(settings, plan, database, cluster, need=need, worker=worker, taken=taken, emulated=emulated)
+            return cls(
+                settings, plan, database, cluster, need=need, worker=worker, on_takeover=on_takeover, emulated=emulated
+            )
         return None
 
     def start(self) -> None:

@@ -193,12 +193,12 @@ def _covers(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
 
 
 def _ready(node: Object) -> tuple[bool, str]:
-    found = [each for each in (node.get("status") or {}).get("conditions") or [] if each.get("type") == "Ready"]
-    if not found:
+    conditions = [each for each in (node.get("status") or {}).get("conditions") or [] if each.get("type") == "Ready"]
+    if not conditions:
         return False, "it has not said yet whether it is ready"
-    if found[0].get("status") == "True":
+    if conditions[0].get("status") == "True":
         return True, ""
-    words = str(found[0].get("message") or found[0].get("reason") or "no reason given")
+    words = str(conditions[0].get("message") or conditions[0].get("reason") or "no reason given")
     return False, f"not ready: {words}"
 
 

@@ -50,7 +50,7 @@ class NodeKeeper(Rounds):
         self,
         database: Database,
         name: str,
-        seen: Callable[[], Iterable[NodeSeen] | None],
+        source: Callable[[], Iterable[NodeSeen] | None],
         *,
         fresh: Callable[[], bool] = lambda: True,
         woken: Event | None = None,
@@ -60,7 +60,7 @@ class NodeKeeper(Rounds):
         Args:
             database: where they are entered.
             name: of the cluster, as the worker's capabilities say it.
-            seen: all its nodes now; None while that is not known.
+            source: all its nodes now; None while that is not known.
             fresh: whether they are so at this moment, as far as can be known.
             woken: set when there may be something new.
         """
@@ -72,7 +72,7 @@ class NodeKeeper(Rounds):
             away="nodes cannot be entered",
             woken=woken,
         )
-        self._database, self._name, self._seen, self._fresh = database, name, seen, fresh
+        self._database, self._name, self._seen, self._fresh = database, name, source, fresh
         self._written: dict[str, NodeSeen] = {}
         self._again_at = 0.0
 
@@ -86,17 +86,17 @@ class NodeKeeper(Rounds):
         Raises:
             Unavailable: the database is away.
         """
-        fresh, found = self._fresh(), self._seen()
-        if found is None:
+        fresh, current = self._fresh(), self._seen()
+        if current is None:
             return []
-        now = {each.name: each for each in found}
+        now = {each.name: each for each in current}
         whole = time.monotonic() >= self._again_at and fresh
-        told = [each for name, each in now.items() if whole or each != self._written.get(name)]
-        told += [_gone(each) for name, each in self._written.items() if name not in now]
-        if not told and not whole:
+        changes = [each for name, each in now.items() if whole or each != self._written.get(name)]
+        changes += [_gone(each) for name, each in self._written.items() if name not in now]
+        if not changes and not whole:
             return []
         changed = self._database.once(
-            lambda session: nodes.observe(session, self._name, told, whole=whole, unseen=UNSEEN_SECONDS)
+            lambda session: nodes.observe(session, self._name, changes, whole=whole, unseen=UNSEEN_SECONDS)
         )
         for name in changed:
             logger.info("node %s: %s", name or "(any)", _words(now.get(name)))
@@ -138,7 +138,7 @@ class NodeWatch:
         self._wants, self._emulated, self._grace, self._clock = wants, emulated, grace, clock
         self._silent: dict[str, float] = {}
         labels = "" if selector == EVERY else selector
-        self.reflector = Reflector(cluster, NODES, labels=labels, told=self._hear)
+        self.reflector = Reflector(cluster, NODES, labels=labels, on_change=self._hear)
 
     def start(self) -> None:
         """Begins to watch."""
@@ -156,11 +156,11 @@ class NodeWatch:
             return None
         objects, slow = self.reflector.objects(), self._emulated()
         self._silent = {name: self._silent.get(name, now) for name, each in objects.items() if not _ready(each)}
-        found = [
+        results = [
             look(each, wants, silent=now - self._silent.get(name, now), grace=self._grace, emulated=slow.get(name, ""))
             for name, each in sorted(objects.items())
         ]
-        return [each for each in found if each is not None]
+        return [each for each in results if each is not None]
 
     def fresh(self) -> bool:
         """Whether the server has said something just now; a line that is broken says nothing."""

@@ -144,13 +144,13 @@ def _setting(which: str) -> str:
     return f"DESKARENA_K8S_{which.upper()}"
 
 
-def _placed(found: Volume, which: str, nodes: str) -> Volume:
+def _placed(claim: Volume, which: str, nodes: str) -> Volume:
     """The same, where a claim of each node's own can be told by the slots. Raises Invalid."""
-    if found.by_node and not nodes:
+    if claim.by_node and not nodes:
         name = _setting(which)
         do = "set DESKARENA_K8S_NODES, or name one claim that all pods can use"
         raise Invalid(f"{name}: {NODE} needs slots that have a node; {do}", path=name)
-    return found
+    return claim
 
 
 def _named(text: str, name: str) -> None:

@@ -93,19 +93,19 @@ class AllPods:
 
     def troubles(self) -> Mapping[str, str]:
         """Slots whose pod cannot start, by their label: why. Asks the cluster nothing."""
-        found: dict[str, str] = {}
+        troubles: dict[str, str] = {}
         for pod in self._watch.pods():
             about = pod["metadata"]
-            seen = self._watch.seen(about["name"], about["uid"])
-            if seen.cause in PATIENT and not about.get("deletionTimestamp"):
-                found[label_of(pod)] = seen.why
-        return found
+            status = self._watch.seen(about["name"], about["uid"])
+            if status.cause in PATIENT and not about.get("deletionTimestamp"):
+                troubles[label_of(pod)] = status.why
+        return troubles
 
 
 def emulated(pods: Iterable[Object]) -> dict[str, str]:
     """See `AllPods.emulated`, of these pods."""
-    told = [(str((each.get("spec") or {}).get("nodeName") or ""), notes_of(each).get(EMULATED)) for each in pods]
-    return {node: str(why) for node, why in told if node and why}
+    pairs = [(str((each.get("spec") or {}).get("nodeName") or ""), notes_of(each).get(EMULATED)) for each in pods]
+    return {node: str(why) for node, why in pairs if node and why}
 
 
 def _ends(pod: Object) -> bool:

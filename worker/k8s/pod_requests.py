@@ -12,18 +12,20 @@ from worker.k8s.quantities import amount
 
 def largest_need(plan: PodPlan | None, images: Iterable[MachineImage | None]) -> Need | None:
     """What the pod of the largest machine requests of its node; None while plan or images are not known."""
-    found = [each for each in images if each is not None]
-    if plan is None or not found:
+    machines = [each for each in images if each is not None]
+    if plan is None or not machines:
         return None
-    return pod_need(plan, Room(max(each.memory_mib for each in found), max(need_of(each).cores for each in found)))
+    return pod_need(
+        plan, Room(max(each.memory_mib for each in machines), max(need_of(each).cores for each in machines))
+    )
 
 
 def pod_need(plan: PodPlan, room: Room) -> Need:
     """What the pod of a machine with that room requests."""
     body = manifests.pod(plan, SlotRef(0), room, secret="", worker="", deadline=0.0)
-    asked = body["spec"]["containers"][0]["resources"]["requests"]
+    requests = body["spec"]["containers"][0]["resources"]["requests"]
     return Need(
-        memory=int(amount(asked["memory"]) or MIB),
-        cores=float(amount(asked["cpu"]) or 1),
-        disk=int(amount(asked["ephemeral-storage"]) or MIB),
+        memory=int(amount(requests["memory"]) or MIB),
+        cores=float(amount(requests["cpu"]) or 1),
+        disk=int(amount(requests["ephemeral-storage"]) or MIB),
     )

@@ -181,8 +181,8 @@ def _cause(pod: Object, status: Mapping[str, Any], events: Sequence[Object]) -> 
         if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
             # Why a claim is not made for it, such as a quota, only an event tells.
             unmade = _last(events, {"FailedBinding"})
-            told = [str(scheduled.get("message") or ""), *([_text(unmade)] if unmade is not None else [])]
-            return Cause.UNSCHEDULABLE, "; ".join(told)
+            messages = [str(scheduled.get("message") or ""), *([_text(unmade)] if unmade is not None else [])]
+            return Cause.UNSCHEDULABLE, "; ".join(messages)
     return _waiting(status, events)
 
 
@@ -194,8 +194,8 @@ def _waiting(status: Mapping[str, Any], events: Sequence[Object]) -> tuple[Cause
         ended = (container.get("lastState") or {}).get("terminated") or (container.get("state") or {}).get("terminated")
         if reason in _IMAGE:
             failed = _last(events, {"Failed"}, containing="pull")
-            said = str(failed.get("message") or "") if failed is not None else ""
-            return Cause.IMAGE, said or f"{reason}: {message}"
+            words = str(failed.get("message") or "") if failed is not None else ""
+            return Cause.IMAGE, words or f"{reason}: {message}"
         if reason in _CONFIGURATION:
             return Cause.CONFIGURATION, f"{reason}: {message}"
         if ended and ended.get("reason") == "OOMKilled":
@@ -212,12 +212,12 @@ def _hitch(pod: Object, status: Mapping[str, Any], events: Sequence[Object], hea
     often a thing was said tells nothing: a kubelet tries again after half a second, and keeps silent after 25 events.
     """
     passed = _last(events, _SET_UP)
-    told = [each for each in events if each.get("reason") in HITCHES and _is_later(each, passed)]
-    if not told or _condition(status, "PodReadyToStartContainers").get("status") == "True":
+    hitches = [each for each in events if each.get("reason") in HITCHES and _is_later(each, passed)]
+    if not hitches or _condition(status, "PodReadyToStartContainers").get("status") == "True":
         return Cause.NONE, ""
-    words = [each for each in told if not str(each.get("message") or "").startswith(_SUMMARY)] or told
-    begun = _moment(status.get("startTime") or told[0].get("firstTimestamp") or when(told[0]))
-    lasts, newest = _moment(when(told[-1])) - begun, words[-1]
+    words = [each for each in hitches if not str(each.get("message") or "").startswith(_SUMMARY)] or hitches
+    start = _moment(status.get("startTime") or hitches[0].get("firstTimestamp") or when(hitches[0]))
+    lasts, newest = _moment(when(hitches[-1])) - start, words[-1]
     if f'secret "{manifests.secret_of(pod)}" not found' in str(newest.get("message")):
         # Whoever has the slot next makes a missing Secret, so that this says nothing of the slot. Once the kubelet asks
         # but rarely, another pod is had sooner.
@@ -254,10 +254,10 @@ def _disrupted(reason: str, message: str, events: Sequence[Object]) -> tuple[Cau
 
 def _gone(events: Sequence[Object]) -> Seen:
     """Of a pod that is there no more: its last words, as its events tell them."""
-    told = _last(events, set(_BY_EVENT))
-    if told is None:
+    event = _last(events, set(_BY_EVENT))
+    if event is None:
         return Seen(False, cause=Cause.DELETED)
-    return Seen(False, cause=_BY_EVENT[told["reason"]], words=_text(told)[:_LONGEST])
+    return Seen(False, cause=_BY_EVENT[event["reason"]], words=_text(event)[:_LONGEST])
 
 
 def _condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
@@ -266,13 +266,13 @@ def _condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
 
 
 def _last(events: Sequence[Object], reasons: Collection[str], *, containing: str = "") -> Object | None:
-    found = [each for each in events if each.get("reason") in reasons and containing in str(each.get("message"))]
-    return found[-1] if found else None
+    matches = [each for each in events if each.get("reason") in reasons and containing in str(each.get("message"))]
+    return matches[-1] if matches else None
 
 
 def _newest_warning(events: Sequence[Object]) -> str:
-    found = [each for each in events if each.get("type") == "Warning"]
-    return _text(found[-1]) if found else ""
+    warnings = [each for each in events if each.get("type") == "Warning"]
+    return _text(warnings[-1]) if warnings else ""
 
 
 def _text(event: Object) -> str:
@@ -291,8 +291,8 @@ def _ended(ended: Mapping[str, Any]) -> str:
 def when(event: Object) -> str:
     """When an event was last seen, as the cluster writes it; comparable as text to the second."""
     series = event.get("series") or {}
-    seen = event.get("lastTimestamp") or series.get("lastObservedTime") or event.get("eventTime")
-    return str(seen or event["metadata"].get("creationTimestamp") or "")
+    timestamp = event.get("lastTimestamp") or series.get("lastObservedTime") or event.get("eventTime")
+    return str(timestamp or event["metadata"].get("creationTimestamp") or "")
 
 
 def _not_before(event: Object, condition: Mapping[str, Any]) -> bool:

@@ -32,8 +32,8 @@ class PodWatch:
         self._pods: dict[str, Object] = {}
         self._events: OrderedDict[str, dict[str, Object]] = OrderedDict()
         self._hitches: dict[str, float] = {}
-        self._pods_seen = Reflector(cluster, PODS, labels=labels, told=self._pod_changed)
-        self._events_seen = Reflector(cluster, EVENTS, fields="involvedObject.kind=Pod", told=self._event_changed)
+        self._pods_seen = Reflector(cluster, PODS, labels=labels, on_change=self._pod_changed)
+        self._events_seen = Reflector(cluster, EVENTS, fields="involvedObject.kind=Pod", on_change=self._event_changed)
 
     def start(self) -> None:
         """Begins, in threads of its own."""
@@ -81,12 +81,12 @@ class PodWatch:
     def seen(self, name: str, uid: str) -> Seen:
         """What has become of a pod."""
         with self._changed:
-            pod, told = self._pods.get(name), sorted(self._events.get(uid, {}).values(), key=when)
+            pod, events = self._pods.get(name), sorted(self._events.get(uid, {}).values(), key=when)
             hitch = time.monotonic() - self._hitches[uid] if uid in self._hitches else 0.0
-        seen = look(pod, told, uid=uid, hitch=hitch)
-        if pod is None or self._left is None or not seen.there:
-            return seen
-        return replace(seen, leave=self._left.why(pod))
+        status = look(pod, events, uid=uid, hitch=hitch)
+        if pod is None or self._left is None or not status.there:
+            return status
+        return replace(status, leave=self._left.why(pod))
 
     def wait(self, what: Callable[[], bool], seconds: float) -> bool:
         """Waits until something holds; asked again with every change. Returns whether it does.

@@ -62,7 +62,7 @@ class Pod:
     address: str
     fence: int
     token: str
-    made: bool
+    is_new: bool
     memory_mib: int = 0
     attempts: int = 0
 
@@ -113,31 +113,31 @@ class Pods(AllPods):
                 whoever has the slot then; everything else is removed.
             ClusterError: the cluster does not do it.
         """
-        name, made = manifests.pod_name(self._plan, slot), False
+        name, is_new = manifests.pod_name(self._plan, slot), False
         for _ in range(_ROUNDS):
             try:
-                found = self._cluster.get(PODS, name)
+                pod = self._cluster.get(PODS, name)
             except Missing:
-                found = None
+                pod = None
             try:
-                if found is None:
-                    found, made = self._create(slot, room, kvm=kvm), True
-                elif self._fits(found, slot, room):
-                    found = self._adopt(found, slot, room)
+                if pod is None:
+                    pod, is_new = self._create(slot, room, kvm=kvm), True
+                elif self._fits(pod, slot, room):
+                    pod = self._adopt(pod, slot, room)
                 else:
-                    self._remove_version(found)
+                    self._remove_version(pod)
                     continue
-                token = self._token(found)
+                token = self._token(pod)
             except (Conflict, Missing):
                 continue  # Somebody was faster: look again.
             except _Foreign as error:
                 self.remove(name, error.uid)
                 continue
             except ClusterError:
-                if made and found is not None:
-                    self._remove_quietly(name, found["metadata"]["uid"])
+                if is_new and pod is not None:
+                    self._remove_quietly(name, pod["metadata"]["uid"])
                 raise
-            return self._waited(found, slot, token, made=made)
+            return self._waited(pod, slot, token, is_new=is_new)
         raise PodTrouble(f"the pod {name} changes again and again: another worker uses the slot, too")
 
     def _create(self, slot: SlotRef, room: Room, *, kvm: bool) -> Object:
@@ -155,15 +155,15 @@ class Pods(AllPods):
         about = pod["metadata"]
         notes = notes_of(pod)
         self._check_fence(pod, slot.fence)
-        seen = self._watch.seen(about["name"], about["uid"])
+        status = self._watch.seen(about["name"], about["uid"])
         return (
             notes.get(KEY) == manifests.spec_key(self._plan)
             and number_of(notes.get(MEMORY)) >= room.memory_mib
             and _begun(pod) < self._plan.attempts
             and not about.get("deletionTimestamp")
             and (pod.get("status") or {}).get("phase") in {"Pending", "Running"}
-            and not seen.leave
-            and seen.cause in {Cause.NONE, Cause.REPLACED, Cause.DELETED, *PATIENT}
+            and not status.leave
+            and status.cause in {Cause.NONE, Cause.REPLACED, Cause.DELETED, *PATIENT}
         )
 
     @staticmethod
@@ -190,25 +190,25 @@ class Pods(AllPods):
             FENCE: str(fence),
         }
 
-    def _waited(self, pod: Object, slot: SlotRef, token: str, *, made: bool) -> Pod:
+    def _waited(self, pod: Object, slot: SlotRef, token: str, *, is_new: bool) -> Pod:
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
         try:
-            seen = self._wait_ready(name, uid)
+            status = self._wait_ready(name, uid)
         except Unavailable:
             raise  # As far as is known there is nothing wrong with it: whoever has the slot next may use it.
         except BaseException:
-            if made and not self._left_to_the_cluster(name, uid):
+            if is_new and not self._left_to_the_cluster(name, uid):
                 self.remove(name, uid, wait=False)
             raise
-        if not seen.ready:
-            if seen.cause not in PATIENT or (made and self._ending):
+        if not status.ready:
+            if status.cause not in PATIENT or (is_new and self._ending):
                 self.remove(name, uid, wait=False)
             raise PodTrouble(
-                seen.why or f"the pod was not ready within {self._start_seconds:g} s. {seen.words}".strip()
+                status.why or f"the pod was not ready within {self._start_seconds:g} s. {status.words}".strip()
             )
         notes, ours = notes_of(pod), int(manifests.begins(slot))
-        memory, begun = number_of(notes.get(MEMORY)), number_of(notes.get(ATTEMPTS))
-        return Pod(name, uid, seen.node, seen.address, slot.fence, token, made, memory, max(0, begun - ours))
+        memory, attempts = number_of(notes.get(MEMORY)), number_of(notes.get(ATTEMPTS))
+        return Pod(name, uid, status.node, status.address, slot.fence, token, is_new, memory, max(0, attempts - ours))
 
     def _left_to_the_cluster(self, name: str, uid: str) -> bool:
         return not self._ending and self._watch.seen(name, uid).cause in PATIENT
@@ -222,10 +222,10 @@ class Pods(AllPods):
         name, uid = manifests.secret_of(pod), pod["metadata"]["uid"]
         for _ in range(2):
             try:
-                found = self._cluster.get(SECRETS, name)
-                if uid not in {each.get("uid") for each in found["metadata"].get("ownerReferences") or []}:
+                secret = self._cluster.get(SECRETS, name)
+                if uid not in {each.get("uid") for each in secret["metadata"].get("ownerReferences") or []}:
                     raise _Foreign(uid)
-                return base64.b64decode(found["data"][manifests.TOKEN]).decode()
+                return base64.b64decode(secret["data"][manifests.TOKEN]).decode()
             except Missing:
                 token = secrets.token_urlsafe(32)
             try:
@@ -242,10 +242,10 @@ class Pods(AllPods):
 
         def decided() -> bool:
             nonlocal bad_since
-            seen = watch.seen(name, uid)
-            if self._ending or seen.ready or (seen.cause and seen.cause not in PATIENT):
+            status = watch.seen(name, uid)
+            if self._ending or status.ready or (status.cause and status.cause not in PATIENT):
                 return True
-            bad = seen.cause and not (self._plan.makes_claims and seen.awaits_claims)
+            bad = status.cause and not (self._plan.makes_claims and status.awaits_claims)
             bad_since = (bad_since or time.monotonic()) if bad else 0.0
             return bool(bad_since) and time.monotonic() - bad_since > _PATIENCE_SECONDS
 
@@ -290,11 +290,11 @@ class Pods(AllPods):
             return
         raise PodTrouble(f"the pod {pod.name} changes again and again")
 
-    def _ours(self, found: Object | None, pod: Pod, fence: int) -> Object:
-        if found is None or found["metadata"]["uid"] != pod.uid:
+    def _ours(self, current: Object | None, pod: Pod, fence: int) -> Object:
+        if current is None or current["metadata"]["uid"] != pod.uid:
             raise PodTrouble(f"the pod {pod.name} is not there any more")
-        self._check_fence(found, fence)
-        return found
+        self._check_fence(current, fence)
+        return current
 
     def discard(self, pod: Pod, fence: int, *, wait: bool = True) -> None:
         """Removes a pod that we have held under that lease, but not out of the hands of whoever holds a later one.
@@ -305,14 +305,14 @@ class Pods(AllPods):
         """
         for _ in range(_ROUNDS):
             try:
-                found = self._cluster.get(PODS, pod.name)
+                current = self._cluster.get(PODS, pod.name)
             except Missing:
                 return
-            if found["metadata"]["uid"] != pod.uid:
+            if current["metadata"]["uid"] != pod.uid:
                 return
-            self._check_fence(found, fence)
+            self._check_fence(current, fence)
             try:
-                self._remove_version(found, wait=wait)
+                self._remove_version(current, wait=wait)
             except Conflict:
                 continue  # It may have been taken over at this moment.
             return
@@ -338,16 +338,16 @@ class Pods(AllPods):
             PodTrouble: somebody does; or it does not go.
             ClusterError: the cluster does not do it.
         """
-        found = self._watch.pod(manifests.pod_name(self._plan, slot))
-        if found is not None:
-            about = found["metadata"]
-            self.discard(Pod(about["name"], about["uid"], "", "", fence, "", made=False), fence)
+        pod = self._watch.pod(manifests.pod_name(self._plan, slot))
+        if pod is not None:
+            about = pod["metadata"]
+            self.discard(Pod(about["name"], about["uid"], "", "", fence, "", is_new=False), fence)
 
-    def _remove_version(self, found: Object, *, wait: bool = True) -> None:
+    def _remove_version(self, current: Object, *, wait: bool = True) -> None:
         """Removes it if it is as it was found. Raises Conflict, and like `remove`."""
-        about = found["metadata"]
-        asked = self._cluster.delete(PODS, about["name"], uid=about["uid"], version=about["resourceVersion"])
-        self._wait_gone(about["name"], about["uid"], wait=asked and wait)
+        about = current["metadata"]
+        deleting = self._cluster.delete(PODS, about["name"], uid=about["uid"], version=about["resourceVersion"])
+        self._wait_gone(about["name"], about["uid"], wait=deleting and wait)
 
     def remove(self, name: str, uid: str, *, wait: bool = True) -> None:
         """Removes a pod, and returns when it is gone, and no other one of its name touched.
@@ -357,10 +357,10 @@ class Pods(AllPods):
             ClusterError: the cluster does not do it.
         """
         try:
-            asked = self._cluster.delete(PODS, name, uid=uid)
+            deleting = self._cluster.delete(PODS, name, uid=uid)
         except Conflict:
             return  # Another one has the name: ours is gone.
-        self._wait_gone(name, uid, wait=asked and wait)
+        self._wait_gone(name, uid, wait=deleting and wait)
 
     def wait_gone(self, pods: Iterable[Pod]) -> None:
         """Waits until pods whose end was asked for are gone: not longer for many than for one."""
@@ -393,5 +393,5 @@ class Pods(AllPods):
 
 def _begun(pod: Object) -> int:
     """Attempts that have begun in it. In one that is not ready that of its last lease could not."""
-    told = number_of(notes_of(pod).get(ATTEMPTS))
-    return told if look(pod, (), uid=pod["metadata"]["uid"]).ready else max(0, told - 1)
+    attempts = number_of(notes_of(pod).get(ATTEMPTS))
+    return attempts if look(pod, (), uid=pod["metadata"]["uid"]).ready else max(0, attempts - 1)

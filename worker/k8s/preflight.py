@@ -117,19 +117,19 @@ def _emulated(plan: PodPlan, cluster: Cluster) -> str:
     return "".join(f"; on the node {node} {emulated_words(why)}" for node, why in sorted(slow.items()))
 
 
-def _lacking(cluster: Cluster, wanted: Iterable[tuple[Resource, tuple[str, ...]]]) -> str:
+def _lacking(cluster: Cluster, rights: Iterable[tuple[Resource, tuple[str, ...]]]) -> str:
     return ", ".join(
-        f"{verb} {resource.plural}" for resource, verbs in wanted for verb in verbs if not _may(cluster, resource, verb)
+        f"{verb} {resource.plural}" for resource, verbs in rights for verb in verbs if not _may(cluster, resource, verb)
     )
 
 
 def _may(cluster: Cluster, resource: Resource, verb: str) -> bool:
-    asked = {"verb": verb, "group": resource.group, "resource": resource.plural}
+    attributes = {"verb": verb, "group": resource.group, "resource": resource.plural}
     if resource.namespaced:
-        asked["namespace"] = cluster.namespace
+        attributes["namespace"] = cluster.namespace
     body = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview"}
-    said = cluster.create(REVIEWS, {**body, "metadata": {}, "spec": {"resourceAttributes": asked}})
-    return bool((said.get("status") or {}).get("allowed"))
+    review = cluster.create(REVIEWS, {**body, "metadata": {}, "spec": {"resourceAttributes": attributes}})
+    return bool((review.get("status") or {}).get("allowed"))
 
 
 def _pod_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[Found]:

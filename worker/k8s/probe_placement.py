@@ -19,6 +19,6 @@ def places(cluster: Cluster, plan: PodPlan) -> list[str]:
 def ready_nodes(cluster: Cluster, plan: PodPlan) -> list[str]:
     """Names of the nodes that desktops may begin on, by the rules for slots. Raises ClusterError."""
     wants = Wants(_ANY, device=plan.kvm, tolerations=plan.tolerations, selected=plan.nodes != EVERY)
-    found = cluster.list(NODES, labels="" if plan.nodes == EVERY else plan.nodes).items
-    seen = [look(node, wants) for node in found]
-    return sorted(each.name for each in seen if each is not None and each.state is NodeState.READY and each.slots)
+    nodes = cluster.list(NODES, labels="" if plan.nodes == EVERY else plan.nodes).items
+    results = [look(node, wants) for node in nodes]
+    return sorted(each.name for each in results if each is not None and each.state is NodeState.READY and each.slots)

@@ -15,11 +15,11 @@ _MOST = Decimal(2) ** 63
 
 def amount(text: object) -> Decimal | None:
     """The number that a quantity means, in its base unit; None where it is none, or larger than one may be."""
-    found = _FORM.match(str(text).strip())
-    if found is None:
+    match = _FORM.match(str(text).strip())
+    if match is None:
         return None
     try:
-        number = Decimal(found[1]) * _FACTORS[found[2] or ""]
+        number = Decimal(match[1]) * _FACTORS[match[2] or ""]
     except InvalidOperation:
         return None
     return number if abs(number) < _MOST else None

@@ -37,7 +37,7 @@ class Reflector:
         *,
         labels: str = "",
         fields: str = "",
-        told: Told = _nothing,
+        on_change: Told = _nothing,
         seconds: float = WATCH_SECONDS,
         first_pause: float = FIRST_PAUSE,
     ) -> None:
@@ -48,13 +48,13 @@ class Reflector:
             resource: which kind.
             labels: selector.
             fields: selector.
-            told: called from the reflector's thread, one change after another. Must not wait for the cluster.
+            on_change: called from the reflector's thread, one change after another. Must not wait for the cluster.
             seconds: of one watch.
             first_pause: seconds before the first further try; doubled with each, with jitter, to 30 at most.
         """
         self._cluster, self._resource = cluster, resource
         self._labels, self._fields = labels, fields
-        self._told, self._seconds, self._first_pause = told, seconds, first_pause
+        self._told, self._seconds, self._first_pause = on_change, seconds, first_pause
         self._objects: dict[str, Object] = {}
         self._trouble = "the objects have not been listed yet"
         self._failures = self._hasty = 0
@@ -138,9 +138,9 @@ class Reflector:
     def _list(self) -> str:
         asked_at = time.monotonic()
         listed = self._cluster.list(self._resource, labels=self._labels, fields=self._fields)
-        found = {_name(each): each for each in listed.items}
+        objects = {_name(each): each for each in listed.items}
         before = self.objects()
-        for name, each in found.items():
+        for name, each in objects.items():
             old = before.get(name)
             if old is None or _uid(old) != _uid(each):
                 if old is not None:
@@ -148,7 +148,7 @@ class Reflector:
                 self._note("ADDED", each)
             elif _version(old) != _version(each):
                 self._note("MODIFIED", each)
-        for name in before.keys() - found.keys():
+        for name in before.keys() - objects.keys():
             self._note("DELETED", before[name])
         self._worked(asked_at, self._hasty)
         self._listed.set()
@@ -161,7 +161,7 @@ class Reflector:
             ClusterError: it cannot be watched now; Unavailable also where a watch ends at once, as some proxies do it.
         """
         while not self._ended.is_set():
-            begun, before = time.monotonic(), version
+            start, before = time.monotonic(), version
             watch = self._cluster.watch(
                 self._resource, version, labels=self._labels, fields=self._fields, seconds=self._seconds
             )
@@ -172,7 +172,7 @@ class Reflector:
                     return
                 for change in watching:
                     version = self._heard(change, version)
-            if version == before and time.monotonic() - begun < _SHORTEST_WATCH and not self._ended.is_set():
+            if version == before and time.monotonic() - start < _SHORTEST_WATCH and not self._ended.is_set():
                 self._hasty += 1
                 raise Unavailable("the watch ended at once: does a proxy in between not stream?")
             self._hasty, self._heard_at = 0, time.monotonic()
@@ -189,22 +189,22 @@ class Reflector:
                 self._troubled += time.monotonic() - self._troubled_at
             self._trouble, self._failures, self._heard_at = "", failures, heard_at
 
-    def _note(self, kind: str, found: Object) -> None:
+    def _note(self, kind: str, obj: Object) -> None:
         with self._lock:
             if kind == "DELETED":
-                self._objects.pop(_name(found), None)
+                self._objects.pop(_name(obj), None)
             else:
-                self._objects[_name(found)] = found
-        self._told(kind, found)
+                self._objects[_name(obj)] = obj
+        self._told(kind, obj)
 
 
-def _name(found: Object) -> str:
-    return str(found.get("metadata", {}).get("name", ""))
+def _name(obj: Object) -> str:
+    return str(obj.get("metadata", {}).get("name", ""))
 
 
-def _uid(found: Object) -> str:
-    return str(found.get("metadata", {}).get("uid", ""))
+def _uid(obj: Object) -> str:
+    return str(obj.get("metadata", {}).get("uid", ""))
 
 
-def _version(found: Object) -> str:
-    return str(found.get("metadata", {}).get("resourceVersion", ""))
+def _version(obj: Object) -> str:
+    return str(obj.get("metadata", {}).get("resourceVersion", ""))

@@ -63,11 +63,11 @@ def plan(slots: Iterable[WarmSlot], waiting: Mapping[str, int], ahead: int) -> P
     every = sorted(slots, key=lambda each: each.slot)
     idle = [each for each in every if each.kind and not each.leased]
     remove = [each.slot for each in idle if not each.usable]
-    kept = [each for each in idle if each.usable]
+    candidates = [each for each in idle if each.usable]
     demand = Counter({kind: number for kind, number in waiting.items() if number > 0})
-    fitting = [each for each in kept if _served(demand, each.kind)]
+    fitting = [each for each in candidates if _served(demand, each.kind)]
     served = {each.slot for each in fitting}
-    spare = [each for each in kept if each.slot not in served]
+    spare = [each for each in candidates if each.slot not in served]
     empty = [each for each in every if each.usable and not each.kind and not each.leased]
     return _filled(every, fitting, spare, empty, demand, ahead, remove)
 

@@ -78,9 +78,9 @@ class Warmer(Rounds):
         pods = self._provider.warmed()
         if worker is None or not cluster or pods is None:
             return Plan()
-        seen = self._database.once(partial(outlook, worker_id=worker, cluster=cluster, seconds=self._idle))
-        todo = Plan() if seen is None else planned(seen, pods, self._ahead)
-        specs = {} if seen is None else {kind_of(spec): spec for spec in (*seen.waiting, *_some(seen.last))}
+        view = self._database.once(partial(outlook, worker_id=worker, cluster=cluster, seconds=self._idle))
+        todo = Plan() if view is None else planned(view, pods, self._ahead)
+        specs = {} if view is None else {kind_of(spec): spec for spec in (*view.waiting, *_some(view.last))}
         for slot in todo.remove:
             self._provider.cool(slot)
         room = AT_ONCE - len(self._provider.warming())
@@ -90,21 +90,21 @@ class Warmer(Rounds):
         return todo
 
 
-def planned(seen: Outlook, pods: Mapping[str, str], ahead: int) -> Plan:
+def planned(view: Outlook, pods: Mapping[str, str], ahead: int) -> Plan:
     """What is to be done.
 
     What was used last is wanted again on each node; without work for a while nothing is kept at all.
 
     Args:
-        seen: slots and what waits.
+        view: slots and what waits.
         pods: kinds of desktop by the slot's id.
         ahead: pods that each node keeps ready.
     """
-    slots = [WarmSlot(each.slot, pods.get(each.slot.id, ""), each.leased, each.usable) for each in seen.slots]
-    waiting = Counter({kind_of(spec): number for spec, number in seen.waiting.items()})
-    if not waiting and seen.last is None:
+    slots = [WarmSlot(each.slot, pods.get(each.slot.id, ""), each.leased, each.usable) for each in view.slots]
+    waiting = Counter({kind_of(spec): number for spec, number in view.waiting.items()})
+    if not waiting and view.last is None:
         return Plan(remove=tuple(each.slot for each in slots if each.kind and not each.leased))
-    for last in _some(seen.last):
+    for last in _some(view.last):
         waiting[kind_of(last)] += ahead * len({each.slot.node for each in slots if each.usable})
     return plan(slots, waiting, ahead)
 

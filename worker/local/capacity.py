@@ -25,11 +25,11 @@ def most_memory() -> int:
     limits = [host_memory()[1]]
     for place in here()["memory"]:
         try:
-            found = _limit_of(place)
+            limit = _limit_of(place)
         except OSError:
             continue
-        if found is not None:
-            limits.append(found)
+        if limit is not None:
+            limits.append(limit)
     return min(limits)
 
 

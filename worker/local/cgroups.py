@@ -40,20 +40,20 @@ def places(mountinfo: str, membership: str) -> dict[str, list[Place]]:
         _, names, path = line.split(":", 2)
         for name in names.split(",") if names else [""]:
             own[name] = path
-    found: dict[str, list[Place]] = {name: [] for name in CONTROLLERS}
+    parents: dict[str, list[Place]] = {name: [] for name in CONTROLLERS}
     for line in mountinfo.splitlines():
         before, _, after = line.partition(" - ")
         fields, (kind, _, options) = before.split(" "), after.split(" ", 2)
         root, target = _unescape(fields[3]), Path(_unescape(fields[4]))
         if kind == "cgroup":
             for name in set(options.split(",")) & set(CONTROLLERS) & set(own):
-                found[name].append(Place(1, _under(target, root, own[name])))
+                parents[name].append(Place(1, _under(target, root, own[name])))
         elif kind == "cgroup2" and "" in own:
             nearest = _under(target, root, own[""])
             chain = [nearest, *(each for each in nearest.parents if each == target or target in each.parents)]
             for name in CONTROLLERS:
-                found[name] += [Place(V2, each) for each in chain]
-    return found
+                parents[name] += [Place(V2, each) for each in chain]
+    return parents
 
 
 def _under(target: Path, root: str, own: str) -> Path:
@@ -134,20 +134,20 @@ class Cgroups:
     def __init__(
         self,
         name: str,
-        found: dict[str, list[Place]],
+        parents: dict[str, list[Place]],
         trial: Callable[[str, Path, int], None] = try_limit,
     ) -> None:
         """Makes the keeper's group of every controller that can be had here.
 
         Args:
             name: name of the keeper's group, unique on this machine.
-            found: candidates from `places`.
+            parents: candidates from `places`.
             trial: runs into a limit; raises OSError where it does not hold.
         """
         self.name, self._trial = name, trial
         self.bases: dict[str, tuple[int, Path]] = {}
         self.why_not: dict[str, str] = {}
-        for controller, candidates in found.items():
+        for controller, candidates in parents.items():
             base = next(filter(None, (self._try(controller, place) for place in candidates)), None)
             if base is not None:
                 self.bases[controller] = base
@@ -248,13 +248,13 @@ def here() -> dict[str, list[Place]]:
 
 def members(folder: Path) -> list[int]:
     """Process ids in a group and the groups below it; none if it is gone."""
-    found: list[int] = []
+    pids: list[int] = []
     for file in (folder / "cgroup.procs", *folder.glob("*/cgroup.procs")):
         try:
-            found += [int(word) for word in file.read_text().split()]
+            pids += [int(word) for word in file.read_text().split()]
         except FileNotFoundError:
             continue
-    return found
+    return pids
 
 
 def remove_tree(folder: Path, timeout: float) -> bool:

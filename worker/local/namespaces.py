@@ -71,13 +71,13 @@ def become(uid: int, gid: int) -> None:
 
 def _unshare_with_helper(uid: int, gid: int) -> None:
     """Makes a user namespace in which `uid` is root. Raises OSError."""
-    told, tell = os.pipe()
+    reader, tell = os.pipe()
     stage = os.getpid()
     helper = os.fork()
     if helper == 0:
         os.close(tell)
-        os._exit(_map(stage, told, uid, gid))
-    os.close(told)
+        os._exit(_map(stage, reader, uid, gid))
+    os.close(reader)
     kernel.unshare(_OWN | kernel.CLONE_NEWUSER)
     os.write(tell, b"x")
     os.close(tell)
@@ -87,10 +87,10 @@ def _unshare_with_helper(uid: int, gid: int) -> None:
         raise OSError(code, f"the user namespace could not be mapped: {os.strerror(abs(code))}")
 
 
-def _map(stage: int, told: int, uid: int, gid: int) -> int:
+def _map(stage: int, reader: int, uid: int, gid: int) -> int:
     """The helper's work; its exit status is an error number."""
     try:
-        if os.read(told, 1):
+        if os.read(reader, 1):
             Path(f"/proc/{stage}/uid_map").write_text(f"0 {uid} 1")
             Path(f"/proc/{stage}/gid_map").write_text(f"0 {gid} 1")
     except OSError as error:

@@ -12,11 +12,11 @@ def programs(path: Sequence[str] = tuple(ENVIRONMENT["PATH"].split(":"))) -> tup
 
     A command counts only if it really lies where desktops see it: some are links to /opt or /usr/local.
     """
-    found: set[str] = set()
+    names: set[str] = set()
     for folder in path:
         if Path(folder).is_dir():
-            found.update(entry.name for entry in os.scandir(folder) if _visible(entry.path))
-    return tuple(sorted(found))
+            names.update(entry.name for entry in os.scandir(folder) if _visible(entry.path))
+    return tuple(sorted(names))
 
 
 def _visible(path: str) -> bool:

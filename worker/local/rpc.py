@@ -57,8 +57,8 @@ class Manners(Protocol):
         """Hears what was told unasked. In the reader's thread."""
         ...
 
-    def answered(self, answer: Message, *, wanted: bool) -> None:
-        """Hears every good answer before whoever asked, in the order of the line; `wanted`: somebody waits for it."""
+    def answered(self, answer: Message, *, expected: bool) -> None:
+        """Hears every good answer before whoever asked, in the order of the line; `expected`: somebody waits for it."""
         ...
 
     def died(self) -> None:
@@ -151,10 +151,10 @@ class Conversation:
     def _answered(self, answer: Message) -> None:
         with self._lock:
             waiting = self._pending.get(answer["id"])
-            wanted = waiting is not None and waiting.set_running_or_notify_cancel()
+            expected = waiting is not None and waiting.set_running_or_notify_cancel()
             if answer["ok"]:
-                self._manners.answered(answer, wanted=wanted)
-        if waiting is None or not wanted:
+                self._manners.answered(answer, expected=expected)
+        if waiting is None or not expected:
             return
         if answer["ok"]:
             waiting.set_result(answer)

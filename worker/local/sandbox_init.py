@@ -205,10 +205,10 @@ def _out_of_the_way(fd: int) -> int:
     return fcntl.fcntl(fd, fcntl.F_DUPFD, _HIGH_FD)
 
 
-def _keep_only(wanted: set[int | None]) -> None:
+def _keep_only(fds: set[int | None]) -> None:
     """Closes every other descriptor at exec. One that slipped through would be a way out of the sandbox."""
     for entry in list(Path("/proc/self/fd").iterdir()):
-        if int(entry.name) not in wanted:
+        if int(entry.name) not in fds:
             # The descriptor of this very listing is closed by now.
             with contextlib.suppress(OSError):
                 os.set_inheritable(int(entry.name), False)

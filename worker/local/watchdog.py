@@ -24,16 +24,16 @@ class Sample:
 
 def descendants(pid: int) -> list[int]:
     """`pid` and all its living descendants. Those that end meanwhile are left out."""
-    found, queue = [], [pid]
+    pids, queue = [], [pid]
     while queue:
         parent = queue.pop()
-        found.append(parent)
+        pids.append(parent)
         try:
             for task in Path(f"/proc/{parent}/task").iterdir():
                 queue += [int(word) for word in (task / "children").read_text().split()]
         except (FileNotFoundError, ProcessLookupError):
             continue
-    return found
+    return pids
 
 
 def file_systems(root: Path) -> int:

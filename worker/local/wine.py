@@ -40,8 +40,8 @@ def why_not(folder: Path) -> str:
     """
     if loader() is None:
         return "Wine is not installed: `make setup` installs it, or the packages `wine wine64 libwine fonts-wine`"
-    with suppress(FileNotFoundError), (folder / WHY_NOT).open(errors="replace") as told:
-        return f"Wine is installed, but could not be made ready: {' '.join(told.read(_WORDS).split())}"
+    with suppress(FileNotFoundError), (folder / WHY_NOT).open(errors="replace") as file:
+        return f"Wine is installed, but could not be made ready: {' '.join(file.read(_WORDS).split())}"
     missing = [name for name in ("python/python.exe", f"home/{PREFIX}/system.reg") if not (folder / name).is_file()]
     return f"Wine is installed, but {missing[0]} is not ready in {folder}: run `make setup`" if missing else ""
 
@@ -95,8 +95,8 @@ def version() -> str:
 def programs(folder: Path) -> tuple[str, ...]:
     """Sorted names of the Windows programs of a fresh prefix, in lower case and without `.exe`."""
     drive = folder / "home" / PREFIX / "drive_c"
-    found = {"python"}
+    names = {"python"}
     for name in _PROGRAM_FOLDERS:
         pattern = "**/*.exe" if name == "Program Files" else "*.exe"
-        found.update(path.stem.lower() for path in (drive / name).glob(pattern))
-    return tuple(sorted(found))
+        names.update(path.stem.lower() for path in (drive / name).glob(pattern))
+    return tuple(sorted(names))

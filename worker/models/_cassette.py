@@ -43,8 +43,8 @@ def words_of(request: ModelRequest) -> str:
 
 def request_key(request: ModelRequest) -> str:
     """SHA-256 of the request's words and of its tools' names."""
-    told = {"words": words_of(request), "tools": [tool.name for tool in request.tools]}
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode(errors="replace")).hexdigest()
+    content = {"words": words_of(request), "tools": [tool.name for tool in request.tools]}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode(errors="replace")).hexdigest()
 
 
 def _part(part: Part) -> str:
@@ -70,16 +70,16 @@ def lines_of(file: Path) -> Sequence[Line]:
         raise ModelApiFailed(f"the cassette {file} cannot be read: {error.strerror}") from error
     if len(data) > MOST_BYTES:
         raise ModelApiFailed(f"the cassette {file} is larger than {MOST_BYTES} bytes")
-    found = []
+    lines = []
     for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
         if not line.strip():
             continue
         try:
-            found.append(Line.model_validate_json(line))
+            lines.append(Line.model_validate_json(line))
         except ValidationError as error:
             words = error.errors(include_url=False, include_input=False)[0]["msg"]
             raise ModelApiFailed(f"the cassette {file}, line {number}: {words}") from None
-    return found
+    return lines
 
 
 class Recording:

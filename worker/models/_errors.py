@@ -62,12 +62,12 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         headers: names in small letters.
         body: its beginning.
     """
-    told = _json(body)
-    words = f"HTTP {status}: {_words(told, body)}"
+    reply = _json(body)
+    words = f"HTTP {status}: {_words(reply, body)}"
     if status in _PASSING or status >= _SERVER:
         # A hint of the body (Gemini's RetryInfo) is as good as the header.
         after = retry_after(headers)
-        after = _retry_info(told) if after is None else after
+        after = _retry_info(reply) if after is None else after
         return Fault(Kind.HOLD, words, after=after, shared=status in {429, 529, 503})
     if status in {401, 403, 404, 405}:
         return Fault(Kind.REFUSED, words)
@@ -85,12 +85,12 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
 
 def fault_within(error: Any) -> Fault:
     """What an error means that an API reports inside a stream or a body with status 200."""
-    told = error if isinstance(error, dict) else {"message": str(error)}
-    words = _words({"error": told}, b"")
-    status = told.get("status", told.get("code"))
+    details = error if isinstance(error, dict) else {"message": str(error)}
+    words = _words({"error": details}, b"")
+    status = details.get("status", details.get("code"))
     if isinstance(status, int) and status >= 400:  # noqa: PLR2004 - failures
-        return fault_of(status, {}, json.dumps({"error": told}, default=str).encode())
-    code = f"{told.get('type', '')} {told.get('code', '')} {told.get('status', '')} {words}"
+        return fault_of(status, {}, json.dumps({"error": details}, default=str).encode())
+    code = f"{details.get('type', '')} {details.get('code', '')} {details.get('status', '')} {words}"
     if _BUSY.search(code) or _QUOTA.search(code):
         return Fault(Kind.HOLD, words)
     return Fault(Kind.WRONG, words)
@@ -111,12 +111,12 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     exact = _number(headers.get("retry-after-ms", ""))
     if exact is not None:
         return exact / 1000
-    told = headers.get("retry-after", "").strip()
-    seconds = _number(told)
-    if seconds is not None or not told:
+    text = headers.get("retry-after", "").strip()
+    seconds = _number(text)
+    if seconds is not None or not text:
         return seconds
     try:
-        moment = parsedate_to_datetime(told).timestamp()
+        moment = parsedate_to_datetime(text).timestamp()
     except (ValueError, TypeError, OverflowError):
         return None
     return max(0.0, moment - (time.time() if now is None else now))
@@ -124,10 +124,10 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
 
 def _number(text: str) -> float | None:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
         return None
-    return max(0.0, found) if math.isfinite(found) else None
+    return max(0.0, number) if math.isfinite(number) else None
 
 
 def _json(body: bytes) -> Any:
@@ -137,24 +137,24 @@ def _json(body: bytes) -> Any:
         return None
 
 
-def _retry_info(told: Any) -> float | None:
+def _retry_info(reply: Any) -> float | None:
     """Gemini's RetryInfo: `{"error": {"details": [{"retryDelay": "34s"}]}}`."""
-    error = told.get("error") if isinstance(told, dict) else None
+    error = reply.get("error") if isinstance(reply, dict) else None
     details = error.get("details") if isinstance(error, dict) else None
     for detail in details if isinstance(details, list) else ():
         delay = detail.get("retryDelay") if isinstance(detail, dict) else None
-        if isinstance(delay, str) and (found := _DURATION.match(delay)):
-            return float(found[1])
+        if isinstance(delay, str) and (match := _DURATION.match(delay)):
+            return float(match[1])
     return None
 
 
-def _words(told: Any, body: bytes) -> str:
+def _words(reply: Any, body: bytes) -> str:
     """The API's own words, in whatever place it has put them, as one bounded line."""
-    error = told[0] if isinstance(told, list) and told else told
+    error = reply[0] if isinstance(reply, list) and reply else reply
     error = error.get("error", error) if isinstance(error, dict) else error
     if isinstance(error, dict):
-        said = [error.get(key) for key in ("message", "detail", "type", "code", "param", "status")]
-        words = "; ".join(str(part) for part in said if part not in {None, ""} and isinstance(part, str | int))
+        parts = [error.get(key) for key in ("message", "detail", "type", "code", "param", "status")]
+        words = "; ".join(str(part) for part in parts if part not in {None, ""} and isinstance(part, str | int))
     else:
         words = error if isinstance(error, str) else body.decode(errors="replace")
     line = " ".join((words or "no words").split())

@@ -84,13 +84,13 @@ class Answer:
 def json_object(data: bytes | str) -> dict[str, Any]:
     """A JSON object. Raises Fault if it is none."""
     try:
-        found = json.loads(data)
+        value = json.loads(data)
     except (ValueError, RecursionError):
         shown = data[:80] if isinstance(data, str) else data[:80].decode(errors="replace")
         raise nonsense(f"its answer is no JSON: {shown!r}") from None
-    if not isinstance(found, dict):
-        raise nonsense(f"its answer is no JSON object but {type(found).__name__}")
-    return found
+    if not isinstance(value, dict):
+        raise nonsense(f"its answer is no JSON object but {type(value).__name__}")
+    return value
 
 
 class Wire:
@@ -115,10 +115,10 @@ class Wire:
                 part of what was sent.
         """
         self._network.deadline = time.monotonic() + seconds
-        given = {"Accept-Encoding": "identity", "Content-Type": "application/json", **headers}
+        all_headers = {"Accept-Encoding": "identity", "Content-Type": "application/json", **headers}
         self._count(1)
         try:
-            response = self._transport.handle_request(httpx.Request("POST", url, headers=given, content=body))
+            response = self._transport.handle_request(httpx.Request("POST", url, headers=all_headers, content=body))
             try:
                 if response.status_code != _OK:
                     raise _failure(response)

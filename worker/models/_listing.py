@@ -42,13 +42,15 @@ def answers(endpoint: Endpoint) -> str | None:
     listing = getattr(registry.lookup(Kind.MODEL, endpoint.api), "listing", None)
     if listing is None or not endpoint.base_url:
         return None
-    asked: Listing = listing(endpoint)
+    request: Listing = listing(endpoint)
     try:
         # The operator has named the address, which often is of this machine.
         host = str(checked_url(endpoint.base_url).hostname)
         web = GuardedWeb(Reach(private_hosts=(host,)))
-        headers = {**endpoint.headers, **asked.headers}
-        reply = web.send("GET", endpoint.base_url + asked.path, headers=headers, max_bytes=_MOST_BYTES, timeout=SECONDS)
+        headers = {**endpoint.headers, **request.headers}
+        reply = web.send(
+            "GET", endpoint.base_url + request.path, headers=headers, max_bytes=_MOST_BYTES, timeout=SECONDS
+        )
     except (WebFailed, Invalid) as error:
         return f"does not answer: {_without(endpoint.key.get_secret_value(), error.message)}"
     if reply.status in _REFUSED:

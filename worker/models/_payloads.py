@@ -45,19 +45,19 @@ def decoded(arguments: Any) -> Mapping[str, Any]:
     if not text.strip():
         return {}
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, dict) else {"": text[:MOST_TEXT]}
+        value = None
+    return value if isinstance(value, dict) else {"": text[:MOST_TEXT]}
 
 
 def encoded(call: ToolCall) -> str:
     """The same back as the model wrote it."""
-    given = dict(call.arguments)
-    return str(given[""]) if set(given) == {""} else json.dumps(given, ensure_ascii=False)
+    arguments = dict(call.arguments)
+    return str(arguments[""]) if set(arguments) == {""} else json.dumps(arguments, ensure_ascii=False)
 
 
-def told(request_messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
+def split_system(request_messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
     """The system's words and the messages after it."""
     first = request_messages[0] if request_messages else None
     if first is None or first.role != "system":
@@ -77,20 +77,20 @@ def given_back(message: Message, api: str) -> list[Any]:
 
 def with_pictures(parts: Iterable[Part]) -> Iterator[tuple[Part, list[Frame]]]:
     """Parts, each result together with the pictures that follow it; other pictures alone."""
-    held: tuple[Part, list[Frame]] | None = None
+    pending: tuple[Part, list[Frame]] | None = None
     for part in parts:
-        if held is not None and part.image is not None:
-            held[1].append(part.image)
+        if pending is not None and part.image is not None:
+            pending[1].append(part.image)
             continue
-        if held is not None:
-            yield held
-            held = None
+        if pending is not None:
+            yield pending
+            pending = None
         if part.result is not None:
-            held = (part, [])
+            pending = (part, [])
         else:
             yield part, []
-    if held is not None:
-        yield held
+    if pending is not None:
+        yield pending
 
 
 def number(value: Any) -> int:
@@ -121,17 +121,17 @@ def reply(  # noqa: PLR0913 - what a reply has
         content: the turn as the API wants it back; empty = it wants nothing back.
         tokens: None = it did not count them.
     """
-    found = tuple(
+    tool_calls = tuple(
         ToolCall(id=call_id or f"call_{place}", name=str(name)[:200], arguments=decoded(arguments))
         for place, (call_id, name, arguments) in enumerate(calls[:MOST_CALLS])
     )
     return Said(
         ModelReply(
             text=text[:MOST_TEXT],
-            calls=found,
+            calls=tool_calls,
             thinking=thinking[:MOST_TEXT],
             raw=({"api": api, "content": list(content)},) if content else (),
-            stop="tool" if found and stop == "end" else stop,
+            stop="tool" if tool_calls and stop == "end" else stop,
             model=str(model or "")[:200],
         ),
         tokens,

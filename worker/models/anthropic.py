@@ -72,7 +72,7 @@ def _headers(key: str) -> dict[str, str]:
 
 
 def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
-    system, messages = _payloads.told(request.messages)
+    system, messages = _payloads.split_system(request.messages)
     fields = {
         "system": system or None,
         "tools": [_tool(tool) for tool in request.tools] or None,
@@ -103,9 +103,9 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
 def _betas(tools: tuple[Tool, ...]) -> Iterator[str]:
     """The header that an older computer tool needs; later toolsets need none."""
     for tool in tools:
-        found = _COMPUTER.match(str((tool.vendor or {}).get("type", "")))
-        if found:
-            yield f"computer-use-{found[1]}-{found[2]}-{found[3]}"
+        match = _COMPUTER.match(str((tool.vendor or {}).get("type", "")))
+        if match:
+            yield f"computer-use-{match[1]}-{match[2]}-{match[3]}"
 
 
 def _tool(tool: Tool) -> dict[str, Any]:
@@ -156,10 +156,10 @@ def _picture(frame: Frame) -> dict[str, Any]:
 
 
 def _read(answer: Answer) -> Said:
-    told = answer.json()
-    if told.get("type") == "error":
-        raise fault_within(told.get("error"))
-    return _said(told["content"], told.get("stop_reason"), told.get("model"), told.get("usage") or {})
+    reply = answer.json()
+    if reply.get("type") == "error":
+        raise fault_within(reply.get("error"))
+    return _said(reply["content"], reply.get("stop_reason"), reply.get("model"), reply.get("usage") or {})
 
 
 def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
@@ -210,7 +210,7 @@ def _said(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[str,
         by_kind.setdefault(str(block["type"]), []).append(block)
     # Signed thoughts, and what a call bears beside its arguments (`toolset_name`), must come back as they were.
     bears_more = any(block.keys() - _CALL for block in by_kind.get("tool_use", ()))
-    kept = bears_more or {"thinking", "redacted_thinking"} & by_kind.keys()
+    keep_raw = bears_more or {"thinking", "redacted_thinking"} & by_kind.keys()
     return _payloads.reply(
         text="".join(str(block["text"]) for block in by_kind.get("text", ())),
         calls=[(str(block["id"]), block["name"], block.get("input")) for block in by_kind.get("tool_use", ())],
@@ -218,7 +218,7 @@ def _said(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[str,
         stop=_STOPS.get(str(stop), "other"),
         model=model,
         api=Anthropic.api,
-        content=json.loads(json.dumps(content)) if kept else [],
+        content=json.loads(json.dumps(content)) if keep_raw else [],
         tokens=_tokens(usage),
     )
 

@@ -67,7 +67,7 @@ def _headers(key: str) -> dict[str, str]:
 
 
 def _post(request: ModelRequest, path: str, key: str) -> Post:
-    system, messages = _payloads.told(request.messages)
+    system, messages = _payloads.split_system(request.messages)
     config = {
         "temperature": request.temperature,
         "topP": request.top_p,
@@ -76,7 +76,7 @@ def _post(request: ModelRequest, path: str, key: str) -> Post:
         "stopSequences": list(request.stop) or None,
     }
     extra = dict(request.extra)
-    given = {name: value for name, value in config.items() if value is not None} | dict(extra.pop(_CONFIG, {}))
+    settings = {name: value for name, value in config.items() if value is not None} | dict(extra.pop(_CONFIG, {}))
     vendor = any(tool.vendor is not None for tool in request.tools)
     return Post(
         model=request.model,
@@ -85,7 +85,7 @@ def _post(request: ModelRequest, path: str, key: str) -> Post:
             "contents": _contents(messages, nested=vendor),
             **({"systemInstruction": {"parts": [{"text": system}]}} if system else {}),
             **({"tools": list(_tools(request.tools))} if request.tools else {}),
-            **({_CONFIG: given} if given else {}),
+            **({_CONFIG: settings} if settings else {}),
             **extra,
         },
         headers=_headers(key),
@@ -142,11 +142,11 @@ def _result(part: Part, names: Mapping[str, str], pictures: list[Frame]) -> dict
     """The computer tool wants its screen inside the result; where the text is a JSON object it is the response."""
     call, text = part.result or ("", "")
     response = _payloads.decoded(text) if text.lstrip().startswith("{") else {"output": text}
-    told: dict[str, Any] = {"name": names.get(call, call.partition("#")[0])}
-    told["response"] = {"output": text} if "" in response else dict(response)
+    result: dict[str, Any] = {"name": names.get(call, call.partition("#")[0])}
+    result["response"] = {"output": text} if "" in response else dict(response)
     if "#" not in call:
-        told["id"] = call  # Its own, not one of ours.
-    return {"functionResponse": {**told, "parts": [_picture(each) for each in pictures]} if pictures else told}
+        result["id"] = call  # Its own, not one of ours.
+    return {"functionResponse": {**result, "parts": [_picture(each) for each in pictures]} if pictures else result}
 
 
 def _picture(frame: Frame) -> dict[str, Any]:
@@ -154,10 +154,10 @@ def _picture(frame: Frame) -> dict[str, Any]:
 
 
 def _read(answer: Answer) -> Said:
-    told = answer.json()
-    if told.get("error"):
-        raise fault_within(told["error"])
-    return _said(told, _found(told)[0], _found(told)[1])
+    reply = answer.json()
+    if reply.get("error"):
+        raise fault_within(reply["error"])
+    return _said(reply, _found(reply)[0], _found(reply)[1])
 
 
 def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
@@ -193,27 +193,27 @@ def _join(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
         parts.append(dict(part))
 
 
-def _found(told: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
+def _found(reply: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
     """The first candidate's parts and why it ended; a prompt that was refused has no candidate."""
-    candidates = told.get("candidates")
+    candidates = reply.get("candidates")
     if not candidates:
-        blocked = told["promptFeedback"]["blockReason"]
+        blocked = reply["promptFeedback"]["blockReason"]
         return [], blocked and "SAFETY"
     first = candidates[0]
     return list((first.get("content") or {}).get("parts") or ()), first.get("finishReason")
 
 
-def _said(told: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -> Said:
+def _said(reply: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -> Said:
     calls = [part["functionCall"] for part in parts if "functionCall" in part]
     return _payloads.reply(
         text="".join(str(part["text"]) for part in parts if "text" in part and not part.get("thought")),
         calls=[(_id(call, place), call["name"], call.get("args") or {}) for place, call in enumerate(calls)],
         thinking="".join(str(part["text"]) for part in parts if part.get("thought") and "text" in part),
         stop=_STOPS.get(str(finish), "other"),
-        model=told.get("modelVersion"),
+        model=reply.get("modelVersion"),
         api=Gemini.api,
         content=json.loads(json.dumps(parts)) if any("thoughtSignature" in part for part in parts) else [],
-        tokens=_tokens(told.get("usageMetadata")),
+        tokens=_tokens(reply.get("usageMetadata")),
     )
 
 

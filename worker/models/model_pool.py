@@ -63,9 +63,9 @@ class ModelRoom:
 
     def attempt(self, _claim: "Claim", hold: "Hold") -> "AttemptModels":
         """The models of one attempt; what they wait for ends when it must stop, and is told by its heartbeats."""
-        found = self.models(hold)
-        hold.waits = found.waits
-        return found
+        models = self.models(hold)
+        hold.waits = models.waits
+        return models
 
     def models(self, waits: Waits) -> "AttemptModels":
         """The models for something that waits by its own rules."""
@@ -81,13 +81,13 @@ class ModelRoom:
             vendors: ask vendors' own addresses, too. Workers do not: each look would take a place within the limits.
         """
         try:
-            found = self._endpoints.all()
+            endpoints = self._endpoints.all()
         except Invalid as error:
             logger.error("no model endpoint can be used: %s", error.message)  # noqa: TRY400 - the message says it all.
             return {"models.toml": {"api": "", "ok": False, "answers": None, "reason": error.message}}
         with ThreadPoolExecutor(max_workers=_MOST_ASKED) as pool:
-            offers = pool.map(lambda each: self._offer(each, vendors=vendors), found.values())
-            named = zip(found.values(), offers, strict=True)
+            offers = pool.map(lambda each: self._offer(each, vendors=vendors), endpoints.values())
+            named = zip(endpoints.values(), offers, strict=True)
             return dict(sorted((each.name, {"api": each.api, **offer}) for each, offer in named))
 
     def _offer(self, endpoint: Endpoint, *, vendors: bool) -> dict[str, Any]:
@@ -124,11 +124,11 @@ class ModelRoom:
             ModelApiFailed: there is none, or it cannot be used; says why.
         """
         try:
-            found = self._endpoints.all()
-            if name not in found:
-                known = ", ".join(sorted(found))
+            endpoints = self._endpoints.all()
+            if name not in endpoints:
+                known = ", ".join(sorted(endpoints))
                 raise ModelApiFailed(f"there is no model endpoint called {name[:100]!r}; there are {known}", hint=_HINT)
-            return self.ready(found[name])
+            return self.ready(endpoints[name])
         except (Invalid, UnknownPlugin) as error:
             raise ModelApiFailed(error.message, hint=error.hint or _HINT) from None
 

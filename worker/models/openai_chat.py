@@ -66,7 +66,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
         path="/chat/completions",
         body={
             "model": request.model,
-            "messages": [made for message in request.messages for made in _messages(message)],
+            "messages": [entry for message in request.messages for entry in _messages(message)],
             **{name: value for name, value in fields.items() if value is not None},
             **request.extra,
         },
@@ -121,16 +121,16 @@ def _assistant(message: Message) -> dict[str, Any]:
     ]
     text = "\n\n".join(part.text for part in message.parts if part.text is not None)
     # An empty text is refused by some servers, a missing one by others.
-    made: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
-    return {**made, "tool_calls": calls} if calls else made
+    entry: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
+    return {**entry, "tool_calls": calls} if calls else entry
 
 
 def _read(answer: Answer) -> Said:
-    told = answer.json()
-    if "choices" not in told and "error" in told:
-        raise fault_within(told["error"])
-    choice = told["choices"][0]
-    return _said(choice["message"], choice.get("finish_reason"), told.get("model"), told.get("usage"))
+    reply = answer.json()
+    if "choices" not in reply and "error" in reply:
+        raise fault_within(reply["error"])
+    choice = reply["choices"][0]
+    return _said(choice["message"], choice.get("finish_reason"), reply.get("model"), reply.get("usage"))
 
 
 def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
@@ -171,10 +171,10 @@ def _add_call(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
         return
     while len(calls) <= place:
         calls.append({"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
-    call, told = calls[place], piece.get("function") or {}
+    call, function = calls[place], piece.get("function") or {}
     call["id"] = piece.get("id") or call["id"]
-    call["function"]["name"] += told.get("name") or ""
-    call["function"]["arguments"] += told.get("arguments") or ""
+    call["function"]["name"] += function.get("name") or ""
+    call["function"]["arguments"] += function.get("arguments") or ""
 
 
 def _said(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> Said:

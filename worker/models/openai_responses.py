@@ -45,7 +45,7 @@ class OpenAIResponses:
 
 
 def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
-    system, messages = _payloads.told(request.messages)
+    system, messages = _payloads.split_system(request.messages)
     fields = {
         "instructions": system or None,
         "tools": [_tool(tool) for tool in request.tools] or None,
@@ -69,7 +69,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
         },
         headers=_payloads.bearer(key),
         optional={"include": "include", "top_p": "top_p", "temperature": "temperature"},
-        dropped=tuple(name for name, given in unknown.items() if given),
+        dropped=tuple(name for name, setting in unknown.items() if setting),
     )
 
 
@@ -105,8 +105,8 @@ def _turn(message: Message) -> Iterator[dict[str, Any]]:
         if part.call is not None and part.call.name == COMPUTER:
             yield {"type": COMPUTER, "call_id": part.call.id, "status": "completed", **part.call.arguments}
         elif part.call is not None:
-            told = {"call_id": part.call.id, "name": part.call.name, "arguments": _payloads.encoded(part.call)}
-            yield {"type": "function_call", **told}
+            call = {"call_id": part.call.id, "name": part.call.name, "arguments": _payloads.encoded(part.call)}
+            yield {"type": "function_call", **call}
 
 
 def _user(message: Message, computers: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -132,10 +132,10 @@ def _user(message: Message, computers: Mapping[str, Mapping[str, Any]]) -> Itera
 def _screenshot(call: Mapping[str, Any], frame: Frame | None) -> dict[str, Any]:
     url = _payloads.BLANK if frame is None else _payloads.picture_url(frame)
     output = {"type": "computer_screenshot", "image_url": url}
-    made = {"type": "computer_call_output", "call_id": call["call_id"], "output": output}
+    item = {"type": "computer_call_output", "call_id": call["call_id"], "output": output}
     # The desktop is a contained one that is thrown away: nothing that the model does there needs a person's consent.
     checks = call.get("pending_safety_checks")
-    return {**made, "acknowledged_safety_checks": checks} if checks else made
+    return {**item, "acknowledged_safety_checks": checks} if checks else item
 
 
 def _picture(frame: Frame) -> dict[str, Any]:
@@ -159,10 +159,10 @@ def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
     raise nonsense("its answer ends in the middle")
 
 
-def _said(told: dict[str, Any]) -> Said:
-    if told.get("status") == "failed" or ("output" not in told and told.get("error")):
-        raise fault_within(told.get("error") or "it failed and does not say why")
-    output = [item for item in told["output"] if isinstance(item, dict)]
+def _said(reply: dict[str, Any]) -> Said:
+    if reply.get("status") == "failed" or ("output" not in reply and reply.get("error")):
+        raise fault_within(reply.get("error") or "it failed and does not say why")
+    output = [item for item in reply["output"] if isinstance(item, dict)]
     parts = [part for item in output if item.get("type") == "message" for part in item.get("content") or ()]
     refused = any(part.get("type") == "refusal" for part in parts)
     summaries = [part for item in output if item.get("type") == "reasoning" for part in item.get("summary") or ()]
@@ -170,12 +170,12 @@ def _said(told: dict[str, Any]) -> Said:
         text="".join(str(part.get("text") or part.get("refusal") or "") for part in parts),
         calls=[call for item in output for call in _calls(item)],
         thinking="\n\n".join(str(part.get("text") or "") for part in summaries),
-        stop="refusal" if refused else _stop(told),
-        model=told.get("model"),
+        stop="refusal" if refused else _stop(reply),
+        model=reply.get("model"),
         api=OpenAIResponses.api,
         # Reasoning must come back together with the items that followed it.
         content=output if any(item.get("type") in {"reasoning", COMPUTER} for item in output) else [],
-        tokens=_tokens(told.get("usage")),
+        tokens=_tokens(reply.get("usage")),
     )
 
 
@@ -186,10 +186,10 @@ def _calls(item: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
         yield str(item["call_id"]), COMPUTER, {name: item[name] for name in _KNOWN_CALLS if item.get(name)}
 
 
-def _stop(told: Mapping[str, Any]) -> str:
-    if told.get("status") == "completed":
+def _stop(reply: Mapping[str, Any]) -> str:
+    if reply.get("status") == "completed":
         return "end"
-    reason = (told.get("incomplete_details") or {}).get("reason")
+    reason = (reply.get("incomplete_details") or {}).get("reason")
     return {"max_output_tokens": "length", "content_filter": "refusal"}.get(str(reason), "other")
 
 

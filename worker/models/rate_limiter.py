@@ -47,10 +47,10 @@ class Gate:
         Args:
             pause: waits that many seconds, or raises why the attempt must stop.
         """
-        while (found := self._take()) is None:
+        while (turn := self._take()) is None:
             pause(LOOK_SECONDS)
         try:
-            yield found
+            yield turn
         finally:
             with self._lock:
                 self._under_way -= 1
@@ -71,10 +71,10 @@ class Gate:
             if busy or many or much:
                 return None
             # Until its own count is known a request is reckoned like the one before it.
-            found = Turn(now, self._last[-1].tokens if self._last else 0)
-            self._last.append(found)
+            new_turn = Turn(now, self._last[-1].tokens if self._last else 0)
+            self._last.append(new_turn)
             self._under_way += 1
-            return found
+            return new_turn
 
 
 class Waited:
@@ -126,6 +126,6 @@ class Waited:
     def end(self, number: int, answered: float) -> float:
         """It has ended; `answered` of its seconds the model needed for its answer. Returns what was waited."""
         with self._lock:
-            held = max(0.0, self._now() - self._begun.pop(number) - answered)
-            self._done += held
-            return held
+            held_seconds = max(0.0, self._now() - self._begun.pop(number) - answered)
+            self._done += held_seconds
+            return held_seconds

@@ -109,12 +109,12 @@ class Caller:
         """
         number, took = self._waited.begin(), 0.0
         try:
-            said, took = self._insist(post, read)
+            result, took = self._insist(post, read)
         finally:
-            held = self._waited.end(number, took)
-        dropped = tuple(sorted({*said.reply.dropped, *post.dropped}))
-        usage = self._usage(post, said).model_copy(update={"held_seconds": held})
-        return said.reply.model_copy(update={"usage": usage, "dropped": dropped})
+            held_seconds = self._waited.end(number, took)
+        dropped = tuple(sorted({*result.reply.dropped, *post.dropped}))
+        usage = self._usage(post, result).model_copy(update={"held_seconds": held_seconds})
+        return result.reply.model_copy(update={"usage": usage, "dropped": dropped})
 
     def _insist(self, post: Post, read: Callable[[Answer], Said]) -> tuple[Said, float]:
         patience = Patience(self.endpoint.patience_seconds)
@@ -155,15 +155,15 @@ class Caller:
         headers = {"User-Agent": "deskarena", **self.endpoint.headers, **post.headers}
         with self._waited.limited() as let_through, self._gate.turn(self._pause) as turn:
             let_through()
-            begun = time.monotonic()
+            start = time.monotonic()
             with self._wire.post(url, headers, body, self.endpoint.timeout_seconds) as answer:
-                said = _read(answer, read)
-            if said.tokens is not None:
-                turn.tokens = said.tokens.sent + said.tokens.answered
-            return said, time.monotonic() - begun
+                result = _read(answer, read)
+            if result.tokens is not None:
+                turn.tokens = result.tokens.sent + result.tokens.answered
+            return result, time.monotonic() - start
 
-    def _usage(self, post: Post, said: Said) -> Usage:
-        tokens = said.tokens
+    def _usage(self, post: Post, result: Said) -> Usage:
+        tokens = result.tokens
         if tokens is None:
             return Usage(calls=1, priced=False)
         price = price_of(post.model, datetime.now(UTC).date(), tokens.sent, self.endpoint.prices)
@@ -207,9 +207,9 @@ class Patience:
         if fault.after:  # The API says when (0 says nothing); how often it said so makes no later pause longer.
             return min(fault.after, left)
         # Spread, so that attempts that failed together do not come back together.
-        wanted = self._next * random.uniform(0.75, 1.0)  # noqa: S311
+        pause = self._next * random.uniform(0.75, 1.0)  # noqa: S311
         self._next = min(MOST_PAUSE, self._next * 2)
-        return min(wanted, left)
+        return min(pause, left)
 
 
 def _read(answer: Answer, read: Callable[[Answer], Said]) -> Said:
@@ -225,8 +225,8 @@ def _refused(words: str, post: Post) -> str:
     """The field of the body that a model's API says it does not take; empty if it says no such thing."""
     if not _REFUSES.search(words):
         return ""
-    told = [name for name in (*post.optional, *post.renamed) if _last(name) in _holder(post, name)]
-    named = [name for name in told if re.search(rf"(?<![\w.]){re.escape(_last(name))}(?!\w)", words)]
+    candidates = [name for name in (*post.optional, *post.renamed) if _last(name) in _holder(post, name)]
+    named = [name for name in candidates if re.search(rf"(?<![\w.]){re.escape(_last(name))}(?!\w)", words)]
     return named[0] if named else ""
 
 
@@ -244,8 +244,8 @@ def _leave_out(post: Post, name: str) -> None:
 def _holder(post: Post, name: str) -> dict[str, Any]:
     """What holds a field whose name may have a dot: `generationConfig.seed`."""
     outer, _, _ = name.rpartition(".")
-    found = post.body.get(outer, {}) if outer else post.body
-    return found if isinstance(found, dict) else {}
+    parent = post.body.get(outer, {}) if outer else post.body
+    return parent if isinstance(parent, dict) else {}
 
 
 def _last(name: str) -> str:

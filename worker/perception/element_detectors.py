@@ -75,8 +75,8 @@ class Detectors:
 
 def _elements(name: str, reply: WebReply) -> list[Mapping[str, Any]]:
     try:
-        told = json.loads(reply.body)
-        return [_element(entry) for entry in told["parsed_content_list"][:MOST_FOUND]]
+        body = json.loads(reply.body)
+        return [_element(entry) for entry in body["parsed_content_list"][:MOST_FOUND]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelApiFailed(f"the element detector {name!r} answers nonsense: {error!r}"[:400]) from error
 

@@ -35,7 +35,7 @@ def wait_answer(address: str, secret: str, *, seconds: float, dead: Callable[[],
     Raises:
         GuestLost: it did not answer in time, or its machine is gone.
     """
-    begun, pause, wire = time.monotonic(), _PAUSE_SECONDS, Wire(address, secret)
+    start, pause, wire = time.monotonic(), _PAUSE_SECONDS, Wire(address, secret)
     try:
         while True:
             try:
@@ -43,7 +43,7 @@ def wait_answer(address: str, secret: str, *, seconds: float, dead: Callable[[],
             except Unwell:
                 raise
             except GuestLost as error:
-                waited = time.monotonic() - begun
+                waited = time.monotonic() - start
                 if why := dead():
                     raise GuestLost(f"the machine ended before its guest API answered: {why}") from error
                 if waited > seconds:
@@ -52,7 +52,7 @@ def wait_answer(address: str, secret: str, *, seconds: float, dead: Callable[[],
                 Event().wait(pause)
                 pause = min(pause * 1.5, _LONGEST_PAUSE)
             else:
-                return time.monotonic() - begun
+                return time.monotonic() - start
     except GuestRefused as error:
         raise GuestLost(f"the guest API answers, but not to this: {error.message}") from error
     finally:
@@ -79,12 +79,12 @@ def restore(desktop: GuestDesktop, secret: str, *, seconds: float = _RESTORED_SE
 
 def _told(desktop: GuestDesktop, secret: str, seconds: float) -> float:
     """One call; seconds that it took."""
-    begun, entropy = time.monotonic(), base64.b64encode(os.urandom(_ENTROPY_BYTES)).decode()
+    start, entropy = time.monotonic(), base64.b64encode(os.urandom(_ENTROPY_BYTES)).decode()
     try:
         desktop.restored(secret, now=time.time(), entropy=entropy, seconds=seconds)
     except GuestRefused as error:
         raise GuestLost(f"the guest could not be told that it was restored: {error.message}") from error
-    return time.monotonic() - begun
+    return time.monotonic() - start
 
 
 def settle(desktop: GuestDesktop, *, quiet: float, seconds: float) -> float:

@@ -51,18 +51,18 @@ class Scout:
         """All that are known."""
         return self._images.of()
 
-    def heard(self, volume: Volume, held: PodSlot, *, new: bool = False) -> None:
+    def heard(self, volume: Volume, pod_slot: PodSlot, *, new: bool = False) -> None:
         """Takes note of what a slot's pod has.
 
         Args:
             volume: of images, by the plan.
-            held: has the pod.
+            pod_slot: has the pod.
             new: it was just made. A clone that was there before is as its claim was then.
         """
-        if held.images and (new or volume.kind != "clone"):
-            node = held.pod.node if volume.by_node else ""
+        if pod_slot.images and (new or volume.kind != "clone"):
+            node = pod_slot.pod.node if volume.by_node else ""
             self._asked_at[node] = time.monotonic()
-            self._images.note(node, held.images)
+            self._images.note(node, pod_slot.images)
 
     def beside(self) -> None:
         """Looks in the background, one look at a time, if the last one is long enough ago.

@@ -20,8 +20,8 @@ def offers(images: Path, templates: Templates, host: Host, *, default: str) -> t
         default: name of the image that is taken where none is named; empty = the only one.
     """
     names, prepared = tuple(image_names(images)), {template.image for template in templates.all()}
-    taken = default or (names[0] if len(names) == 1 else "")
-    return tuple(_offer(images / name, host, default=name == taken, prepared=name in prepared) for name in names)
+    default_name = default or (names[0] if len(names) == 1 else "")
+    return tuple(_offer(images / name, host, default=name == default_name, prepared=name in prepared) for name in names)
 
 
 def _offer(folder: Path, host: Host, *, default: bool, prepared: bool) -> ImageOffer:

@@ -53,32 +53,34 @@ class KnownImages:
         """What any pod has, by name; of one that several have, what that node's have, if it is whole."""
         with self._lock:
             read = sorted(self._read.items(), key=lambda each: (each[0] != node, each[0]))
-        found: dict[str, PodImage] = {}
+        by_name: dict[str, PodImage] = {}
         for _, images in read:
             for each in images:
-                if each.folder.name not in found or (found[each.folder.name].image is None and each.image is not None):
-                    found[each.folder.name] = each
-        return tuple(found[name] for name in sorted(found))
+                if each.folder.name not in by_name or (
+                    by_name[each.folder.name].image is None and each.image is not None
+                ):
+                    by_name[each.folder.name] = each
+        return tuple(by_name[name] for name in sorted(by_name))
 
 
-def read_images(told: Sequence[Mapping[str, Any]]) -> tuple[PodImage, ...]:
+def read_images(entries: Sequence[Mapping[str, Any]]) -> tuple[PodImage, ...]:
     """What the supervisor's `images` says, checked as an image of this machine is."""
-    return tuple(_read(each) for each in told)
+    return tuple(_read(each) for each in entries)
 
 
-def _read(told: Mapping[str, Any]) -> PodImage:
-    folder = Path(str(told["folder"]))
+def _read(entry: Mapping[str, Any]) -> PodImage:
+    folder = Path(str(entry["folder"]))
     try:
-        image = MachineImage.model_validate_json(str(told["about"]))
+        image = MachineImage.model_validate_json(str(entry["about"]))
     except ValidationError as error:
         return PodImage(folder, None, reason=f"image.json: {error.errors()[0]['msg']}")
     if image.name != folder.name:
         return PodImage(folder, None, reason=f"it says {image.name!r}, its folder is called {folder.name!r}")
-    sizes = told["sizes"]
+    sizes = entry["sizes"]
     wrong = [each.file for each in image.files() if sizes.get(each.file) != each.size]
     if wrong:
         return PodImage(folder, None, reason=f"{wrong[0]} is missing or has another size than image.json says")
-    return PodImage(folder, image, built_in=str(told["secret"]))
+    return PodImage(folder, image, built_in=str(entry["secret"]))
 
 
 def chosen(images: Sequence[PodImage], name: str, default: str) -> PodImage:
@@ -92,15 +94,15 @@ def chosen(images: Sequence[PodImage], name: str, default: str) -> PodImage:
     Raises:
         ClusterLost: there is none, or `default` could be several.
     """
-    wanted = default_of(images, default) if name == DEFAULT else name
+    image_name = default_of(images, default) if name == DEFAULT else name
     names = ", ".join(each.folder.name for each in images) or "none"
-    if not wanted:
+    if not image_name:
         raise ClusterLost(f"no image is named, and the volume of images holds: {names}", hint="Set DESKARENA_IMAGE.")
-    found = next((each for each in images if each.folder.name == wanted), None)
-    if found is None or found.image is None:
-        why = f"cannot be used: {found.reason}" if found is not None else f"is not there; there are: {names}"
-        raise ClusterLost(f"the image {wanted} {why}", hint="See docs/deploy-kubernetes.md, 'Machine images'.")
-    return found
+    choice = next((each for each in images if each.folder.name == image_name), None)
+    if choice is None or choice.image is None:
+        why = f"cannot be used: {choice.reason}" if choice is not None else f"is not there; there are: {names}"
+        raise ClusterLost(f"the image {image_name} {why}", hint="See docs/deploy-kubernetes.md, 'Machine images'.")
+    return choice
 
 
 def default_of(images: Sequence[PodImage], default: str) -> str:
@@ -110,12 +112,12 @@ def default_of(images: Sequence[PodImage], default: str) -> str:
 
 def offers(images: Sequence[PodImage], default: str) -> tuple[ImageOffer, ...]:
     """One offer for each."""
-    taken = default_of(images, default)
+    default_name = default_of(images, default)
     return tuple(
         offer_of(
-            each.image, default=each.folder.name == taken, prepared=None
+            each.image, default=each.folder.name == default_name, prepared=None
         )  # Each node or pod has templates of its own.
         if each.image is not None
-        else ImageOffer(name=each.folder.name, default=each.folder.name == taken, reason=each.reason)
+        else ImageOffer(name=each.folder.name, default=each.folder.name == default_name, reason=each.reason)
         for each in images
     )

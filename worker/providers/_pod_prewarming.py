@@ -53,8 +53,8 @@ class Warmth:
 
     def has(self, slot: SlotRef) -> bool:
         """Whether it has a pod that we know to be of use; one that has ended is none."""
-        held = self._slots.get(slot)
-        return held is not None and held.supervisor.alive()
+        pod_slot = self._slots.get(slot)
+        return pod_slot is not None and pod_slot.supervisor.alive()
 
     def making(self) -> Mapping[str, str]:
         """Kinds of desktop by the label of the slot whose pod is just being made."""
@@ -111,27 +111,27 @@ class Warmth:
                 del self._making[slot]
 
     def _made(self, slot: SlotRef, spec: DesktopSpec) -> None:
-        held = self._slots.have(slot, spec)
-        held.used, held.warm = False, True
+        pod_slot = self._slots.have(slot, spec)
+        pod_slot.used, pod_slot.warm = False, True
         try:
-            self._makings.prepare(held.bench(), held.order(spec, self._image))
+            self._makings.prepare(pod_slot.bench(), pod_slot.order(spec, self._image))
         except ClusterLost as error:
-            if held.supervisor.shown_out:
+            if pod_slot.supervisor.shown_out:
                 raise TakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error
             raise
         finally:
             # Only what a Warmer asks for is kept: a lease's pod is its next attempt's, or nobody's once it has ended.
             if slot.fence:
-                held.warm = False
+                pod_slot.warm = False
 
     def _cool(self, slot: SlotRef, fence: int) -> None:
         try:
             with self._slots.taking(slot):
-                held = self._slots.get(slot)
+                pod_slot = self._slots.get(slot)
                 # Between two attempts, and while one begins, nothing runs in it; somebody has leased it all the same.
-                if held is not None and not held.used:
-                    self._slots.give_up(slot, held)
-                elif held is None:
+                if pod_slot is not None and not pod_slot.used:
+                    self._slots.give_up(slot, pod_slot)
+                elif pod_slot is None:
                     self._pods().clear(slot, fence)
         except (ClusterError, ClusterLost, PodTrouble) as error:
             logger.warning("the pod of the slot %s is left to its deadline: %s", slot, error)

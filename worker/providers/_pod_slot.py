@@ -69,10 +69,10 @@ class PodSlot:
 
     def order(self, spec: DesktopSpec, default: str) -> Order:
         """What is to be made in it. Raises ClusterLost: it cannot be had there."""
-        found = chosen(self.images, spec.image, default)
-        if found.image is None:
-            raise ClusterLost(f"the image {found.folder.name} cannot be used: {found.reason}")
-        return Order.of(found.folder, found.image, spec, self.host, built_in=found.built_in)
+        choice = chosen(self.images, spec.image, default)
+        if choice.image is None:
+            raise ClusterLost(f"the image {choice.folder.name} cannot be used: {choice.reason}")
+        return Order.of(choice.folder, choice.image, spec, self.host, built_in=choice.built_in)
 
     def serves(self, spec: DesktopSpec, default: str) -> bool:
         """Whether it has the image that is asked for, and its pod the memory for a machine of it."""
@@ -131,8 +131,8 @@ def reached(pod: Pod, now: float, accelerator: str) -> PodSlot:
         supervisor.close()
         raise
     # The lease's first attempt is counted ahead: if we are killed in it nobody else does.
-    told = {ATTEMPTS: str(pod.attempts + (pod.fence > 0))}
-    return PodSlot(pod, supervisor, host, images, pod.fence, now, pod.attempts, told=told)
+    notes = {ATTEMPTS: str(pod.attempts + (pod.fence > 0))}
+    return PodSlot(pod, supervisor, host, images, pod.fence, now, pod.attempts, told=notes)
 
 
 class PodDesktop(QemuDesktop):
@@ -140,13 +140,13 @@ class PodDesktop(QemuDesktop):
 
     def __init__(  # noqa: PLR0913, PLR0917 - what makes a desktop of a machine
         self,
-        made: Made,
+        vm: Made,
         slot: PodSlot,
         gateway: Gateway,
         lines: Callable[[], Lines],
-        seen: Callable[[], Seen],
+        read_status: Callable[[], Seen],
     ) -> None:
-        """Like QemuDesktop. Args: seen: what has become of its pod."""
+        """Like QemuDesktop. Args: read_status: tells what has become of its pod."""
         about: Mapping[str, Any] = {
             "provider": "k8s",
             "pod": slot.pod.name,
@@ -154,9 +154,9 @@ class PodDesktop(QemuDesktop):
             "node": slot.pod.node,
             "attempts_in_pod": slot.attempts,
         }
-        self._slot, self._seen = slot, seen
+        self._slot, self._seen = slot, read_status
         self._why_taken, self._asking, self._ending = "", Lock(), Event()
-        super().__init__(made, gateway, lines, about)
+        super().__init__(vm, gateway, lines, about)
 
     def taken_away(self) -> str:
         """See `backend.domain.ports.cluster.TakenAway`."""
@@ -166,20 +166,20 @@ class PodDesktop(QemuDesktop):
             return self._why_taken
 
     def _asked(self) -> str:
-        held = self._made.held
-        if self._slot.supervisor.alive() and not held.dead:
+        handle = self._made.held
+        if self._slot.supervisor.alive() and not handle.dead:
             # A guest that is silent: is it the guest, or everything between it and us?
             with suppress(SupervisorError):
-                self._slot.supervisor.private_bytes(held)
+                self._slot.supervisor.private_bytes(handle)
                 return ""
         elif self._slot.supervisor.alive():
             return ""
         for _ in range(int(_NEWS_SECONDS * 10)):
-            seen = self._seen()
-            if seen.cause and seen.cause not in PATIENT:
-                return seen.why
+            status = self._seen()
+            if status.cause and status.cause not in PATIENT:
+                return status.why
             self._ending.wait(0.1)
-        return held.dead or "the pod's supervisor does not answer"
+        return handle.dead or "the pod's supervisor does not answer"
 
     def close(self) -> None:
         """Destroys it; see QemuDesktop."""

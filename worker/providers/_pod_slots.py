@@ -66,8 +66,8 @@ class PodSlots:
         """None is taken from now on. Returns what there was. Safe to call twice."""
         with self._lock:
             self._closed = True
-            found, self._slots = list(self._slots.values()), {}
-        return found
+            pod_slots, self._slots = list(self._slots.values()), {}
+        return pod_slots
 
     # ---- one
 
@@ -80,7 +80,7 @@ class PodSlots:
             ClusterLost: it cannot be had; says why.
         """
         try:
-            held = self._had(slot, spec)
+            pod_slot = self._had(slot, spec)
         except (HeldLater, ShownOut) as error:
             raise TakenOver(f"the slot has no pod: {error}", hint=HINT) from error
         except PodTrouble as error:
@@ -91,128 +91,130 @@ class PodSlots:
             raise ClusterLost(f"the cluster does not do it: {error.message}", hint=HINT) from error
         except SupervisorError as error:
             raise ClusterLost(f"the slot's pod cannot be used: {error}", hint=HINT) from error
-        held.used = True
-        return held
+        pod_slot.used = True
+        return pod_slot
 
     def _had(self, slot: SlotRef, spec: DesktopSpec) -> PodSlot:
-        pods, now, held = self._pods(), time.monotonic(), self.get(slot)
-        if held is not None and self.is_good(held, spec):
-            if slot.fence > held.fence:
+        pods, now, pod_slot = self._pods(), time.monotonic(), self.get(slot)
+        if pod_slot is not None and self.is_good(pod_slot, spec):
+            if slot.fence > pod_slot.fence:
                 # Whoever had the slot in between must not come back into it.
-                pods.hold(held.pod, slot.fence, {DESKTOP: kind_of(spec), ATTEMPTS: begins(slot, held.attempts)})
-                held.leave()
-                held = self._reached(pods, slot, replace(held.pod, fence=slot.fence, attempts=held.attempts))
+                pods.hold(pod_slot.pod, slot.fence, {DESKTOP: kind_of(spec), ATTEMPTS: begins(slot, pod_slot.attempts)})
+                pod_slot.leave()
+                pod_slot = self._reached(
+                    pods, slot, replace(pod_slot.pod, fence=slot.fence, attempts=pod_slot.attempts)
+                )
             else:
                 # A lease may go on for hours, and an image be built anew meanwhile: no clone may begin on its new disk
                 # with what the old one had in memory.
-                held.images = read_images(held.supervisor.images())
-            self._scout.heard(pods.plan.images, held)
-            if self.is_good(held, spec):
-                return held
+                pod_slot.images = read_images(pod_slot.supervisor.images())
+            self._scout.heard(pods.plan.images, pod_slot)
+            if self.is_good(pod_slot, spec):
+                return pod_slot
         # Before the pod is given up: for an image that is nowhere, none of another image needs to go.
-        found = chosen(self._scout.known(slot.node), spec.image, self._settings.image)
-        if held is not None:
-            self._let_go(slot, held)
-        if found.image is None:
-            raise PodTrouble(found.reason)
-        room = Room(found.image.memory_mib, need_of(found.image).cores, kind_of(spec))
-        held = self._reached(pods, slot, pods.take(slot, room))
-        held.renewed_at = now
-        self._scout.heard(pods.plan.images, held, new=held.pod.made)
-        return held
+        choice = chosen(self._scout.known(slot.node), spec.image, self._settings.image)
+        if pod_slot is not None:
+            self._let_go(slot, pod_slot)
+        if choice.image is None:
+            raise PodTrouble(choice.reason)
+        room = Room(choice.image.memory_mib, need_of(choice.image).cores, kind_of(spec))
+        pod_slot = self._reached(pods, slot, pods.take(slot, room))
+        pod_slot.renewed_at = now
+        self._scout.heard(pods.plan.images, pod_slot, new=pod_slot.pod.is_new)
+        return pod_slot
 
-    def is_good(self, held: PodSlot, spec: DesktopSpec) -> bool:
+    def is_good(self, pod_slot: PodSlot, spec: DesktopSpec) -> bool:
         """Whether the slot's next desktop may be made in the pod that it has."""
-        seen = self._pods().seen(held.pod)
+        status = self._pods().seen(pod_slot.pod)
         return (
-            held.trusted
-            and held.attempts < self._settings.k8s_attempts
-            and held.supervisor.alive()
-            and not (seen.why or seen.leave)
-            and held.serves(spec, self._settings.image)
+            pod_slot.trusted
+            and pod_slot.attempts < self._settings.k8s_attempts
+            and pod_slot.supervisor.alive()
+            and not (status.why or status.leave)
+            and pod_slot.serves(spec, self._settings.image)
         )
 
     def _reached(self, pods: Pods, slot: SlotRef, pod: Pod) -> PodSlot:
         try:
-            held = reached(pod, time.monotonic(), self._settings.accelerator)
+            pod_slot = reached(pod, time.monotonic(), self._settings.accelerator)
         except ShownOut:
             raise
         except SupervisorError:
             # Left there, it would be taken over by each lease in turn, in vain.
             pods.discard_quietly(pod, pod.fence, wait=False)
             raise
-        held.emulated = held.host.why_emulated if pods.plan.kvm else ""
+        pod_slot.emulated = pod_slot.host.why_emulated if pods.plan.kvm else ""
         with self._lock:
             if not self._closed:
-                self._slots[slot] = held
-                return held
+                self._slots[slot] = pod_slot
+                return pod_slot
         # What is being made while the worker stops goes with all the others.
-        held.leave()
+        pod_slot.leave()
         pods.discard_quietly(pod, pod.fence, wait=False)
         raise ClusterLost(STOPPED)
 
-    def _let_go(self, slot: SlotRef, held: PodSlot) -> None:
+    def _let_go(self, slot: SlotRef, pod_slot: PodSlot) -> None:
         """Of what cannot be used. Out of what was taken over we only go: there is nothing wrong with its pod."""
-        if held.supervisor.shown_out:
-            self.forget(slot, held)
+        if pod_slot.supervisor.shown_out:
+            self.forget(slot, pod_slot)
         else:
-            self.give_up(slot, held)
+            self.give_up(slot, pod_slot)
 
-    def forget(self, slot: SlotRef, held: PodSlot) -> None:
+    def forget(self, slot: SlotRef, pod_slot: PodSlot) -> None:
         """The pod is somebody else's."""
         with self._lock:
-            if self._slots.get(slot) is held:
+            if self._slots.get(slot) is pod_slot:
                 del self._slots[slot]
-        held.leave()
+        pod_slot.leave()
 
     @staticmethod
-    def tell(pods: Pods, held: PodSlot) -> None:
+    def tell(pods: Pods, pod_slot: PodSlot) -> None:
         """Writes on a pod what whoever takes it over must know, where it does not say so yet.
 
         Raises:
             Unavailable: the cluster does not do it now.
         """
-        with held.telling:
-            if not held.untold:
+        with pod_slot.telling:
+            if not pod_slot.untold:
                 return
-            notes = held.notes()
+            notes = pod_slot.notes()
             try:
-                pods.hold(held.pod, held.fence, notes)
+                pods.hold(pod_slot.pod, pod_slot.fence, notes)
             except Unavailable:
                 raise
             except (ClusterError, PodTrouble) as error:
-                logger.info("nothing more is said on the pod %s: %s", held.pod.name, error)
-            held.told = notes
+                logger.info("nothing more is said on the pod %s: %s", pod_slot.pod.name, error)
+            pod_slot.told = notes
 
-    def give_up(self, slot: SlotRef, held: PodSlot) -> None:
+    def give_up(self, slot: SlotRef, pod_slot: PodSlot) -> None:
         """The slot gets another pod; nothing of this one is left then. Raises PodTrouble, ClusterError, ClusterLost."""
-        self.forget(slot, held)
+        self.forget(slot, pod_slot)
         pods = self._pods()
-        if leave := pods.seen(held.pod).leave:
-            logger.info("the pod %s leaves its node %s: %s", held.pod.name, held.pod.node, leave)
-        pods.discard(held.pod, max(held.fence, slot.fence))
+        if leave := pods.seen(pod_slot.pod).leave:
+            logger.info("the pod %s leaves its node %s: %s", pod_slot.pod.name, pod_slot.pod.node, leave)
+        pods.discard(pod_slot.pod, max(pod_slot.fence, slot.fence))
 
     # ---- all
 
     def look(self, pods: Pods) -> None:
         """Renews pods that are used, and notes what has become of the others."""
-        for slot, held in self.all().items():
-            self._look_at(pods, slot, held)
+        for slot, pod_slot in self.all().items():
+            self._look_at(pods, slot, pod_slot)
 
-    def _look_at(self, pods: Pods, slot: SlotRef, held: PodSlot) -> None:
-        seen = pods.seen(held.pod)
-        if held.supervisor.shown_out:
-            self.forget(slot, held)
-        elif seen.cause and seen.cause not in PATIENT:
-            held.supervisor.lose(seen.why)
-        elif time.monotonic() >= self._renew_at and held.due(self._settings.k8s_idle_seconds / 4):
-            self._renew(pods, held)
+    def _look_at(self, pods: Pods, slot: SlotRef, pod_slot: PodSlot) -> None:
+        status = pods.seen(pod_slot.pod)
+        if pod_slot.supervisor.shown_out:
+            self.forget(slot, pod_slot)
+        elif status.cause and status.cause not in PATIENT:
+            pod_slot.supervisor.lose(status.why)
+        elif time.monotonic() >= self._renew_at and pod_slot.due(self._settings.k8s_idle_seconds / 4):
+            self._renew(pods, pod_slot)
 
-    def _renew(self, pods: Pods, held: PodSlot) -> None:
-        notes = held.notes()
+    def _renew(self, pods: Pods, pod_slot: PodSlot) -> None:
+        notes = pod_slot.notes()
         try:
-            pods.renew(held.pod, held.fence, notes)
-            held.told = notes
+            pods.renew(pod_slot.pod, pod_slot.fence, notes)
+            pod_slot.told = notes
         except Conflict:
             return  # It has just changed: looked at again with the next look.
         except Unavailable as error:
@@ -222,18 +224,18 @@ class PodSlots:
             self._renew_at = time.monotonic() + AGAIN_SECONDS
             return
         except (ClusterError, PodTrouble) as error:
-            logger.warning("the pod %s could not be renewed: %s", held.pod.name, error)
-        self._renew_at, held.renewed_at = 0.0, time.monotonic()
+            logger.warning("the pod %s could not be renewed: %s", pod_slot.pod.name, error)
+        self._renew_at, pod_slot.renewed_at = 0.0, time.monotonic()
 
     def leaving(self, pods: Pods) -> list[SlotRef]:
         """Those whose pod nobody uses, and is to leave its node."""
-        return [slot for slot, held in self.all().items() if not held.used and pods.seen(held.pod).leave]
+        return [slot for slot, pod_slot in self.all().items() if not pod_slot.used and pods.seen(pod_slot.pod).leave]
 
     def in_use(self) -> set[str]:
         """Uids of the pods in which an attempt runs, may begin at any moment, or which are kept ready."""
-        return {held.pod.uid for held in self.all().values() if held.renewed}
+        return {pod_slot.pod.uid for pod_slot in self.all().values() if pod_slot.renewed}
 
-    def keep(self, kept: Collection[SlotRef]) -> None:
+    def keep(self, warm_slots: Collection[SlotRef]) -> None:
         """Pods of these slots are renewed although no attempt uses them; those of others are not."""
-        for slot, held in self.all().items():
-            held.warm = slot in kept
+        for slot, pod_slot in self.all().items():
+            pod_slot.warm = slot in warm_slots

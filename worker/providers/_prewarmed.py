@@ -98,10 +98,10 @@ def _failed(coming: "Future[Any]", error: Lost) -> None:
 
 
 @contextmanager
-def closed_on_failure(made: OpenDesktop) -> Iterator[None]:
+def closed_on_failure(desktop: OpenDesktop) -> Iterator[None]:
     """Nothing is left of a desktop with which something goes wrong here."""
     try:
         yield
     except BaseException:
-        made.close()
+        desktop.close()
         raise

@@ -81,9 +81,9 @@ class LocalStock:
 
     def keep(self, place: Path, what: Kept) -> Template:
         """See `Stock`."""
-        made = self._templates.keep(place, **vars(what))
-        self._templates.replace(made)
-        return made
+        template = self._templates.keep(place, **vars(what))
+        self._templates.replace(template)
+        return template
 
     def check(self, folder: Path, image: MachineImage) -> None:  # noqa: ARG002 - the folder says it itself.
         """See `Stock`."""
@@ -122,7 +122,7 @@ class PodStock:
     def check(self, folder: Path, image: MachineImage) -> None:
         """See `Stock`."""
         files = image.files()
-        found = self._supervisor.hashes(str(folder), [each.file for each in files])
-        altered = [each.file for each in files if found.get(each.file) != each.sha256]
+        hashes = self._supervisor.hashes(str(folder), [each.file for each in files])
+        altered = [each.file for each in files if hashes.get(each.file) != each.sha256]
         if altered:
             raise AlteredError(f"the image {image.name} was altered: {altered[0]} has another content")

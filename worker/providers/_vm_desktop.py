@@ -28,7 +28,7 @@ class QemuDesktop:
 
     def __init__(
         self,
-        made: Made,
+        vm: Made,
         gateway: Gateway,
         lines: Callable[[], Lines],
         about: Mapping[str, Any] | None = None,
@@ -36,28 +36,28 @@ class QemuDesktop:
         """Takes over a machine, its gateway, and what opens the lines that lead there.
 
         Args:
-            made: the machine.
+            vm: the machine.
             gateway: its way out.
             lines: opens them.
             about: further details for the record, the provider's name among them.
         """
-        order, host = made.order, made.order.host
-        self._made, self._gateway, self._open_lines = made, gateway, lines
+        order, host = vm.order, vm.order.host
+        self._made, self._gateway, self._open_lines = vm, gateway, lines
         self._lines: Lines | None = None
         self._trusts = b""
         self.spec = DesktopSpec(screen=order.screen, image=order.image.name)
-        self._client = made.desktop
-        self.desktop: Desktop = made.desktop
+        self._client = vm.desktop
+        self.desktop: Desktop = vm.desktop
         self.details: Mapping[str, Any] = {
             **(about or {"provider": "qemu"}),
             "image": order.image.name,
             "image_version": order.image.version,
-            "path": made.path,
-            **({"why_cold": made.why_cold} if made.why_cold else {}),
+            "path": vm.path,
+            **({"why_cold": vm.why_cold} if vm.why_cold else {}),
             "accelerator": host.acceleration.accelerator,
             **({"warning": host.speed} if host.emulated else {}),
-            "template": order.key if made.path == "clone" else "",
-            "seconds": {name: round(seconds, 3) for name, seconds in made.seconds.items()},
+            "template": order.key if vm.path == "clone" else "",
+            "seconds": {name: round(seconds, 3) for name, seconds in vm.seconds.items()},
         }
 
         self._last: Frame | None = None
@@ -66,12 +66,12 @@ class QemuDesktop:
 
     def _watch(self) -> None:
         """Once the machine cannot go on, keeps its last picture and ends it: whoever waits for the guest hears so."""
-        held = self._made.held
-        held.ended.wait()
-        if held.dead != CLOSED:
+        handle = self._made.held
+        handle.ended.wait()
+        if handle.dead != CLOSED:
             self._last = self._picture()
             with suppress(SupervisorError):
-                self._made.supervisor.end(held)
+                self._made.supervisor.end(handle)
 
     def alive(self) -> bool:
         """False once it is known to be gone."""

@@ -74,9 +74,9 @@ class Made:
         return address_of(self.held)
 
 
-def address_of(held: Held) -> str:
+def address_of(handle: Held) -> str:
     """Of a machine's guest API."""
-    return f"http://{held.host}:{held.port}"
+    return f"http://{handle.host}:{handle.port}"
 
 
 class Makings:
@@ -102,16 +102,16 @@ class Makings:
             return self.boot(supervisor, order, why_cold, bench.tracker)
         if template.key != order.key:
             order = order.as_emulated(template.why_emulated)
-        begun = time.monotonic()
-        held = _started(lambda: supervisor.start(CLONE, order.machine, place=template.place))
-        return _told(_Begun(supervisor, held, template.secret, begun), order)
+        start = time.monotonic()
+        handle = _started(lambda: supervisor.start(CLONE, order.machine, place=template.place))
+        return _told(_Begun(supervisor, handle, template.secret, start), order)
 
     def boot(self, supervisor: SupervisorClient, order: Order, why_cold: str, tracker: Tracker | None = None) -> Made:
         """The same without a template, and why there is none. Raises like `make`."""
-        begun, secret, tracker = time.monotonic(), order.first_secret(), tracker or Tracker()
+        start, secret, tracker = time.monotonic(), order.first_secret(), tracker or Tracker()
         with _phase(tracker, order, "start", subject="a machine"):
-            held = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
-        return _told(_Begun(supervisor, held, secret, begun, tracker), order, why_cold)
+            handle = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
+        return _told(_Begun(supervisor, handle, secret, start, tracker), order, why_cold)
 
     def prepare(self, bench: Bench, order: Order) -> Template:
         """The order's template, made if it is not there.
@@ -199,18 +199,18 @@ class Makings:
             raise ClusterLost(f"templates cannot be looked for: {error}") from error
 
     def _make_template(self, bench: Bench, order: Order, place: Path) -> Template:
-        begun, secret, supervisor = time.monotonic(), order.first_secret(), bench.supervisor
+        start, secret, supervisor = time.monotonic(), order.first_secret(), bench.supervisor
         phase = partial(_phase, bench.tracker, order)
         with phase("check"):
             bench.stock.check(order.folder, order.image)
         logger.warning("making a template of the image %s (%s)", order.image.name, order.machine.accelerator)
         with phase("start"):
-            held = _boots_or(order, lambda: supervisor.start(MASTER, order.machine, secret=secret, place=place))
-        client = GuestDesktop(address_of(held), secret, screen=order.screen)
-        screen = _screen(supervisor, held)
+            handle = _boots_or(order, lambda: supervisor.start(MASTER, order.machine, secret=secret, place=place))
+        client = GuestDesktop(address_of(handle), secret, screen=order.screen)
+        screen = _screen(supervisor, handle)
         try:
             with phase("boot", limit=_boot_limit(order), screen=screen):
-                booted = _boots_or(order, lambda: _wait_boot(held, secret, order))
+                booted = _boots_or(order, lambda: _wait_boot(handle, secret, order))
             with phase("rest", limit=_SETTLE_SECONDS, screen=screen):
                 rested = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
             with phase("health", screen=screen):
@@ -219,11 +219,11 @@ class Makings:
                 check_health(client, order.screen, client.frame(), self._limits, pause=_pause)
             client.close()
             with phase("freeze"):
-                frozen = supervisor.freeze(held, place)
+                frozen = supervisor.freeze(handle, place)
         finally:
             client.close()
-            supervisor.end(held)
-        seconds = {**held.seconds, "boot": booted, "rest": rested, **frozen, "all": time.monotonic() - begun}
+            supervisor.end(handle)
+        seconds = {**handle.seconds, "boot": booted, "rest": rested, **frozen, "all": time.monotonic() - start}
         size = (order.screen.width, order.screen.height)
         why_emulated = order.host.acceleration.detail if order.host.gave_up_kvm else ""
         return bench.stock.keep(place, Kept(order.key, order.image.name, size, secret, seconds, why_emulated))
@@ -254,8 +254,8 @@ def _boot_limit(order: Order) -> float:
     return BOOT_SECONDS if order.host.emulated else KVM_BOOT_SECONDS
 
 
-def _wait_boot(held: Held, secret: str, order: Order) -> float:
-    return wait_answer(address_of(held), secret, seconds=_boot_limit(order), dead=lambda: held.dead)
+def _wait_boot(handle: Held, secret: str, order: Order) -> float:
+    return wait_answer(address_of(handle), secret, seconds=_boot_limit(order), dead=lambda: handle.dead)
 
 
 def _find(bench: Bench, order: Order) -> Template | None:
@@ -287,12 +287,12 @@ def _phase(  # noqa: PLR0913 - what is known of it
     )
 
 
-def _screen(supervisor: SupervisorClient, held: Held) -> ScreenWatch:
+def _screen(supervisor: SupervisorClient, handle: Held) -> ScreenWatch:
     """The machine's, as QEMU has it."""
 
     def take() -> bytes:
         try:
-            return supervisor.picture(held)
+            return supervisor.picture(handle)
         except SupervisorError:
             return b""
 
@@ -306,10 +306,10 @@ def _started(start: Callable[[], Held]) -> Held:
         raise ClusterLost(f"a virtual machine could not be started: {error}") from error
 
 
-def remove(supervisor: SupervisorClient, held: Held) -> None:
+def remove(supervisor: SupervisorClient, handle: Held) -> None:
     """Ends a machine that came to nothing: why it did is what is told, not that it would not go either."""
     try:
-        supervisor.end(held)
+        supervisor.end(handle)
     except SupervisorError as error:
         logger.warning("a machine that came to nothing could not be removed: %s", error)
 
@@ -325,22 +325,24 @@ class _Begun:
     tracker: Tracker = field(default_factory=Tracker)
 
 
-def _told(begun: _Begun, order: Order, why_cold: str = "") -> Made:
+def _told(launch: _Begun, order: Order, why_cold: str = "") -> Made:
     """Tells the guest that it begins; one that boots is waited for. Nothing of the machine is left if that fails.
 
     Args:
-        begun: what was started.
+        launch: what was started.
         order: what it was started for.
         why_cold: why it boots; empty for a clone, which needs no asking: it goes on in the middle of its server's work.
     """
-    held, secret = begun.held, secrets.token_urlsafe(24)
-    address, seconds = address_of(held), dict(held.seconds)
-    client = GuestDesktop(address, begun.secret, screen=order.screen, patience=order.host.patience)
+    handle, secret = launch.held, secrets.token_urlsafe(24)
+    address, seconds = address_of(handle), dict(handle.seconds)
+    client = GuestDesktop(address, launch.secret, screen=order.screen, patience=order.host.patience)
     try:
         if why_cold:
-            phase = partial(_phase, begun.tracker, order, screen=_screen(begun.supervisor, held), subject="a machine")
+            phase = partial(
+                _phase, launch.tracker, order, screen=_screen(launch.supervisor, handle), subject="a machine"
+            )
             with phase("boot", limit=_boot_limit(order)):
-                seconds["boot"] = _wait_boot(held, begun.secret, order)
+                seconds["boot"] = _wait_boot(handle, launch.secret, order)
             with phase("rest", limit=_SETTLE_SECONDS):
                 seconds["rest"] = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
         at = time.monotonic()
@@ -348,7 +350,9 @@ def _told(begun: _Begun, order: Order, why_cold: str = "") -> Made:
         seconds["restored"] = time.monotonic() - at
     except BaseException:
         client.close()
-        remove(begun.supervisor, held)
+        remove(launch.supervisor, handle)
         raise
-    seconds["made"] = time.monotonic() - begun.at
-    return Made(begun.supervisor, held, order, client, secret, "cold boot" if why_cold else "clone", why_cold, seconds)
+    seconds["made"] = time.monotonic() - launch.at
+    return Made(
+        launch.supervisor, handle, order, client, secret, "cold boot" if why_cold else "clone", why_cold, seconds
+    )

@@ -112,10 +112,10 @@ class K8sProvider:
 
     def _offered(self, pods: Pods) -> Availability:
         images = self._scout.images
-        found, troubles, slow = offers(images, self._settings.image), pods.troubles(), pods.emulated()
+        image_offers, troubles, slow = offers(images, self._settings.image), pods.troubles(), pods.emulated()
         usable = [each.image for each in images if each.image is not None]
         if not usable:
-            return Availability(ok=False, reason="; ".join(each.reason for each in found), images=found)
+            return Availability(ok=False, reason="; ".join(each.reason for each in image_offers), images=image_offers)
         return Availability(
             ok=True,
             reason=f"pods in the namespace {self._namespace()}"
@@ -126,7 +126,7 @@ class K8sProvider:
             ),
             programs=tuple(sorted({program for image in usable for program in image.programs})),
             need=largest(need_of(image) for image in usable),
-            images=found,
+            images=image_offers,
         )
 
     def _namespace(self) -> str:
@@ -190,19 +190,19 @@ class K8sProvider:
         return opened
 
     def _opened(self, slot: SlotRef, spec: DesktopSpec) -> PodDesktop:
-        held = self._slots.have(slot, spec)
-        held.attempts += 1
+        pod_slot = self._slots.have(slot, spec)
+        pod_slot.attempts += 1
         try:
-            return self._new(held, held.order(spec, self._settings.image))
+            return self._new(pod_slot, pod_slot.order(spec, self._settings.image))
         except (GuestLost, ClusterLost, SupervisorError) as error:
-            if held.supervisor.shown_out:
+            if pod_slot.supervisor.shown_out:
                 raise TakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error
             if isinstance(error, ClusterLost):
                 raise
-            seen = self._running().seen(held.pod)
-            if held.supervisor.alive() and isinstance(error, GuestLost):
+            status = self._running().seen(pod_slot.pod)
+            if pod_slot.supervisor.alive() and isinstance(error, GuestLost):
                 raise
-            raise ClusterLost(f"the slot's pod was lost: {seen.why or error}", hint=HINT) from error
+            raise ClusterLost(f"the slot's pod was lost: {status.why or error}", hint=HINT) from error
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         """Has a slot without a pod get one, with its template; where it has one the next clone takes a second.
@@ -214,8 +214,8 @@ class K8sProvider:
 
     def tracker(self, slot: SlotRef | None) -> Tracker | None:
         """See `Tracked`: nothing is known of a slot until its pod is there."""
-        held = self._slots.get(slot) if slot is not None else None
-        return held.tracker if held is not None else None
+        pod_slot = self._slots.get(slot) if slot is not None else None
+        return pod_slot.tracker if pod_slot is not None else None
 
     def warmed(self) -> Mapping[str, str] | None:
         """See `Warms`."""
@@ -239,25 +239,25 @@ class K8sProvider:
 
     def unprepare(self, slot: SlotRef) -> None:
         """The pod is renewed no more: whoever has the slot next takes it over, or its deadline passes."""
-        held = self._slots.get(slot)
-        if held is not None:
+        pod_slot = self._slots.get(slot)
+        if pod_slot is not None:
             # Whatever it was made for: what is to be kept warm the Warmer says again with its next look.
-            held.used = held.warm = False
-            self._tell(held)
+            pod_slot.used = pod_slot.warm = False
+            self._tell(pod_slot)
 
     def distrust(self, slot: SlotRef) -> None:
         """See `Distrusts`."""
-        held = self._slots.get(slot)
-        if held is not None:
-            held.trusted = False
-            self._tell(held)
+        pod_slot = self._slots.get(slot)
+        if pod_slot is not None:
+            pod_slot.trusted = False
+            self._tell(pod_slot)
 
-    def _tell(self, held: PodSlot) -> None:
+    def _tell(self, pod_slot: PodSlot) -> None:
         """At once, as others may lease the slot in a moment; while the API is away with a later look."""
         if self._pods is None or self.away():
             return
         try:
-            self._slots.tell(self._pods, held)
+            self._slots.tell(self._pods, pod_slot)
         except Unavailable as error:
             self._answers.failed(error.message)
 
@@ -271,8 +271,8 @@ class K8sProvider:
         slots = self._slots.close()
         for each in opened:
             each.close()
-        for held in slots:
-            held.leave()
+        for pod_slot in slots:
+            pod_slot.leave()
         self._remove_all(slots)
         self._warmth.close()
         self._gateways.close()
@@ -289,21 +289,23 @@ class K8sProvider:
         """All are asked first, then waited for together."""
         pods = self._pods
         if pods is not None:
-            pods.wait_gone([held.pod for held in slots if pods.discard_quietly(held.pod, held.fence, wait=False)])
+            pods.wait_gone(
+                [pod_slot.pod for pod_slot in slots if pods.discard_quietly(pod_slot.pod, pod_slot.fence, wait=False)]
+            )
 
     # ---- their pods
 
-    def _new(self, held: PodSlot, order: Order) -> PodDesktop:
-        made = self._makings.make(held.bench(), order)
+    def _new(self, pod_slot: PodSlot, order: Order) -> PodDesktop:
+        vm = self._makings.make(pod_slot.bench(), order)
         way_out = self._own_folder() / f"{secrets.token_hex(6)}.gateway"
         try:
             gateway = self._gateways.open(way_out)
         except OSError as error:
-            made.desktop.close()
-            remove(held.supervisor, made.held)
+            vm.desktop.close()
+            remove(pod_slot.supervisor, vm.held)
             raise ClusterLost(f"a machine could not be given its way out: {error}", hint=HINT) from error
-        lines = partial(self._gateways.lines, made.address, made.secret, way_out)
-        return PodDesktop(made, held, gateway, lines, partial(self._running().seen, held.pod))
+        lines = partial(self._gateways.lines, vm.address, vm.secret, way_out)
+        return PodDesktop(vm, pod_slot, gateway, lines, partial(self._running().seen, pod_slot.pod))
 
     def _own_folder(self) -> Path:
         with self._starting:
@@ -343,8 +345,8 @@ class K8sProvider:
                     continue
                 self._answers.look()
                 self._slots.look(pods)
-                for held in self._slots.all().values():
-                    self._tell(held)
+                for pod_slot in self._slots.all().values():
+                    self._tell(pod_slot)
                 # While the cluster does not do what it is asked, they would only be forgotten.
                 for slot in () if self.away() else self._slots.leaving(pods):
                     self.cool(slot)

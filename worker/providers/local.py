@@ -46,21 +46,21 @@ logger = logging.getLogger(__name__)
 class LocalDesktop:
     """A contained desktop of this machine."""
 
-    def __init__(self, keeper: KeeperClient, kept: Kept, secret: str, spec: DesktopSpec, gateway: Gateway) -> None:
+    def __init__(self, keeper: KeeperClient, handle: Kept, secret: str, spec: DesktopSpec, gateway: Gateway) -> None:
         """Takes over a desktop that the keeper has made, and its way out."""
-        self._keeper, self._kept, self._secret, self._gateway = keeper, kept, secret, gateway
-        self._address = f"unix:{kept.socket}"
+        self._keeper, self._kept, self._secret, self._gateway = keeper, handle, secret, gateway
+        self._address = f"unix:{handle.socket}"
         self.spec = spec
         self._client = GuestDesktop(self._address, secret, screen=spec.screen)
         self.desktop: Desktop = self._client
         self.details: Mapping[str, Any] = {
             "provider": "local",
             "os": SYSTEMS[spec.image],
-            "home": kept.home,
-            "limits": kept.limits,
-            "notes": kept.notes,
-            "user": kept.user,
-            "seconds": {"made": kept.seconds},
+            "home": handle.home,
+            "limits": handle.limits,
+            "notes": handle.notes,
+            "user": handle.user,
+            "seconds": {"made": handle.seconds},
         }
 
     def alive(self) -> bool:
@@ -162,8 +162,8 @@ class LocalProvider:
 
     def _offering(self, reason: str) -> Availability:
         images = offers(self._options.wine, self.wine_trial)
-        found = tuple(sorted({program for image in images for program in image.programs}))
-        return Availability(ok=True, reason=reason, programs=found, images=images)
+        programs = tuple(sorted({program for image in images for program in image.programs}))
+        return Availability(ok=True, reason=reason, programs=programs, images=images)
 
     def trial(self, programs: Mapping[str, Sequence[str]] | None = None) -> Trial:
         """Makes a desktop with Linux programs and uses it as an agent does.
@@ -174,11 +174,11 @@ class LocalProvider:
         Raises:
             Lost: none can be made, or it does not last.
         """
-        made = self._make_warm(_TRIAL)
+        desktop = self._make_warm(_TRIAL)
         try:
-            return use(made, programs or {})
+            return use(desktop, programs or {})
         finally:
-            made.close()
+            desktop.close()
 
     @property
     def wine_folder(self) -> Path:
@@ -264,10 +264,10 @@ class LocalProvider:
 
     def _make_warm(self, spec: DesktopSpec) -> LocalDesktop:
         """A desktop that has shown its screen once, so that the first observation finds everything loaded."""
-        made = self._make(spec)
-        with closed_on_failure(made):
-            made.desktop.frame()
-        return made
+        warm_desktop = self._make(spec)
+        with closed_on_failure(warm_desktop):
+            warm_desktop.desktop.frame()
+        return warm_desktop
 
     def _take_spare(self, slot: SlotRef, spec: DesktopSpec) -> LocalDesktop | None:
         """The slot's prepared desktop, if it is what is wanted and well."""
@@ -295,22 +295,22 @@ class LocalProvider:
         screen, system = (spec.screen.width, spec.screen.height), SYSTEMS[spec.image]
         seconds = READY_SECONDS[system]
         try:
-            kept = keeper.spawn(secret=secret, screen=screen, limits=self._limits, timeout=seconds, os=system)
+            handle = keeper.spawn(secret=secret, screen=screen, limits=self._limits, timeout=seconds, os=system)
         except KeeperLost:
             raise
         except KeeperError as error:
             if error.kind == "guest":
                 raise GuestLost(f"a local desktop did not start: {error}") from error
             raise ClusterLost(f"a local desktop could not be made: {error}", hint=_HINT) from error
-        return LocalDesktop(keeper, kept, secret, spec, self._gateway_of(keeper, kept))
+        return LocalDesktop(keeper, handle, secret, spec, self._gateway_of(keeper, handle))
 
-    def _gateway_of(self, keeper: KeeperClient, kept: Kept) -> Gateway:
+    def _gateway_of(self, keeper: KeeperClient, handle: Kept) -> Gateway:
         """The desktop's way out, in the folder that it sees of the host."""
         try:
             # The desktop's user has another number; the folder above keeps everybody else away.
-            return self._gateways.open(_way_out_of(kept) / "gateway", mode=0o666)
+            return self._gateways.open(_way_out_of(handle) / "gateway", mode=0o666)
         except OSError as error:
-            keeper.destroy(kept)
+            keeper.destroy(handle)
             raise ClusterLost(f"a local desktop could not be given its way out: {error}", hint=_HINT) from error
 
     def _running_keeper(self) -> KeeperClient:
@@ -328,9 +328,9 @@ class LocalProvider:
             return self._keeper
 
 
-def _way_out_of(kept: Kept) -> Path:
+def _way_out_of(handle: Kept) -> Path:
     """The folder that a desktop sees of the host."""
-    return Path(kept.socket).parent / WAY_OUT
+    return Path(handle.socket).parent / WAY_OUT
 
 
 _HINT = "`deskarena doctor` says what is missing; docs/internals/local-provider.md what local desktops need."

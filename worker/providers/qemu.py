@@ -86,8 +86,8 @@ class QemuProvider:
             return Availability(ok=False, reason=error.told)
         images = offers(self._images, self._templates, host, default=self._settings.image)
         if not any(not image.reason for image in images):
-            found = "; ".join(f"{image.name}: {image.reason}" for image in images)
-            return Availability(ok=False, reason=found or _NO_IMAGE, images=images)
+            problems = "; ".join(f"{image.name}: {image.reason}" for image in images)
+            return Availability(ok=False, reason=problems or _NO_IMAGE, images=images)
         return Availability(
             ok=True,
             reason=host.speed,
@@ -227,11 +227,11 @@ class QemuProvider:
     def _make_spare(self, slot: SlotRef, order: Order, claim: _Claim, former: Spare[QemuDesktop] | None) -> QemuDesktop:
         if former is not None:
             former.discard()
-        made = self._make(slot, order, claim)
-        with closed_on_failure(made):
+        machine = self._make(slot, order, claim)
+        with closed_on_failure(machine):
             # Seen once, so that the first observation finds everything loaded.
-            made.desktop.frame()
-        return made
+            machine.desktop.frame()
+        return machine
 
     def _take_spare(self, slot: SlotRef, spec: DesktopSpec) -> QemuDesktop | None:
         """The slot's prepared machine, if it is what is wanted and well."""
@@ -242,25 +242,25 @@ class QemuProvider:
     def _make(self, slot: SlotRef, order: Order, claim: _Claim) -> QemuDesktop:
         """A new machine in the room that is claimed for it, which is free again if it cannot be made."""
         try:
-            made = claim.machine = self._new(slot, order)
+            machine = claim.machine = self._new(slot, order)
         except BaseException:
             with self._lock:
                 self._claims.remove(claim)
             raise
-        return made
+        return machine
 
     def _new(self, slot: SlotRef, order: Order) -> QemuDesktop:
         supervisor = self._supervisor(slot)
-        made = self._makings.make(Bench(supervisor, self._stock, tracker=self.tracker(slot)), order)
-        way_out = supervisor.folder / f"{made.held.name}.gateway"
+        vm = self._makings.make(Bench(supervisor, self._stock, tracker=self.tracker(slot)), order)
+        way_out = supervisor.folder / f"{vm.held.name}.gateway"
         try:
             gateway = self._gateways.open(way_out)
         except OSError as error:
-            made.desktop.close()
-            remove(supervisor, made.held)
+            vm.desktop.close()
+            remove(supervisor, vm.held)
             raise ClusterLost(f"a machine could not be given its way out: {error}", hint=_HINT) from error
-        lines = partial(self._gateways.lines, made.address, made.secret, way_out)
-        return QemuDesktop(made, gateway, lines)
+        lines = partial(self._gateways.lines, vm.address, vm.secret, way_out)
+        return QemuDesktop(vm, gateway, lines)
 
     def _supervisor(self, slot: SlotRef) -> SlotSupervisor:
         """The slot's; another one if it died."""

@@ -148,7 +148,9 @@ class Chooser:
             if "permission denied" in why.lower():
                 return self._emulate(Reason.NO_ACCESS, f"QEMU, which runs as a user of its own, may not open {DEVICE}")
             return self._emulate(Reason.NO_START, why)
-        features = accepted(_FEATURES, lambda kept: not self._host.starts(replace(self._kvm, cpu=_cpu(kept))))
+        features = accepted(
+            _FEATURES, lambda combination: not self._host.starts(replace(self._kvm, cpu=_cpu(combination)))
+        )
         return self._compare(_cpu(features), tuple(each for each in _FEATURES if each not in features))
 
     def _compare(self, cpu: str, refused: tuple[str, ...]) -> Acceleration:
@@ -164,7 +166,9 @@ class Chooser:
             return self._emulate(Reason.SLOWER, f"slower than emulation (over {over:.0f} times)", refused)
         except QemuFailed as error:
             return self._emulate(Reason.NO_START, f"a machine died: {error}", refused)
-        hints = accepted(_HINTS, lambda kept: self._runs(replace(self._windows, cpu=",".join((cpu, *kept)))))
+        hints = accepted(
+            _HINTS, lambda combination: self._runs(replace(self._windows, cpu=",".join((cpu, *combination))))
+        )
         return Acceleration(
             accelerator=KVM,
             reason=Reason.FASTER if self._setting == AUTO else Reason.SET,
@@ -216,11 +220,11 @@ def accepted(options: Sequence[str], works: Callable[[tuple[str, ...]], bool]) -
     """
     if works(tuple(options)):
         return tuple(options)
-    kept: tuple[str, ...] = ()
+    combination: tuple[str, ...] = ()
     for option in options:
-        if works((*kept, option)):
-            kept = (*kept, option)
-    return kept
+        if works((*combination, option)):
+            combination = (*combination, option)
+    return combination
 
 
 def _cpu(features: Sequence[str]) -> str:

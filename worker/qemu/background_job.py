@@ -67,8 +67,8 @@ class Chore:
         code = self._process.wait()
         if code != 0:
             raise OSError(self._said.decode(errors="replace").strip() or f"what was done with files ended with {code}")
-        found: list[str] = json.loads(self._said)
-        return found
+        results: list[str] = json.loads(self._said)
+        return results
 
     def __enter__(self) -> Self:
         return self
@@ -82,14 +82,14 @@ class Chore:
 
 def done(what: str, files: Sequence[Path]) -> list[str]:
     """Does it. Raises OSError."""
-    found = []
+    results = []
     for each in files:
         with each.open("rb") as file:
             if what == HASH:
-                found.append(hashlib.file_digest(file, "sha256").hexdigest())
+                results.append(hashlib.file_digest(file, "sha256").hexdigest())
             else:
                 os.fsync(file.fileno())
-    return found
+    return results
 
 
 def main() -> None:
@@ -99,10 +99,10 @@ def main() -> None:
     if os.getppid() != int(parent):
         return
     try:
-        said, code = json.dumps(done(what, [Path(each) for each in files])), 0
+        output, code = json.dumps(done(what, [Path(each) for each in files])), 0
     except OSError as error:
-        said, code = str(error), 1
-    sys.stdout.write(said + "\n")
+        output, code = str(error), 1
+    sys.stdout.write(output + "\n")
     sys.exit(code)
 
 

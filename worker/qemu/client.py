@@ -104,31 +104,31 @@ class SupervisorClient:
         Raises:
             SupervisorError: it could not be started; nothing of it is left.
         """
-        asked = {"op": "start", "kind": kind, "machine": machine.to_json(), "secret": secret}
-        held: Held = self.told("held", asked | ({"place": str(place)} if place else {}), _START_SECONDS)
-        return held
+        request = {"op": "start", "kind": kind, "machine": machine.to_json(), "secret": secret}
+        handle: Held = self.told("held", request | ({"place": str(place)} if place else {}), _START_SECONDS)
+        return handle
 
-    def freeze(self, held: Held, place: Path) -> Mapping[str, float]:
+    def freeze(self, handle: Held, place: Path) -> Mapping[str, float]:
         """Makes a template out of a master. Returns seconds by phase. Raises SupervisorError."""
-        asked = {"op": "freeze", "machine": held.name, "place": str(place)}
-        seconds: Mapping[str, float] = self.told("seconds", asked, _FREEZE_SECONDS)
+        request = {"op": "freeze", "machine": handle.name, "place": str(place)}
+        seconds: Mapping[str, float] = self.told("seconds", request, _FREEZE_SECONDS)
         return seconds
 
-    def picture(self, held: Held) -> bytes:
+    def picture(self, handle: Held) -> bytes:
         """The machine's screen as PNG, whatever its guest does. Raises SupervisorError."""
         try:
-            return base64.b64decode(self.told("png", {"op": "picture", "machine": held.name}))
+            return base64.b64decode(self.told("png", {"op": "picture", "machine": handle.name}))
         except (binascii.Error, TypeError) as error:
             raise SupervisorError("the supervisor sent no picture") from error
 
-    def private_bytes(self, held: Held) -> int:
+    def private_bytes(self, handle: Held) -> int:
         """Memory that is this machine's alone. Raises SupervisorError."""
         try:
-            return int(self.told("bytes", {"op": "memory", "machine": held.name}))
+            return int(self.told("bytes", {"op": "memory", "machine": handle.name}))
         except (ValueError, TypeError) as error:
             raise SupervisorError("the supervisor sent no number of bytes") from error
 
-    def end(self, held: Held) -> None:
+    def end(self, handle: Held) -> None:
         """Ends a machine; nothing of it is left then. Safe to call twice.
 
         Raises:
@@ -136,10 +136,10 @@ class SupervisorClient:
         """
         if self.alive():
             with contextlib.suppress(SupervisorLost):
-                self.ask({"op": "end", "machine": held.name})
+                self.ask({"op": "end", "machine": handle.name})
         with self._noting:
-            self._machines.pop(held.name, None)
-        held.end(CLOSED)
+            self._machines.pop(handle.name, None)
+        handle.end(CLOSED)
 
     def ask(self, question: Message, seconds: float = _QUICK_SECONDS) -> Message:
         """Anything that `worker.qemu.supervisor` lists. Raises SupervisorError."""
@@ -188,29 +188,29 @@ class SupervisorClient:
             self.gone = str(message["why"])
         elif message["event"] == "gone":
             with self._noting:
-                held = self._machines.get(message["machine"])
-            if held is not None:
-                held.end(str(message["why"]))
+                handle = self._machines.get(message["machine"])
+            if handle is not None:
+                handle.end(str(message["why"]))
 
-    def answered(self, answer: Message, *, wanted: bool) -> None:
+    def answered(self, answer: Message, *, expected: bool) -> None:
         """Notes a machine that was started. One for which nobody waits any more is ended, and nobody hears of it."""
         if "port" not in answer:
             return
-        if not wanted:
+        if not expected:
             self._conversation.say({"op": "end", "machine": answer["machine"], "id": _NOBODY})
             return
         # Noted in the reader's order: news of its end may be the very next message.
-        held = Held(answer["machine"], answer["port"], answer["pid"], answer["seconds"], self._host)
+        handle = Held(answer["machine"], answer["port"], answer["pid"], answer["seconds"], self._host)
         with self._noting:
-            answer["held"] = self._machines[held.name] = held
+            answer["held"] = self._machines[handle.name] = handle
 
     def died(self) -> None:
         """Its machines went with it."""
         with self._noting:
             machines = list(self._machines.values())
             self._machines.clear()
-        for held in machines:
-            held.end(self.gone)
+        for handle in machines:
+            handle.end(self.gone)
         if not self._started.done():
             self._started.set_exception(SupervisorLost(self.gone))
 
@@ -231,8 +231,8 @@ class SlotSupervisor(SupervisorClient):
         with theirs:
             self._process = _start(theirs.fileno(), overlays)
         super().__init__(ours)
-        told = self._wait_started()
-        self.folder, self.qemu = Path(told["folder"]), str(told["qemu"])
+        message = self._wait_started()
+        self.folder, self.qemu = Path(message["folder"]), str(message["qemu"])
 
     @property
     def pid(self) -> int:

@@ -14,15 +14,15 @@ class Budget:
         """Args: most: bytes for all machines together, 0 = what is free; free: bytes that the host has left."""
         self._most, self._free = most, free
 
-    def admits(self, size: int, held: Iterable[tuple[int, Callable[[], int]]]) -> bool:
+    def admits(self, size: int, machines: Iterable[tuple[int, Callable[[], int]]]) -> bool:
         """Whether one more machine of that size may be started.
 
         Args:
             size: bytes that it may come to use.
-            held: of each running machine: bytes that it may come to use, and what tells those that it uses. That
+            machines: of each running machine: bytes that it may come to use, and what tells those that it uses. That
                 takes a while, so it is asked only where it matters.
         """
-        running = list(held)
+        running = list(machines)
         total, spare = sum(most for most, _ in running), self._free() - size - RESERVE
         if self._most and total + size > self._most:
             return False

@@ -180,5 +180,5 @@ def template_key(image: MachineImage, machine: Machine, host: Host) -> str:
     """
     nowhere = Files(disk="disk", overlay="overlay", memory="memory", below="below", kernel="kernel", initrd="initrd")
     words = arguments(machine, nowhere, monitor=0, incoming=True)
-    told = {"image": image.digest(), "host": [host.qemu, host.processor], "words": words}
-    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+    content = {"image": image.digest(), "host": [host.qemu, host.processor], "words": words}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -109,11 +109,11 @@ class Qemu:
         Raises:
             QemuFailed: QEMU does not say.
         """
-        said = self.ask("human-monitor-command", {"command-line": "info usernet"})
-        found = _FORWARD.search(said if isinstance(said, str) else "")
-        if found is None:
+        reply = self.ask("human-monitor-command", {"command-line": "info usernet"})
+        match = _FORWARD.search(reply if isinstance(reply, str) else "")
+        if match is None:
             raise QemuFailed("QEMU does not say which port leads to its guest")
-        return int(found[1])
+        return int(match[1])
 
     def ask(
         self,

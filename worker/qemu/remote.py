@@ -143,19 +143,19 @@ class RemoteSupervisor(SupervisorClient):
 
     def images(self) -> list[dict[str, Any]]:
         """See `Volumes.images`. Raises SupervisorError."""
-        found: list[dict[str, Any]] = self.told("images", {"op": "images"})
-        return found
+        images: list[dict[str, Any]] = self.told("images", {"op": "images"})
+        return images
 
     def hashes(self, folder: str, names: list[str]) -> dict[str, str]:
         """sha256 by name of files of an image. Raises SupervisorError."""
-        asked = {"op": "hashes", "folder": folder, "names": names}
-        found: dict[str, str] = self.told("hashes", asked, _HASH_SECONDS)
-        return found
+        request = {"op": "hashes", "folder": folder, "names": names}
+        hashes: dict[str, str] = self.told("hashes", request, _HASH_SECONDS)
+        return hashes
 
     def find(self, key: str) -> Template | None:
         """The template of that key. Raises SupervisorError."""
-        found = self.told("template", {"op": "find", "key": key})
-        return None if found is None else _template(found)
+        fields = self.told("template", {"op": "find", "key": key})
+        return None if fields is None else _template(fields)
 
     def templates(self) -> list[Template]:
         """Every whole one. Raises SupervisorError."""
@@ -169,14 +169,14 @@ class RemoteSupervisor(SupervisorClient):
         """See `Volumes.made`. Raises SupervisorError."""
         self.ask({"op": "made", "key": key})
 
-    def keep(self, told: dict[str, Any]) -> Template:
+    def keep(self, fields: dict[str, Any]) -> Template:
         """See `Volumes.keep`. Raises SupervisorError."""
-        return _template(self.told("template", {"op": "keep", **told}, _KEEP_SECONDS))
+        return _template(self.told("template", {"op": "keep", **fields}, _KEEP_SECONDS))
 
 
-def _template(told: Any) -> Template:
+def _template(fields: Any) -> Template:
     """What a supervisor tells of one. Raises SupervisorError: it is none."""
     try:
-        return Template.from_json(told)
+        return Template.from_json(fields)
     except (TypeError, ValueError, KeyError) as error:
         raise SupervisorError(f"the supervisor told of what is no template: {error!r}") from error

@@ -51,7 +51,7 @@ class Running:
         user: number that it runs as; None = ours.
         port: the host's, that leads to the guest API.
         seconds: by phase.
-        told: its end was told.
+        reported: its end was reported.
         overlay: what it writes to its disk, open.
     """
 
@@ -61,7 +61,7 @@ class Running:
     overlay: int = -1
     port: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
-    told: bool = False
+    reported: bool = False
 
 
 class _Opened:
@@ -130,7 +130,7 @@ class Slot:
         self._serial = 0
         self.machines: dict[str, Running] = {}
 
-    def start(self, wanted: Wanted) -> str:
+    def start(self, request: Wanted) -> str:
         """Starts a machine; returns its name when it runs. Its guest may still be booting."""
         user = self._numbers.take() if os.getuid() == 0 else None
         self._serial += 1
@@ -140,7 +140,7 @@ class Slot:
             folder.mkdir(mode=0o700)
             if user is not None:
                 os.chown(folder, user, user)
-            self.machines[folder.name] = self._started(wanted, folder, opened, user)
+            self.machines[folder.name] = self._started(request, folder, opened, user)
         except BaseException:
             self._forget(folder, user)
             raise
@@ -148,19 +148,19 @@ class Slot:
             opened.close()
         return folder.name
 
-    def _started(self, wanted: Wanted, folder: Path, opened: _Opened, user: int | None) -> Running:
-        begun = time.monotonic()
-        files = self._files(wanted, opened)
+    def _started(self, request: Wanted, folder: Path, opened: _Opened, user: int | None) -> Running:
+        start = time.monotonic()
+        files = self._files(request, opened)
         monitor = socket.socketpair()
         try:
             words = arguments(
-                wanted.machine,
+                request.machine,
                 files,
                 monitor=monitor[1].fileno(),
-                secret=wanted.secret,
+                secret=request.secret,
                 forward=self._forward,
-                shared=wanted.kind == MASTER,
-                incoming=wanted.kind == CLONE,
+                shared=request.kind == MASTER,
+                incoming=request.kind == CLONE,
             )
         except BaseException:
             for end in monitor:
@@ -169,10 +169,10 @@ class Slot:
         running = Running(Qemu(words, folder, tuple(opened.fds), monitor, user), folder, user)
         try:
             running.overlay = os.dup(int(Path(files.overlay).name))
-            running.seconds["qemu"] = time.monotonic() - begun
-            running.qemu.restarts = wanted.kind != CLONE
-            if wanted.kind == CLONE:
-                _load(running, wanted.place)
+            running.seconds["qemu"] = time.monotonic() - start
+            running.qemu.restarts = request.kind != CLONE
+            if request.kind == CLONE:
+                _load(running, request.place)
             running.port = running.qemu.port()
         except BaseException:
             _close(running)
@@ -196,17 +196,17 @@ class Slot:
                 running.qemu.ask("stop")
         return running.qemu.look()
 
-    def _files(self, wanted: Wanted, opened: _Opened) -> Files:
-        machine, place = wanted.machine, wanted.place
+    def _files(self, request: Wanted, opened: _Opened) -> Files:
+        machine, place = request.machine, request.place
         blank = empty_overlay(machine.disk_size)
         memory = below = settings = ""
-        disk = self._disk(wanted, opened)
-        if wanted.kind == MASTER:
+        disk = self._disk(request, opened)
+        if request.kind == MASTER:
             memory = opened.writable(template.blank_memory(place, machine.memory_mib * 2**20))
             overlay = opened.named(place / template.DISK, blank)
         else:
             overlay = opened.nameless(self._overlays, blank)
-        if wanted.kind == CLONE:
+        if request.kind == CLONE:
             memory, below = opened.path(place / template.MEMORY), opened.path(place / template.DISK)
         if machine.firmware_vars:
             settings = opened.nameless(self._overlays, Path(machine.firmware_vars).read_bytes())
@@ -222,13 +222,13 @@ class Slot:
         )
 
     @staticmethod
-    def _disk(wanted: Wanted, opened: _Opened) -> str:
+    def _disk(request: Wanted, opened: _Opened) -> str:
         """The golden disk. A template's memory and writes mean nothing on another one than it was made on."""
-        name = opened.path(wanted.machine.disk)
-        if wanted.kind == MASTER:
-            template.note_disk(wanted.place, opened.fds[-1])
-        elif wanted.kind == CLONE and not template.goes_with(wanted.place, opened.fds[-1]):
-            template.give_up(wanted.place)
+        name = opened.path(request.machine.disk)
+        if request.kind == MASTER:
+            template.note_disk(request.place, opened.fds[-1])
+        elif request.kind == CLONE and not template.goes_with(request.place, opened.fds[-1]):
+            template.give_up(request.place)
             raise QemuFailed("the image's disk was changed after the template was made: the template is made anew")
         return name
 
@@ -289,7 +289,7 @@ class Slot:
         running = self.machines.get(name)
         if running is not None:
             # Whatever comes of it: nobody waits for its news any more, and its descriptors may be closed.
-            running.told = True
+            running.reported = True
             _close(running)
             running.qemu.end()
             del self.machines[name]
@@ -345,7 +345,7 @@ def _take_picture(qemu: Qemu, memory: int) -> None:
 
 def _load(running: Running, place: Path) -> None:
     """Brings a clone to where its template stopped, and lets it run on."""
-    begun = time.monotonic()
+    start = time.monotonic()
     qemu = running.qemu
     _ignore_shared(qemu)
     with (place / template.STATE).open("rb") as state:
@@ -353,7 +353,7 @@ def _load(running: Running, place: Path) -> None:
     qemu.ask("migrate-incoming", {"uri": "fd:state"})
     _migrated(qemu, _LOAD_SECONDS)
     qemu.ask("cont")
-    running.seconds["state"] = time.monotonic() - begun
+    running.seconds["state"] = time.monotonic() - start
 
 
 def _ignore_shared(qemu: Qemu) -> None:

@@ -89,11 +89,11 @@ class Supervisor:
         self._operations: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
             "start": self._start,
             "freeze": self._freeze,
-            "picture": lambda asked: {"png": self._slot.picture(str(asked["machine"]))},
-            "memory": lambda asked: {"bytes": self._slot.private_bytes(str(asked["machine"]))},
+            "picture": lambda message: {"png": self._slot.picture(str(message["machine"]))},
+            "memory": lambda message: {"bytes": self._slot.private_bytes(str(message["machine"]))},
             "end": self._end,
             "stop": self._stop,
-            "host": lambda asked: {"host": self._facts(str(asked.get("accelerator", AUTO)))},
+            "host": lambda message: {"host": self._facts(str(message.get("accelerator", AUTO)))},
             **(_about(volumes, self._done) if volumes is not None else {}),
         }
 
@@ -119,7 +119,7 @@ class Supervisor:
             for each in (who, *(self._door.sockets() if self._door is not None else ())):
                 selector.register(each, selectors.EVENT_READ)
             for running in self._slot.machines.values():
-                if not running.told:
+                if not running.reported:
                     for source in (running.qemu.pid_fd, running.qemu.qmp, running.qemu.words_fd):
                         selector.register(source, selectors.EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select(_LOOK_SECONDS)]
@@ -141,8 +141,8 @@ class Supervisor:
 
     def _look(self) -> None:
         for name, running in self._slot.machines.items():
-            if not running.told and (why := self._slot.look(name)):
-                running.told = True
+            if not running.reported and (why := self._slot.look(name)):
+                running.reported = True
                 self._tell({"event": "gone", "machine": name, "why": why})
 
     def _hear(self) -> None:
@@ -178,21 +178,21 @@ class Supervisor:
 
     # ---- what can be asked
 
-    def _start(self, asked: dict[str, Any]) -> dict[str, Any]:
-        wanted = Wanted(
-            kind=str(asked["kind"]),
-            machine=Machine.from_json(asked["machine"]),
-            secret=str(asked.get("secret", "")),
-            place=Path(asked.get("place", "")),
+    def _start(self, message: dict[str, Any]) -> dict[str, Any]:
+        request = Wanted(
+            kind=str(message["kind"]),
+            machine=Machine.from_json(message["machine"]),
+            secret=str(message.get("secret", "")),
+            place=Path(message.get("place", "")),
         )
-        name = self._slot.start(wanted)
+        name = self._slot.start(request)
         running = self._slot.machines[name]
         return {"machine": name, "port": running.port, "seconds": running.seconds, "pid": running.qemu.pid}
 
-    def _freeze(self, asked: dict[str, Any]) -> dict[str, Any]:
-        begun = time.monotonic()
-        self._done(SYNC, self._slot.freeze(str(asked["machine"]), Path(asked["place"])))
-        return {"seconds": {"freeze": time.monotonic() - begun}}
+    def _freeze(self, message: dict[str, Any]) -> dict[str, Any]:
+        start = time.monotonic()
+        self._done(SYNC, self._slot.freeze(str(message["machine"]), Path(message["place"])))
+        return {"seconds": {"freeze": time.monotonic() - start}}
 
     def _facts(self, accelerator: str) -> dict[str, Any]:
         """Measured once for each worker."""
@@ -200,8 +200,8 @@ class Supervisor:
             self._host = facts(accelerator)
         return self._host
 
-    def _end(self, asked: dict[str, Any]) -> dict[str, Any]:
-        self._slot.end(str(asked["machine"]))
+    def _end(self, message: dict[str, Any]) -> dict[str, Any]:
+        self._slot.end(str(message["machine"]))
         return {}
 
     def _stop(self, _asked: dict[str, Any]) -> dict[str, Any]:
@@ -213,10 +213,10 @@ class Supervisor:
 def qemu_version() -> str:
     """The first line of what QEMU says of itself; empty where there is none."""
     try:
-        said = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, timeout=10, check=True)
+        result = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return said.stdout.partition("\n")[0].strip()
+    return result.stdout.partition("\n")[0].strip()
 
 
 def _about(
@@ -224,24 +224,24 @@ def _about(
 ) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
     """What can be asked of a pod's volumes. Args: done: does a chore."""
 
-    def hashes(asked: dict[str, Any]) -> dict[str, Any]:
-        names = [str(each) for each in asked["names"]]
-        found = done(HASH, volumes.files(str(asked["folder"]), names))
-        return {"hashes": dict(zip(names, found, strict=True))}
+    def hashes(message: dict[str, Any]) -> dict[str, Any]:
+        names = [str(each) for each in message["names"]]
+        digests = done(HASH, volumes.files(str(message["folder"]), names))
+        return {"hashes": dict(zip(names, digests, strict=True))}
 
-    def made(asked: dict[str, Any]) -> dict[str, Any]:
-        volumes.made(str(asked["key"]))
+    def note_made(message: dict[str, Any]) -> dict[str, Any]:
+        volumes.made(str(message["key"]))
         return {}
 
     names = ("key", "place", "image", "screen", "secret", "seconds", "why_emulated")
     return {
         "images": lambda _: {"images": volumes.images()},
         "hashes": hashes,
-        "find": lambda asked: {"template": volumes.find(str(asked["key"]))},
+        "find": lambda message: {"template": volumes.find(str(message["key"]))},
         "templates": lambda _: {"templates": volumes.all()},
-        "make": lambda asked: {"place": volumes.make(str(asked["key"]))},
-        "made": made,
-        "keep": lambda asked: {"template": volumes.keep({name: asked[name] for name in names if name in asked})},
+        "make": lambda message: {"place": volumes.make(str(message["key"]))},
+        "made": note_made,
+        "keep": lambda message: {"template": volumes.keep({name: message[name] for name in names if name in message})},
     }
 
 

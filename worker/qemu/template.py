@@ -37,8 +37,8 @@ def goes_with(place: Path, fd: int) -> bool:
 
 def _disk(fd: int) -> dict[str, int]:
     """Of a file that is never written to. Its inode's number is no part: another pod's mount may have another one."""
-    found = os.fstat(fd)
-    return {"size": found.st_size, "mtime_ns": found.st_mtime_ns}
+    info = os.fstat(fd)
+    return {"size": info.st_size, "mtime_ns": info.st_mtime_ns}
 
 
 def give_up(place: Path) -> None:

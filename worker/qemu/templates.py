@@ -47,10 +47,10 @@ class Template:
         return {**asdict(self), "place": str(self.place)}
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Self:
+    def from_json(cls, fields: Mapping[str, Any]) -> Self:
         """From the wire. Raises TypeError, ValueError or KeyError if it is none."""
-        width, height = told["screen"]
-        return cls(**{**told, "place": Path(told["place"]), "screen": (int(width), int(height))})
+        width, height = fields["screen"]
+        return cls(**{**fields, "place": Path(fields["place"]), "screen": (int(width), int(height))})
 
 
 class Templates:
@@ -64,18 +64,18 @@ class Templates:
         """The template of that key; None if there is none, or it is damaged."""
         place = self._folder / key
         try:
-            told = json.loads((place / ABOUT).read_text())
-            found = Template.from_json({**told, "place": place})
+            fields = json.loads((place / ABOUT).read_text())
+            template = Template.from_json({**fields, "place": place})
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return found if found.key == key and _sizes(place) == dict(found.sizes) else None
+        return template if template.key == key and _sizes(place) == dict(template.sizes) else None
 
     def all(self) -> list[Template]:
         """Every whole one."""
         if not self._folder.is_dir():
             return []
-        found = (self.find(each.name) for each in sorted(self._folder.iterdir()) if (each / ABOUT).is_file())
-        return [each for each in found if each is not None]
+        templates = (self.find(each.name) for each in sorted(self._folder.iterdir()) if (each / ABOUT).is_file())
+        return [each for each in templates if each is not None]
 
     @contextlib.contextmanager
     def making(self, key: str, *, wait: bool = True) -> Iterator[Path]:
@@ -98,7 +98,7 @@ class Templates:
             finally:
                 shutil.rmtree(place, ignore_errors=True)
 
-    def keep(self, place: Path, *, key: str, image: str, screen: tuple[int, int], **told: Any) -> Template:
+    def keep(self, place: Path, *, key: str, image: str, screen: tuple[int, int], **fields: Any) -> Template:
         """Gives what was made its name. Must be called within `making`.
 
         Args:
@@ -106,21 +106,21 @@ class Templates:
             key: as in Template, like the others.
             image: name of the image.
             screen: width and height in pixels.
-            **told: the rest of Template, but for `sizes`.
+            **fields: the rest of Template, but for `sizes`.
 
         Raises:
             OSError: it cannot be written.
         """
-        made = Template(place=place, key=key, image=image, screen=screen, sizes=_sizes(place), **told)
+        template = Template(place=place, key=key, image=image, screen=screen, sizes=_sizes(place), **fields)
         about = place / ABOUT
         about.touch(mode=0o600)
-        about.write_text(json.dumps({**made.to_json(), "place": ""}, indent=2) + "\n")
+        about.write_text(json.dumps({**template.to_json(), "place": ""}, indent=2) + "\n")
         with about.open("rb") as written:
             os.fsync(written.fileno())
         final = self._folder / key
         shutil.rmtree(final, ignore_errors=True)
         place.rename(final)
-        return Template(**{**asdict(made), "place": final})
+        return Template(**{**asdict(template), "place": final})
 
     def remove(self, template: Template) -> None:
         """Removes one; clones that run go on, since they have its files open."""

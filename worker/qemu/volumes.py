@@ -37,8 +37,8 @@ class Volumes:
 
     def find(self, key: str) -> dict[str, Any] | None:
         """The template of that key as JSON; None if there is none."""
-        found = self._templates.find(key)
-        return None if found is None else found.to_json()
+        template = self._templates.find(key)
+        return None if template is None else template.to_json()
 
     def all(self) -> list[dict[str, Any]]:
         """Every whole template."""
@@ -60,14 +60,14 @@ class Volumes:
         if stack is not None:
             stack.close()
 
-    def keep(self, told: dict[str, Any]) -> dict[str, Any]:
+    def keep(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Gives what was made its name, and removes those that it replaces; as `Templates.keep` takes it."""
-        if told["key"] not in self._making:
+        if fields["key"] not in self._making:
             raise ValueError("nobody makes that template here")
-        width, height = told.pop("screen")
-        kept = self._templates.keep(Path(told.pop("place")), screen=(int(width), int(height)), **told)
-        self._templates.replace(kept)
-        return kept.to_json()
+        width, height = fields.pop("screen")
+        template = self._templates.keep(Path(fields.pop("place")), screen=(int(width), int(height)), **fields)
+        self._templates.replace(template)
+        return template.to_json()
 
     def close(self) -> None:
         """Gives up what is being made."""

@@ -266,17 +266,17 @@ class Dispatcher:
         if worker_id is None or number < 1:
             return False
         asked_at = time.monotonic()
-        found = self._database.once(lambda session: claims.claim_many(session, worker_id, provider, number))
-        for at, claim in enumerate(found):
+        batch = self._database.once(lambda session: claims.claim_many(session, worker_id, provider, number))
+        for at, claim in enumerate(batch):
             ticket = Ticket(claim.lease_id, provider)
             try:
                 self._set_to_work(Hold(ticket, self._works.settings.lease_seconds, since=asked_at), claim)
             except Exception as error:
                 logger.exception("a slot could not be set to work")
-                self._hand_back(found[at:], f"its worker could not begin it: {error}")
+                self._hand_back(batch[at:], f"its worker could not begin it: {error}")
                 self._rest(provider, could_open=False)
                 return False
-        return bool(found)
+        return bool(batch)
 
     def _set_to_work(self, hold: Hold, claim: Claim) -> None:
         self._holds.add(hold)
@@ -297,9 +297,9 @@ class Dispatcher:
             self._holds.remove(hold)
             raise
 
-    def _hand_back(self, found: Sequence[Claim], why: str) -> None:
+    def _hand_back(self, batch: Sequence[Claim], why: str) -> None:
         """Their attempts are lost to the cluster, before any began; where it cannot be told, by their silence."""
-        for claim in found:
+        for claim in batch:
             try:
                 self._database.once(partial(claims.release_lease, lease_id=claim.lease_id, reason=why))
             except DeskarenaError as error:

@@ -89,13 +89,13 @@ class Heart:
         worker_id = self._worker_id
         if worker_id is None:
             return
-        held, sent_at = self._holds.all(), time.monotonic()
+        holds, sent_at = self._holds.all(), time.monotonic()
         try:
-            ours, cancelled = self._database.once(lambda session: _ask(session, worker_id, held))
+            ours, cancelled = self._database.once(lambda session: _ask(session, worker_id, holds))
         except NotFound as error:
             logger.warning("%s: registering again", error.message)
             self._worker_id, ours, cancelled = None, set(), {}
-        for hold in held:
+        for hold in holds:
             lease_id = hold.ticket.lease_id
             if lease_id not in ours:
                 hold.stop(LeaseLost("the lease was taken over: the database had no heartbeat in time"))
@@ -105,11 +105,11 @@ class Heart:
                 hold.stop(Cancelled("the run was cancelled"), only=cancelled[lease_id])
 
 
-def _ask(session: Session, worker_id: UUID, held: list[Hold]) -> tuple[set[UUID], dict[UUID, Fence]]:
+def _ask(session: Session, worker_id: UUID, holds: list[Hold]) -> tuple[set[UUID], dict[UUID, Fence]]:
     """Leases that are still ours, and of each whose run was cancelled the attempt that is to stop."""
-    waits = {hold.ticket.lease_id: words for hold in held if (words := hold.waits())}
-    ours = claims.worker_heartbeat(session, worker_id, [hold.ticket.lease_id for hold in held], waits)
-    fences = {hold.ticket.lease_id: hold.fence for hold in held if hold.ticket.lease_id in ours}
+    waits = {hold.ticket.lease_id: words for hold in holds if (words := hold.waits())}
+    ours = claims.worker_heartbeat(session, worker_id, [hold.ticket.lease_id for hold in holds], waits)
+    fences = {hold.ticket.lease_id: hold.fence for hold in holds if hold.ticket.lease_id in ours}
     return ours, {lease: fence for lease, fence in fences.items() if fence is not None and _cancelled(session, fence)}
 
 

@@ -36,9 +36,9 @@ class Troubles(Rounds):
         """Once. Raises Unavailable: the database is away."""
         for each in self._providers:
             cluster, troubles = each.cluster, each.troubles()
-            at, told = self._told.get(cluster, (0.0, {}))
+            at, previous = self._told.get(cluster, (0.0, {}))
             again = not at or time.monotonic() - at >= AGAIN_SECONDS
-            if not cluster or troubles is None or (troubles == told and not again):
+            if not cluster or troubles is None or (troubles == previous and not again):
                 continue
             work = partial(note_troubles, cluster=cluster, provider=each.name, troubles=troubles)
             if self._database.once(work):

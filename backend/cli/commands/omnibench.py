@@ -58,7 +58,7 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
     from backend.domain.errors import Invalid
     from backend.domain.omnibench.compose import compose
     from backend.domain.omnibench.consistency import problems
-    from backend.domain.omnibench.instructions import told
+    from backend.domain.omnibench.instructions import task_of
 
     _check_free(out)
     try:
@@ -66,7 +66,7 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
         subtasks = read_pool(root, [])
         pairs: list[tuple[GraphTask, Composed]] = []
         for composition in compose(subtasks, _wanted(capability or [], level or []), seed=seed):
-            task = told(composition, f"{len(pairs) + 1:05d}", subtasks, orders=orders)
+            task = task_of(composition, f"{len(pairs) + 1:05d}", subtasks, orders=orders)
             if not problems(task, subtasks):  # Two subtasks with the same words cannot be told apart.
                 pairs.append((task, composition))
             if len(pairs) == tasks:

@@ -66,7 +66,7 @@ def _verdict(
         reasons = [check for check in lacks if check.state is not State.UNTRIED] or lacks
         return Verdict(name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in reasons))
     poor = "; ".join(check.means for check in _failed(WANTED.get(name, ()), checks))
-    slots = counted(room, needs.get(name, Need()), wanted=slot_limit) if name in HERE else None
+    slots = counted(room, needs.get(name, Need()), slot_limit=slot_limit) if name in HERE else None
     if slots is not None and not slots.number and slot_limit != 0:
         return Verdict(name=name, works=False, reason=f"no slot for it: {slots.reason}")
     return Verdict(name=name, works=True, reason=poor, slots=slots)

@@ -64,9 +64,9 @@ def asks_for_today(prompts: tuple[str, ...]) -> bool:
 def age_days(prompts: tuple[str, ...]) -> int | None:
     """How many days ago the file was last changed, if the description says so."""
     for prompt in prompts:
-        said = re.search(r"修改时间为(今天|昨天|(\d{1,4})天前)", prompt)
-        if said:
-            return int(said.group(2)) if said.group(2) else _AGES[said.group(1)]
+        age = re.search(r"修改时间为(今天|昨天|(\d{1,4})天前)", prompt)
+        if age:
+            return int(age.group(2)) if age.group(2) else _AGES[age.group(1)]
     return None
 
 

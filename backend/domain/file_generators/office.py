@@ -44,19 +44,19 @@ def document(prose: Prose) -> bytes:
     """A .docx: title, headed sections, fields, numbered items."""
     from docx import Document
 
-    made = Document()
-    made.add_heading(prose.title, 0)
+    docx = Document()
+    docx.add_heading(prose.title, 0)
     for heading, paragraphs in prose.sections:
         if heading:
-            made.add_heading(heading, 1)
+            docx.add_heading(heading, 1)
         for paragraph in paragraphs:
-            made.add_paragraph(paragraph)
+            docx.add_paragraph(paragraph)
     for name, value in prose.fields:
-        made.add_paragraph(f"{name}：{value}")
+        docx.add_paragraph(f"{name}：{value}")
     for item in prose.items:
-        made.add_paragraph(item)
+        docx.add_paragraph(item)
     out = io.BytesIO()
-    made.save(out)
+    docx.save(out)
     return _fixed(out.getvalue())
 
 

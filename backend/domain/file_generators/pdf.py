@@ -55,13 +55,13 @@ def pdf(lines: Sequence[str], pages: int = 1) -> bytes:
 
 
 def _wrapped(line: str) -> list[str]:
-    found, width, start = [], 0, 0
+    lines, width, start = [], 0, 0
     for place, char in enumerate(line):
         width += 1 if char.isascii() else 2
         if width > 2 * _WIDEST:
-            found.append(line[start:place])
+            lines.append(line[start:place])
             start, width = place, 1 if char.isascii() else 2
-    return [*found, line[start:]]
+    return [*lines, line[start:]]
 
 
 def _content(lines: Sequence[str]) -> bytes:

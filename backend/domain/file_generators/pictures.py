@@ -38,8 +38,8 @@ def picture(prompt: str, name: str, form: str, seed: str) -> bytes:
     weight = _WEIGHT.search(prompt)
     if weight is None:
         return out.getvalue()
-    wanted = int(weight.group(1)) * (10**3 if weight.group(2).upper() == "KB" else 10**6)
-    return _padded(out.getvalue(), min(wanted, MAX_BYTES), form, Random(f"{seed}/padding"))
+    file_size = int(weight.group(1)) * (10**3 if weight.group(2).upper() == "KB" else 10**6)
+    return _padded(out.getvalue(), min(file_size, MAX_BYTES), form, Random(f"{seed}/padding"))
 
 
 def _usual(prompt: str) -> tuple[int, int]:
@@ -119,9 +119,9 @@ def _texture(pen: "ImageDraw", size: tuple[int, int], random: Random) -> None:
         pen.ellipse((x, y, x + far, y + far), fill=fill)
 
 
-def _padded(data: bytes, wanted: int, form: str, random: Random) -> bytes:
+def _padded(data: bytes, file_size: int, form: str, random: Random) -> bytes:
     """The same picture in a file of that size: padding goes where viewers look past it, a comment."""
-    missing = wanted - len(data)
+    missing = file_size - len(data)
     if form == "PNG":
         if missing < 12:  # noqa: PLR2004 - length, name and sum of a chunk
             return data

@@ -91,8 +91,8 @@ def number_of_rows(prompt: str) -> int | None:
     if daily:
         return max(0, min(MAX_ROWS, 30 * (int(daily.group(2)) - int(daily.group(1)) + 1)))
     before = re.split(r"其中|确保", prompt, maxsplit=1)[0]
-    found = _TOTAL.search(prompt) or _ROWS.search(before)
-    return min(int(found.group(1)), MAX_ROWS) if found else None
+    match = _TOTAL.search(prompt) or _ROWS.search(before)
+    return min(int(match.group(1)), MAX_ROWS) if match else None
 
 
 def table_of(prompt: str, like: str = "") -> Table:
@@ -128,17 +128,17 @@ def table_of(prompt: str, like: str = "") -> Table:
 
 def _rows(columns: list[Column], prompt: str) -> int:
     """As many as are asked for, else one for each value of a leading column, and never fewer than are counted."""
-    asked = number_of_rows(prompt)
-    if asked is None:
-        asked = len(columns[0].choices) if columns[0].choices and len(columns) <= _PAIR else DEFAULT_ROWS
-    return min(MAX_ROWS, max(asked, *(sum(column.counts.values()) for column in columns)))
+    rows = number_of_rows(prompt)
+    if rows is None:
+        rows = len(columns[0].choices) if columns[0].choices and len(columns) <= _PAIR else DEFAULT_ROWS
+    return min(MAX_ROWS, max(rows, *(sum(column.counts.values()) for column in columns)))
 
 
 def _columns(prompt: str) -> list[Column]:
     notes: list[str] = []
 
-    def keep(found: "re.Match[str]") -> str:
-        notes.append(found.group(1) or found.group(2) or "")
+    def keep(match: "re.Match[str]") -> str:
+        notes.append(match.group(1) or match.group(2) or "")
         return f"\x00{len(notes) - 1}\x00"
 
     plain = _NOTE.sub(keep, prompt)
@@ -146,7 +146,7 @@ def _columns(prompt: str) -> list[Column]:
         columns = [_column(name, notes) for name in names]
         columns = [column for column in columns if column.name][:MAX_COLUMNS]
         if len(columns) > 1 or (columns and "列" in prompt):
-            added = [_column(found.group(1), notes) for pattern in _APPENDED if (found := pattern.search(plain))]
+            added = [_column(match.group(1), notes) for pattern in _APPENDED if (match := pattern.search(plain))]
             return _unique([*(one for column in columns for one in _spread(column)), *added])
     return []
 
@@ -166,10 +166,10 @@ def _special(plain: str, notes: list[str]) -> Iterator[list[str]]:
 
 
 def _marked(plain: str, pattern: "re.Pattern[str]") -> list[str]:
-    found = pattern.search(plain)
-    if found is None:
+    match = pattern.search(plain)
+    if match is None:
         return []
-    text = found.group(1)
+    text = match.group(1)
     # "含有 X 的表格": what stands before the list belongs to it no more.
     text = re.split(r"(?:包含|包括|其中|数据，|：|:)", text)[-1]
     return [name for name in re.split(r"[、,，]|和(?!鲸)|与", text) if name.strip()]
@@ -199,13 +199,13 @@ def _listed(note: str) -> tuple[str, ...]:
 
 def _choices(column: Column, prompt: str) -> tuple[str, ...]:
     """Values that the description gives a column elsewhere: `部门包括A、B`, `Region列包含East、West`."""
-    found = re.search(rf"{re.escape(column.name)}(?:列|值)?(?:包括|包含|为)[：:]?([^；;。，]*[、][^；;。，]*)", prompt)
-    if found is None:
+    match = re.search(rf"{re.escape(column.name)}(?:列|值)?(?:包括|包含|为)[：:]?([^；;。，]*[、][^；;。，]*)", prompt)
+    if match is None:
         span = re.search(rf"{re.escape(column.name)}值为([A-Z])-([A-Z])", prompt)
         return tuple(map(chr, range(ord(span.group(1)), ord(span.group(2)) + 1))) if span else ()
-    for value, number in re.findall(r"([^、（）()]+)[（(](\d+)[人行条][）)]", found.group(1)):
+    for value, number in re.findall(r"([^、（）()]+)[（(](\d+)[人行条][）)]", match.group(1)):
         column.counts[value] = int(number)
-    values = [_NOTE.sub("", re.sub(_QUOTES, "", one)) for one in found.group(1).split("、")]
+    values = [_NOTE.sub("", re.sub(_QUOTES, "", one)) for one in match.group(1).split("、")]
     values = [re.sub(r"等.*$", "", value).strip() for value in values]
     return tuple(value for value in values if value and len(value) <= _LONGEST_VALUE)
 
@@ -213,12 +213,12 @@ def _choices(column: Column, prompt: str) -> tuple[str, ...]:
 def _count(columns: list[Column], prompt: str) -> None:
     """`至少5行为X`: so many rows have it, in the column that such a value belongs to."""
     for pattern in _COUNTED:
-        for found in pattern.finditer(prompt):
-            said = found.groupdict()
-            value = re.sub(r"(?<=.)(?:员工|数据|类别|部门|记录|的).*$", "", said["value"].strip())
-            column = _owner(columns, said.get("column") or "", value)
+        for match in pattern.finditer(prompt):
+            groups = match.groupdict()
+            value = re.sub(r"(?<=.)(?:员工|数据|类别|部门|记录|的).*$", "", groups["value"].strip())
+            column = _owner(columns, groups.get("column") or "", value)
             if column is not None and 0 < len(value) <= _LONGEST_VALUE:
-                column.counts.setdefault(value, min(int(said.get("n") or _SEVERAL), MAX_ROWS))
+                column.counts.setdefault(value, min(int(groups.get("n") or _SEVERAL), MAX_ROWS))
     for value in quoted(prompt):
         column = _owner(columns, "", value) if re.search(rf"包含{_QUOTES}{re.escape(value)}", prompt) else None
         if column is not None and value not in [one.name for one in columns]:
@@ -237,8 +237,8 @@ def _owner(columns: list[Column], name: str, value: str) -> Column | None:
     for column in columns:
         if column.name == name or value in column.choices:
             return column
-    wanted = {"部": "部门", "团队": "部门", "科学": "部门", "用品": "类别", "VIP": "等级", "Chen": "姓名", "期": "状态"}
-    for end, part in wanted.items():
+    ends = {"部": "部门", "团队": "部门", "科学": "部门", "用品": "类别", "VIP": "等级", "Chen": "姓名", "期": "状态"}
+    for end, part in ends.items():
         if value.endswith(end):
             return next((column for column in columns if part in column.name), None)
     return None

@@ -57,10 +57,10 @@ class Prose:
 
     def lines(self) -> list[str]:
         """All of it as lines, the title first."""
-        found = [self.title]
+        lines = [self.title]
         for heading, paragraphs in self.sections:
-            found += [*([heading] if heading else []), *paragraphs]
-        return [*found, *(f"{name}：{value}" for name, value in self.fields), *self.items]
+            lines += [*([heading] if heading else []), *paragraphs]
+        return [*lines, *(f"{name}：{value}" for name, value in self.fields), *self.items]
 
 
 def prose_of(prompts: Sequence[str], name: str, seed: str) -> Prose:
@@ -71,15 +71,15 @@ def prose_of(prompts: Sequence[str], name: str, seed: str) -> Prose:
     title = (titled.group(1) or titled.group(2)) if titled else name.rsplit(".", 1)[0].replace("_", " ")
     pages = _PAGES.search(prompt)
     headings = _headings(prompt)
-    said = [text for text in quoted(prompt) if text != title and text not in headings]
+    quotes = [text for text in quoted(prompt) if text != title and text not in headings]
     fields = _fields(prompt, name)
     sections: list[tuple[str, tuple[str, ...]]] = [(one, (random.choice(_SENTENCES),)) for one in headings]
-    sections.append(("", tuple(_paragraphs(prompt, said, random))))
+    sections.append(("", tuple(_paragraphs(prompt, quotes, random))))
     return Prose(
         title=title,
         sections=tuple(sections),
         fields=tuple(fields),
-        items=tuple(_items(prompt, said, random)),
+        items=tuple(_items(prompt, quotes, random)),
         pages=min(20, int(pages.group(1))) if pages else 1,
     )
 
@@ -88,10 +88,10 @@ def _headings(prompt: str) -> list[str]:
     named = [text for text in quoted(prompt) if re.search(rf"[‘“'](?:{re.escape(text)})[’”'](?:章节|部分)", prompt)]
     listed = _HEADINGS.search(prompt)
     words = re.split(r"[、和]", listed.group(1)) if listed else []
-    kept = [re.sub(r"等.*$|的.*$", "", word).strip() for word in words if not re.search(r"^\d|列|字段", word)]
-    kept = kept if "结构" in prompt else [word for word in kept if not re.search(r"标题|正文|文字", word)]
+    titles = [re.sub(r"等.*$|的.*$", "", word).strip() for word in words if not re.search(r"^\d|列|字段", word)]
+    titles = titles if "结构" in prompt else [word for word in titles if not re.search(r"标题|正文|文字", word)]
     clauses = list(_CLAUSES) if "劳动合同" in prompt else []
-    return list(dict.fromkeys([*named, *(word for word in kept if 1 < len(word) <= _LONGEST_HEADING), *clauses]))[:12]
+    return list(dict.fromkeys([*named, *(word for word in titles if 1 < len(word) <= _LONGEST_HEADING), *clauses]))[:12]
 
 
 def _fields(prompt: str, name: str) -> list[tuple[str, str]]:
@@ -109,22 +109,22 @@ def _fields(prompt: str, name: str) -> list[tuple[str, str]]:
     return list(dict.fromkeys([*pairs, *blank, *people]))[:30]
 
 
-def _paragraphs(prompt: str, said: Sequence[str], random: Random) -> list[str]:
+def _paragraphs(prompt: str, quotes: Sequence[str], random: Random) -> list[str]:
     dollars = re.findall(r"\d[\d,]*美元", prompt)
-    found = [f"付款条款：甲方应支付 {amount}。" for amount in dollars]
-    found += [text for text in said if not text.endswith(("：", ":"))]
-    found += [f"{random.choice(_SENTENCES)[:-1]}：{place}。" for place in _PLACEHOLDER.findall(prompt)]
-    found += [f"图片引用：{link}" for link in _LINKS] if "链接" in prompt else []
-    wanted = 3 if re.search(r"三段", prompt) else 2
-    return [*found, *(random.choice(_SENTENCES) for _ in range(wanted))]
+    paragraphs = [f"付款条款：甲方应支付 {amount}。" for amount in dollars]
+    paragraphs += [text for text in quotes if not text.endswith(("：", ":"))]
+    paragraphs += [f"{random.choice(_SENTENCES)[:-1]}：{place}。" for place in _PLACEHOLDER.findall(prompt)]
+    paragraphs += [f"图片引用：{link}" for link in _LINKS] if "链接" in prompt else []
+    number = 3 if re.search(r"三段", prompt) else 2
+    return [*paragraphs, *(random.choice(_SENTENCES) for _ in range(number))]
 
 
-def _items(prompt: str, said: Sequence[str], random: Random) -> list[str]:
+def _items(prompt: str, quotes: Sequence[str], random: Random) -> list[str]:
     """A numbered list where so many tasks, remarks or milestones are asked for."""
     if not re.search(r"反馈|行动项|待办|任务", prompt):
         return []
     number = min(50, number_of_rows(prompt) or _listed(prompt))
-    remarks = [text for text in said if len(text) >= _SHORTEST_REMARK] if "反馈" in prompt else []
+    remarks = [text for text in quotes if len(text) >= _SHORTEST_REMARK] if "反馈" in prompt else []
     kinds = (
         [*remarks, *_REMARKS]
         if "反馈" in prompt
@@ -132,12 +132,12 @@ def _items(prompt: str, said: Sequence[str], random: Random) -> list[str]:
     )
     team = re.search(r"(\d{1,3})条分配给[‘“']([^’”']+)[’”']", prompt)
     owners = [team.group(2)] * min(number, int(team.group(1))) if team else []
-    found = []
+    items = []
     for row in range(number):
         owner = owners[row] if row < len(owners) else random.choice(NAMES)
         text = kinds[row % len(kinds)]
-        found.append(f"{row + 1}. {text}" + ("" if "反馈" in prompt else f"（负责人：{owner}）"))
-    return found
+        items.append(f"{row + 1}. {text}" + ("" if "反馈" in prompt else f"（负责人：{owner}）"))
+    return items
 
 
 def _listed(prompt: str) -> int:

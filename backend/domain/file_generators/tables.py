@@ -77,12 +77,12 @@ def _derive(names: Sequence[str], columns: list[list[Value]], seed: str) -> None
             columns[names.index("已支出")] = spent
 
 
-def _sum_to(wanted: int, columns: list[list[Value]]) -> None:
+def _sum_to(total: int, columns: list[list[Value]]) -> None:
     """Makes the last column of numbers add up to that."""
     for column in reversed(columns):
         if column and all(_is_number(value) for value in column):
-            part = wanted // len(column)
-            column[:] = [part] * (len(column) - 1) + [wanted - part * (len(column) - 1)]
+            part = total // len(column)
+            column[:] = [part] * (len(column) - 1) + [total - part * (len(column) - 1)]
             return
 
 

@@ -118,12 +118,12 @@ def plain(prompt: str, prose: Prose, seed: str) -> bytes:
 
 
 def _numbers(prompt: str, seed: str) -> Sequence[str]:
-    asked = re.search(r"(\d{1,3})个中文?手机号(?:（([\d/]+)开头）)?", prompt)
-    if asked is None:
+    match = re.search(r"(\d{1,3})个中文?手机号(?:（([\d/]+)开头）)?", prompt)
+    if match is None:
         return ()
     random = Random(seed)
-    begin = (asked.group(2) or "138").split("/")
-    good = [f"{begin[n % len(begin)]}{random.randrange(10**8):08d}" for n in range(min(200, int(asked.group(1))))]
+    begin = (match.group(2) or "138").split("/")
+    good = [f"{begin[n % len(begin)]}{random.randrange(10**8):08d}" for n in range(min(200, int(match.group(1))))]
     wrong = ["12345", "138-0000", "0000000000", "9991234567x"] if "无效" in prompt else []
     lines = [f"联系人{n + 1}: {number}" for n, number in enumerate([*good, *wrong])]
     random.shuffle(lines)

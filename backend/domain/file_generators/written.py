@@ -81,17 +81,17 @@ def write(file_type: str, order: Order, client: ModelClient, model: str) -> byte
     form = _TABLE if file_type in _TABLES else _TEXT
     prompts = "\n".join(f"- {prompt}" for prompt in order.prompts)
     like = f"'The same as above' means: {order.like}\n" if order.like else ""
-    asked = _ASK.format(name=order.name, file_type=file_type, prompts=prompts, like=like, form=form)
-    message = Message(role="user", parts=(Part(text=asked),))
+    question = _ASK.format(name=order.name, file_type=file_type, prompts=prompts, like=like, form=form)
+    message = Message(role="user", parts=(Part(text=question),))
     reply = client.complete(ModelRequest(model=model, messages=(message,), temperature=0.0, max_tokens=MAX_TOKENS))
     return _MAKE[file_type](_object(reply.text))
 
 
 def _object(text: str) -> object:
     """The JSON object in an answer, also where it stands in a fence."""
-    found = re.search(r"\{.*\}", text, re.DOTALL)
+    match = re.search(r"\{.*\}", text, re.DOTALL)
     try:
-        return json.loads(found.group() if found else text)
+        return json.loads(match.group() if match else text)
     except (ValueError, RecursionError) as error:
         raise Invalid(f"the model's answer is no JSON: {error}") from error
 

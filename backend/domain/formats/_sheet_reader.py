@@ -219,7 +219,7 @@ def _plain(text: bytes) -> str:
     if "&" not in words:
         return words
     if "&#" in words:
-        words = re.sub(r"&#(x?)([0-9A-Fa-f]{1,6});", lambda found: chr(int(found[2], 16 if found[1] else 10)), words)
+        words = re.sub(r"&#(x?)([0-9A-Fa-f]{1,6});", lambda match: chr(int(match[2], 16 if match[1] else 10)), words)
     return unescape(words, _ENTITIES)
 
 

@@ -83,7 +83,7 @@ def widgets(xml: str) -> list[Widget]:
     except (ParseError, DefusedXmlException, ValueError) as error:
         raise Invalid(f"the accessibility tree cannot be read: {error}") from error
     if _local(root.tag) == _WINDOWS_ROOT:
-        return [one for window in root for one in _walk(window, _window(window), seen="visible")]
+        return [one for window in root for one in _walk(window, _window(window), visible_state="visible")]
     return list(_walk(root, _Place()))
 
 
@@ -94,12 +94,12 @@ def _window(element: Element) -> _Place:
     return _Place(app=_local(element.tag), windows=(name,), active=active)
 
 
-def _walk(element: Element, place: _Place, seen: str = "showing") -> Iterator[Widget]:
-    """An element and all below it. `seen`: the attribute of what shows."""
+def _walk(element: Element, place: _Place, visible_state: str = "showing") -> Iterator[Widget]:
+    """An element and all below it. `visible_state`: the attribute of what shows."""
     values = {_local(key): value for key, value in element.attrib.items()}
     role, name = _local(element.tag), values.get("name", "")
     states = frozenset(key for key, value in values.items() if value == "true" and key != "name")
-    if seen in states:
+    if visible_state in states:
         states |= {"showing"}
     if role == "application":
         place = _Place(app=name, depth=place.depth)
@@ -117,7 +117,7 @@ def _walk(element: Element, place: _Place, seen: str = "showing") -> Iterator[Wi
         in_active=place.active,
     )
     for child in element:
-        yield from _walk(child, place, seen)
+        yield from _walk(child, place, visible_state)
 
 
 def _local(name: str) -> str:

@@ -32,12 +32,12 @@ def read_cell(path: str | None, sheet: str, address: str) -> Found:
         return None, reason
     area = bounds(address)
     try:
-        found = book.sheet(sheet)
+        worksheet = book.sheet(sheet)
     except Damaged as error:
         return None, str(error)
-    if found is None or area is None:
+    if worksheet is None or area is None:
         return None, f"there is no cell {address} on a sheet {sheet!r}"
-    return _shown(found.at(area[0], area[1]).value), ""
+    return _shown(worksheet.at(area[0], area[1]).value), ""
 
 
 def _document(path: str | None) -> Found:

@@ -39,7 +39,7 @@ def unpacked(path: str | None, below: str, folder: Path) -> dict[str, Path]:
     if Path(path).stat().st_size > MAX_BYTES:
         raise ArchiveRefused(f"the file is larger than {MAX_BYTES // 2**20} MiB")
     place = PurePosixPath(below.replace("\\", "/").strip("/"))
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     members = _zipped(path) if path.lower().endswith(".zip") else _taped(path)
     try:
         for number, (name, content) in enumerate(members):
@@ -49,11 +49,11 @@ def unpacked(path: str | None, below: str, folder: Path) -> dict[str, Path]:
                 target.parent.mkdir(parents=True)
                 with target.open("wb") as file:
                     shutil.copyfileobj(content, file)
-                found[str(inner)] = target
+                files[str(inner)] = target
     except _DAMAGE as error:
         let_through(error)
         raise ArchiveRefused(f"the archive is damaged: {type(error).__name__}") from error
-    return found
+    return files
 
 
 def _below(name: str, place: PurePosixPath) -> PurePosixPath | None:

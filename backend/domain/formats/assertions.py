@@ -82,13 +82,13 @@ class Formula:
         for part in self.parts:
             yield from part.facts()
 
-    def holds(self, seen: Callable[[Fact], bool]) -> bool:
+    def holds(self, is_true: Callable[[Fact], bool]) -> bool:
         """Whether it is so, given what is so."""
         if self.fact is not None:
-            return seen(self.fact)
+            return is_true(self.fact)
         if self.op == "not":
-            return not self.parts[0].holds(seen)
-        return (all if self.op == "and" else any)([part.holds(seen) for part in self.parts])
+            return not self.parts[0].holds(is_true)
+        return (all if self.op == "and" else any)([part.holds(is_true) for part in self.parts])
 
     @property
     def passing(self) -> bool:
@@ -116,20 +116,20 @@ def parse(text: str) -> Formula:
     if len(text) > MAX_CHARACTERS:
         raise Invalid(f"an assertion has at most {MAX_CHARACTERS} characters")
     reader = _Reader(list(_tokens(text)))
-    found = reader.either(0)
+    formula = reader.either(0)
     if reader.left:
         raise Invalid(f"{reader.left!r} stands where the assertion should end")
-    return found
+    return formula
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     place = 0
     while text[place:].strip():
-        found = _TOKEN.match(text, place)
-        if found is None:
+        match = _TOKEN.match(text, place)
+        if match is None:
             raise Invalid(f"{text[place:].strip()[:30]!r} is no part of an assertion")
-        place = found.end()
-        yield str(found.lastgroup), found.group(str(found.lastgroup))
+        place = match.end()
+        yield str(match.lastgroup), match.group(str(match.lastgroup))
 
 
 _WORDS = {"or": "||", "and": "&&", "not": "!"}
@@ -167,14 +167,14 @@ class _Reader:
             return self._compared(inner)
         return self._call()
 
-    def _compared(self, found: Formula) -> Formula:
+    def _compared(self, formula: Formula) -> Formula:
         sign = "==" if self._take("==") else "!=" if self._take("!=") else ""
         if not sign:
-            return found
+            return formula
         value = self._literal()
         if not isinstance(value, bool):
             raise Invalid(f"a fact is true or false, not {value!r}")
-        return found if value is (sign == "==") else Formula("not", parts=(found,))
+        return formula if value is (sign == "==") else Formula("not", parts=(formula,))
 
     def _call(self) -> Formula:
         kind, name = self._next()

@@ -102,13 +102,13 @@ def _resampled(samples: Any, rate: int) -> Any:
     pieces = -(-_BLOCK // down)  # of `down` samples each, which become `up`
     guard = -(-_GUARD // down)
     padded = np.pad(samples, (guard * down, (guard + pieces) * down))
-    kept = []
+    middles = []
     for start in range(0, len(samples), pieces * down):
         block = padded[start : start + (pieces + 2 * guard) * down]
         block = np.pad(block, (0, (pieces + 2 * guard) * down - len(block)))
         new = _block_resampled(block, len(block) // down * up)
-        kept.append(new[guard * up : -guard * up].astype(np.float32))
-    return np.concatenate(kept)[: -(-len(samples) * up // down)]
+        middles.append(new[guard * up : -guard * up].astype(np.float32))
+    return np.concatenate(middles)[: -(-len(samples) * up // down)]
 
 
 def _block_resampled(block: Any, length: int) -> Any:

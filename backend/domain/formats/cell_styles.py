@@ -106,8 +106,8 @@ class Styles:
 
     def differential(self, position: int) -> Look:
         """The conditional format at a position of `dxfs`."""
-        found = self._all("dxfs/dxf")
-        return self.changes(found[position]) if 0 <= position < len(found) else Look(number_format=None)
+        formats = self._all("dxfs/dxf")
+        return self.changes(formats[position]) if 0 <= position < len(formats) else Look(number_format=None)
 
     def changes(self, dxf: Any) -> Look:
         """What a `dxf` element changes."""
@@ -169,8 +169,8 @@ class Styles:
             return None if child is None else child.get("val", "")
 
         def flag(name: str) -> bool | None:
-            found = value(name)
-            return (False if whole else None) if found is None else found not in {"0", "false"}
+            text = value(name)
+            return (False if whole else None) if text is None else text not in {"0", "false"}
 
         colour, underline = item.find("{*}color"), value("u")
         return Font(

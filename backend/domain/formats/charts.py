@@ -85,11 +85,11 @@ def read_charts(book: Workbook, sheet: str) -> list[Chart] | None:
     place = book.place(sheet)
     if place is None:
         return None
-    found = []
+    charts = []
     for kind, drawing in book.related(place.part).values():
         if kind == "drawing":
-            found += list(_drawn(book, drawing))
-    return found
+            charts += list(_drawn(book, drawing))
+    return charts
 
 
 def reference(formula: str | None) -> str:
@@ -171,17 +171,17 @@ def _series(item: Any) -> Series:
 
 def _source(item: Any, name: str) -> str:
     kinds = ("numRef", "strRef", "multiLvlStrRef")
-    found = (item.findtext(f"{{*}}{name}/{{*}}{kind}/{{*}}f") for kind in kinds)
-    return next((formula for formula in found if formula is not None), "")
+    formulas = (item.findtext(f"{{*}}{name}/{{*}}{kind}/{{*}}f") for kind in kinds)
+    return next((formula for formula in formulas if formula is not None), "")
 
 
 def _axes(area: Any, plot: Any) -> Iterator[Axis]:
     """The axes of a plot. A scatter plot has two value axes: the first that it names is x."""
     mine = [item.get("val") for item in plot.iterfind("{*}axId")]
     known = {_value(item, "axId"): item for item in area if _name(item).endswith("Ax")}
-    found = [known[number] for number in mine if number in known]
+    axes = [known[number] for number in mine if number in known]
     numeric = _name(plot) in {"scatterChart", "bubbleChart"}
-    for position, item in enumerate(found):
+    for position, item in enumerate(axes):
         name = _name(item)
         role = "x" if name in _HORIZONTAL_AXES or (numeric and position == 0) else "z" if name == "serAx" else "y"
         title = item.find("{*}title")

@@ -51,8 +51,8 @@ class Styles:
 
     def line_spacing(self, paragraph: Element) -> tuple[str, int] | None:
         """(`auto`, 240ths of a line) or (`exact` or `atLeast`, twentieths of a point); None if `direct` says none."""
-        found = self._of_paragraph(paragraph, "spacing", _line)
-        return found if found is not None or self._direct else SINGLE
+        spacing = self._of_paragraph(paragraph, "spacing", _line)
+        return spacing if spacing is not None or self._direct else SINGLE
 
     def breaks_before(self, paragraph: Element) -> bool:
         """Whether the paragraph begins a page."""
@@ -64,8 +64,8 @@ class Styles:
 
     def size(self, paragraph: Element, run: Element) -> float | None:
         """Points; None if `direct` says none."""
-        found = self._of_run(paragraph, run, "sz", _value)
-        return float(found) / 2 if found is not None else None if self._direct else DEFAULT_SIZE
+        half_points = self._of_run(paragraph, run, "sz", _value)
+        return float(half_points) / 2 if half_points is not None else None if self._direct else DEFAULT_SIZE
 
     def position(self, paragraph: Element, run: Element) -> str | None:
         """`subscript`, `superscript`, `baseline` or None."""
@@ -73,10 +73,10 @@ class Styles:
 
     def color(self, paragraph: Element, run: Element) -> tuple[int, int, int] | None:
         """Red, green and blue, 0 to 255; None = automatic."""
-        found = self._of_run(paragraph, run, "color", _value)
-        if found is None or found == "auto":
+        value = self._of_run(paragraph, run, "color", _value)
+        if value is None or value == "auto":
             return None
-        red, green, blue = bytes.fromhex(found)
+        red, green, blue = bytes.fromhex(value)
         return red, green, blue
 
     def highlight(self, paragraph: Element, run: Element) -> str | None:
@@ -106,16 +106,16 @@ class Styles:
 
     def _of_paragraph(self, paragraph: Element, name: str, pick: Pick[T]) -> T | None:
         own = child(paragraph, "pPr")
-        found = None if own is None else pick(own, name)
-        if found is not None or self._direct:
-            return found
+        value = None if own is None else pick(own, name)
+        if value is not None or self._direct:
+            return value
         return self._first("p", (self._style_of(paragraph), _DEFAULTS), name, pick)
 
     def _of_run(self, paragraph: Element, run: Element, name: str, pick: Pick[T]) -> T | None:
         own = self._properties(run)
-        found = None if own is None else pick(own, name)
-        if found is not None or self._direct:
-            return found
+        value = None if own is None else pick(own, name)
+        if value is not None or self._direct:
+            return value
         return self._first("r", (_style(run, "r"), self._style_of(paragraph), _DEFAULTS), name, pick)
 
     def _first(self, kind: str, styles: tuple[str | None, ...], name: str, pick: Pick[T]) -> T | None:
@@ -128,8 +128,8 @@ class Styles:
         if key not in self._known:
             picked = (pick(level, name) for level in self._levels(*place))
             self._known[key] = next((one for one in picked if one is not None), None)
-        found: T | None = self._known[key]
-        return found
+        value: T | None = self._known[key]
+        return value
 
     def _levels(self, kind: str, style: str | None) -> Iterator[Element]:
         if style == _DEFAULTS:
@@ -144,9 +144,9 @@ class Styles:
         return _style(paragraph, "p") or self._default
 
     def _chain(self, name: str | None) -> Iterator[Element]:
-        seen = set()
-        while name in self._by_id and name not in seen:
-            seen.add(name)
+        names = set()
+        while name in self._by_id and name not in names:
+            names.add(name)
             yield self._by_id[name]
             name = _value(self._by_id[name], "basedOn")
 
@@ -164,13 +164,13 @@ def _is_default(style: Element) -> bool:
 
 
 def _value(level: Element | None, name: str) -> str | None:
-    found = child(level, name)
-    return None if found is None else found.get(w("val"))
+    element = child(level, name)
+    return None if element is None else element.get(w("val"))
 
 
 def _flag(level: Element | None, name: str) -> bool | None:
-    found = child(level, name)
-    return None if found is None else found.get(w("val"), "1") not in _OFF
+    element = child(level, name)
+    return None if element is None else element.get(w("val"), "1") not in _OFF
 
 
 def _style(element: Element, kind: str) -> str | None:
@@ -201,6 +201,6 @@ def _theme_fonts(document: "Document") -> dict[str, str]:
         if relation.reltype == _THEME and not relation.is_external:
             parser = etree.XMLParser(resolve_entities=False, no_network=True)
             root = etree.fromstring(relation.target_part.blob, parser)
-            found = {kind: root.find(f".//{_DRAWING}{kind}Font/{_DRAWING}latin") for kind in ("major", "minor")}
-            return {kind: latin.get("typeface", "") for kind, latin in found.items() if latin is not None}
+            fonts = {kind: root.find(f".//{_DRAWING}{kind}Font/{_DRAWING}latin") for kind in ("major", "minor")}
+            return {kind: latin.get("typeface", "") for kind, latin in fonts.items() if latin is not None}
     return {}

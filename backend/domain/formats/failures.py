@@ -45,10 +45,10 @@ def let_through(error: BaseException, path: str | None = None) -> None:
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
     """The error, and those it was made of."""
-    seen: BaseException | None = error
-    while seen is not None:
-        yield seen
-        seen = seen.__cause__ or seen.__context__
+    current: BaseException | None = error
+    while current is not None:
+        yield current
+        current = current.__cause__ or current.__context__
 
 
 def _without_memory(error: BaseException) -> bool:

@@ -30,26 +30,26 @@ class Entry:
 def read_entries(text: str) -> list[Entry]:
     """All lists of a settings file, in the order in which they end; what is not closed ends with the file."""
     nested: list[Entry] = []
-    found: list[Entry] = []
+    entries: list[Entry] = []
     for word in _words(text):
         if word == "(":
             if len(nested) >= MAX_DEPTH:
                 break
             nested.append(Entry())
         elif word == ")":
-            _close(nested, found)
+            _close(nested, entries)
         elif nested:
             nested[-1].add(word, last=word)
     while nested:
-        _close(nested, found)
-    return found
+        _close(nested, entries)
+    return entries
 
 
-def _close(nested: list[Entry], found: list[Entry]) -> None:
+def _close(nested: list[Entry], entries: list[Entry]) -> None:
     if nested:
-        found.append(nested.pop())
+        entries.append(nested.pop())
         if nested:
-            nested[-1].add(*found[-1].words, last=found[-1].last)
+            nested[-1].add(*entries[-1].words, last=entries[-1].last)
 
 
 def _words(text: str) -> Iterator[str]:

@@ -29,8 +29,8 @@ def read_jsonc(path: str | None, *, plain: bool = False) -> tuple[Any, str]:
 def parse_jsonc(text: str, *, plain: bool = False) -> tuple[Any, str]:
     """The same for text at hand."""
     if not plain:
-        text = _COMMENT.sub(lambda found: found.group(1) or " ", text)
-        text = _COMMA.sub(lambda found: found.group(1) or "", text)
+        text = _COMMENT.sub(lambda match: match.group(1) or " ", text)
+        text = _COMMA.sub(lambda match: match.group(1) or "", text)
     try:
         return json.loads(text), ""
     except (ValueError, RecursionError) as error:

@@ -59,7 +59,7 @@ def odt_texts(document: Odt) -> list[str]:
 
 def odt_texts_as_published(document: Odt) -> list[str]:
     """The same as the published evaluators read it: no headings, no links, no blanks that are elements."""
-    found = []
+    texts = []
     for root in (document.styles, document.content):
         for paragraph in root.iter(f"{_TEXT}p"):
             parts = [paragraph.text or ""]
@@ -67,8 +67,8 @@ def odt_texts_as_published(document: Odt) -> list[str]:
                 if child.tag == f"{_TEXT}span":
                     parts += [child.text or "", *(inner.tail or "" for inner in child)]
                 parts.append(child.tail or "")
-            found.append("".join(parts))
-    return found
+            texts.append("".join(parts))
+    return texts
 
 
 def odt_paragraphs(document: Odt) -> Iterator[Element]:
@@ -95,8 +95,8 @@ class OdtBackgrounds:
     def __init__(self, document: Odt, *, automatic_only: bool = False) -> None:
         self._styles: dict[str, tuple[str | None, str]] = {}
         for style in _styles(document, f"{_OFFICE}automatic-styles" if automatic_only else None):
-            found = style.find(f"{_STYLE}text-properties")
-            color = None if found is None else found.get(f"{_FO}background-color")
+            properties = style.find(f"{_STYLE}text-properties")
+            color = None if properties is None else properties.get(f"{_FO}background-color")
             parent = "" if automatic_only else style.get(f"{_STYLE}parent-style-name", "")
             self._styles[style.get(f"{_STYLE}name", "")] = color, parent
 
@@ -105,9 +105,9 @@ class OdtBackgrounds:
         return next((color.lower() for name in names for color in self._chain(name) if color), "transparent")
 
     def _chain(self, name: str) -> Iterator[str | None]:
-        seen = set()
-        while name in self._styles and name not in seen:
-            seen.add(name)
+        names = set()
+        while name in self._styles and name not in names:
+            names.add(name)
             color, name = self._styles[name]
             yield color
 

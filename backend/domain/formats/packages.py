@@ -99,18 +99,18 @@ def _outside(name: str) -> bool:
 
 def _unsafe_xml(package: zipfile.ZipFile, name: str) -> str:
     """Reads as far as the root element. What is no XML is left to the parser that wants it."""
-    found: list[str] = []
+    problems: list[str] = []
     parser = expat.ParserCreate()
-    parser.StartElementHandler = lambda *_: found.append("")
-    parser.EntityDeclHandler = lambda *_: found.append(f"{name[:80]!r} declares entities")
+    parser.StartElementHandler = lambda *_: problems.append("")
+    parser.EntityDeclHandler = lambda *_: problems.append(f"{name[:80]!r} declares entities")
     with package.open(name) as member:
         try:
-            while not found and (chunk := member.read(_CHUNK)):
+            while not problems and (chunk := member.read(_CHUNK)):
                 parser.Parse(chunk, False)  # noqa: FBT003 - expat takes no keywords.
         except expat.ExpatError as error:
             if error.code != expat.errors.codes[expat.errors.XML_ERROR_UNKNOWN_ENCODING]:
-                return next(filter(None, found), "")
-            found.append(f"{name[:80]!r} is in an encoding of its own")
+                return next(filter(None, problems), "")
+            problems.append(f"{name[:80]!r} is in an encoding of its own")
         except (LookupError, ValueError):  # Python's own word for an encoding that expat does not take.
-            found.append(f"{name[:80]!r} is in an encoding of its own")
-    return next(filter(None, found), "")
+            problems.append(f"{name[:80]!r} is in an encoding of its own")
+    return next(filter(None, problems), "")

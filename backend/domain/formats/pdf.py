@@ -83,17 +83,17 @@ def read_pictures(path: str | None) -> list["Image"]:
     import pypdfium2 as pdfium
     from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE  # type: ignore[import-untyped]
 
-    found: list[Image] = []
+    pictures: list[Image] = []
     with opened(path) as document:
         for page in _pages(document, MAX_PAGES):
             for thing in page.get_objects(filter=(FPDF_PAGEOBJ_IMAGE,), max_depth=5):
-                if len(found) >= MAX_PICTURES:
-                    return found
+                if len(pictures) >= MAX_PICTURES:
+                    return pictures
                 with suppress(pdfium.PdfiumError, OSError, ValueError):
                     width, height = thing.get_px_size()
                     if 0 < width * height <= MAX_PIXELS:
-                        found.append(thing.get_bitmap().to_pil().convert("RGB"))
-    return found
+                        pictures.append(thing.get_bitmap().to_pil().convert("RGB"))
+    return pictures
 
 
 def _pages(document: Any, most: int) -> Iterator[Any]:

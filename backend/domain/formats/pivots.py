@@ -112,13 +112,13 @@ def _named(book: Workbook, name: str, sheet: str) -> tuple[str, str]:
 
 def _fields(root: Any, cache: Any) -> tuple[tuple[PivotItem, ...], ...]:
     known = [] if cache is None else cache.findall("{*}cacheFields/{*}cacheField")
-    found = []
+    fields = []
     for position, field in enumerate(root.iterfind("{*}pivotFields/{*}pivotField")):
         shared = known[position].find("{*}sharedItems") if position < len(known) else None
         values = [] if shared is None else [str(item.get("v", "")) for item in shared]
         items = [item for item in field.iterfind("{*}items/{*}item") if item.get("x") is not None]
-        found.append(tuple(_item(item, values) for item in items))
-    return tuple(found)
+        fields.append(tuple(_item(item, values) for item in items))
+    return tuple(fields)
 
 
 def _item(item: Any, values: list[str]) -> PivotItem:

@@ -56,8 +56,8 @@ def program(name: str) -> Program | None:
 def runs(name: str, processes: Collection[str]) -> bool:
     """Whether a program of that name is among the processes (their names, with or without `.exe`)."""
     known = program(name)
-    wanted = {_bare(name), *(known.processes if known else ())}
-    return bool(wanted & {_bare(process) for process in processes})
+    names = {_bare(name), *(known.processes if known else ())}
+    return bool(names & {_bare(process) for process in processes})
 
 
 def shows(name: str, title: str, classes: Sequence[str] = ()) -> bool:

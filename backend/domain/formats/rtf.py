@@ -80,19 +80,19 @@ class _Reader:
         self._encoding = "cp1252"
 
     def read(self, data: bytes) -> list[Paragraph]:
-        for found in _TOKEN.finditer(data):
-            if found["open"]:
+        for token in _TOKEN.finditer(data):
+            if token["open"]:
                 self._open()
-            elif found["close"]:
+            elif token["close"]:
                 self._close()
-            elif found["word"]:
-                self._control(found["word"].decode(), None if found["number"] is None else int(found["number"]))
-            elif found["code"]:
-                self._say(bytes.fromhex(found["code"].decode()).decode(self._encoding, "replace"))
-            elif found["sign"]:
-                self._sign(found["sign"].decode("latin-1"))
-            elif found["text"]:
-                self._say(found["text"].decode(self._encoding, "replace"))
+            elif token["word"]:
+                self._control(token["word"].decode(), None if token["number"] is None else int(token["number"]))
+            elif token["code"]:
+                self._say(bytes.fromhex(token["code"].decode()).decode(self._encoding, "replace"))
+            elif token["sign"]:
+                self._sign(token["sign"].decode("latin-1"))
+            elif token["text"]:
+                self._say(token["text"].decode(self._encoding, "replace"))
         if len(self._states) > 1:
             raise BrokenRtf("it breaks off: a group has no end")
         return self._paragraphs

@@ -7,14 +7,14 @@ _TYPED = re.compile(r"^(?:u?int(?:16|32|64)|byte|double|handle|objectpath|@\S+) 
 
 def plain_value(text: str) -> str:
     """A printed value without type and quotes: `uint32 5` is `5`, `'dark'` is `dark`."""
-    found = _TYPED.sub("", text.strip())
-    quoted = len(found) > 1 and found[0] == found[-1] and found[0] in "'\""
-    return found[1:-1] if quoted else found
+    value = _TYPED.sub("", text.strip())
+    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+    return value[1:-1] if quoted else value
 
 
-def same(found: str, wanted: str) -> bool:
+def same(actual: str, expected: str) -> bool:
     """Whether two values are the same: numbers by their value, truth values whatever their case."""
-    one, other = plain_value(found), plain_value(wanted)
+    one, other = plain_value(actual), plain_value(expected)
     if {one.lower(), other.lower()} <= {"true", "false"}:
         return one.lower() == other.lower()
     try:

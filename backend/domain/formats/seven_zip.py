@@ -242,10 +242,10 @@ class _Reader:
             folder.sizes = [*known, total - sum(known)] if count else []
         kind = self.byte() if sized else kind
         open_ones = [f for f, count in zip(folders, counts, strict=True) if count != 1 or f.crc is None]
-        found = iter(self.digests(sum(len(folder.sizes) for folder in open_ones)) if kind == _DIGESTS else [])
+        digests = iter(self.digests(sum(len(folder.sizes) for folder in open_ones)) if kind == _DIGESTS else [])
         for folder in folders:
             own = folder in open_ones
-            folder.crcs = [next(found, None) for _ in folder.sizes] if own else [folder.crc]
+            folder.crcs = [next(digests, None) for _ in folder.sizes] if own else [folder.crc]
         while kind != _END:
             kind = self.byte()
 
@@ -262,11 +262,11 @@ class _Reader:
                     _unknown(_NAMES)
                 names = part.take(len(part.data) - 1).decode("utf-16-le").split("\0")[:number]
         places = iter([(folder, place) for folder in folders for place in range(len(folder.sizes))])
-        found = []
+        entries = []
         for name, hollow in zip(names, empty, strict=True):
             place = None if hollow else next(places, None)
-            found.append(Entry(name, None) if place is None else Entry(name, *place))
-        return found
+            entries.append(Entry(name, None) if place is None else Entry(name, *place))
+        return entries
 
 
 def _unknown(kind: int) -> NoReturn:

@@ -106,11 +106,11 @@ def placeholders(element: Any, layout: Any, master: Any) -> list[Any]:
     if mark is None:
         return []
     kind, index = mark.get("type", "obj"), mark.get("idx", "0")
-    found = [shape for shape in layout.iterfind(f"{P}cSld/{P}spTree/{P}sp") if _mark(shape, "idx", "0") == index]
-    found = [shape for shape in found if _alike(_mark(shape, "type", "obj"), kind)] or found
-    wanted = _of_master(_mark(found[0], "type", "obj") or kind if found else kind)
-    above = [s for s in master.iterfind(f"{P}cSld/{P}spTree/{P}sp") if _mark(s, "type", "obj") == wanted]
-    return [*found[:1], *above[:1]]
+    matches = [shape for shape in layout.iterfind(f"{P}cSld/{P}spTree/{P}sp") if _mark(shape, "idx", "0") == index]
+    matches = [shape for shape in matches if _alike(_mark(shape, "type", "obj"), kind)] or matches
+    master_kind = _of_master(_mark(matches[0], "type", "obj") or kind if matches else kind)
+    above = [s for s in master.iterfind(f"{P}cSld/{P}spTree/{P}sp") if _mark(s, "type", "obj") == master_kind]
+    return [*matches[:1], *above[:1]]
 
 
 def _mark(shape: Any, name: str, default: str) -> str | None:

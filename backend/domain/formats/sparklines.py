@@ -6,9 +6,9 @@ from backend.domain.formats.workbook import Sheet
 
 def read_sparklines(sheet: Sheet) -> dict[str, str]:
     """Where each one is drawn -> what it shows: `F3` -> `Sheet1!C3:E3`."""
-    found = {}
+    sparklines = {}
     for item in sheet.root.iterfind(".//{*}sparkline"):
         drawn, shown = item.findtext("{*}sqref"), item.findtext("{*}f")
         if drawn:
-            found[drawn.replace("$", "")] = reference(shown)
-    return found
+            sparklines[drawn.replace("$", "")] = reference(shown)
+    return sparklines

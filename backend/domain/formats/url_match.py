@@ -59,9 +59,9 @@ def _port(parts: SplitResult) -> int | None:
 
 def _normal_osworld(url: str) -> str:
     parts = _parts(url)
-    found = _suffixes()(parts.netloc.lower())
-    subdomain = "" if found.subdomain == "www" else found.subdomain
-    place = str(f"{subdomain}.{found.domain}" if subdomain else found.domain)
+    host = _suffixes()(parts.netloc.lower())
+    subdomain = "" if host.subdomain == "www" else host.subdomain
+    place = str(f"{subdomain}.{host.domain}" if subdomain else host.domain)
     return urlunsplit((parts.scheme, place, "" if parts.path == "/" else parts.path, parts.query, parts.fragment))
 
 

@@ -8,7 +8,7 @@ def plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def says(text: str, wanted: str) -> bool:
+def says(text: str, phrase: str) -> bool:
     """True if the wanted words are in the text as whole words: `Save` is in `Save as...`, not in `Saved`."""
-    words = re.escape(plain(wanted))
+    words = re.escape(plain(phrase))
     return bool(words) and re.search(rf"(?<!\w){words}(?!\w)", plain(text)) is not None

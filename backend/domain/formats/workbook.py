@@ -95,8 +95,8 @@ class Sheet:
     @cached_property
     def merged(self) -> list[Bounds]:
         """Ranges of merged cells."""
-        found = self.root.iterfind("{*}mergeCells/{*}mergeCell")
-        return [area for item in found if (area := bounds(item.get("ref", ""))) is not None]
+        items = self.root.iterfind("{*}mergeCells/{*}mergeCell")
+        return [area for item in items if (area := bounds(item.get("ref", ""))) is not None]
 
 
 class Workbook:
@@ -140,13 +140,13 @@ class Workbook:
         """What a part refers to: relationship id -> (last word of its type, part or address)."""
         folder, name = posixpath.split(part)
         root = self.xml(posixpath.join(folder, "_rels", f"{name}.rels"))
-        found = {}
+        targets = {}
         for item in () if root is None else root.iterfind("{*}Relationship"):
             target = item.get("Target", "")
             if item.get("TargetMode") != "External":
                 target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-            found[item.get("Id", "")] = (item.get("Type", "").rsplit("/", 1)[-1], target)
-        return found
+            targets[item.get("Id", "")] = (item.get("Type", "").rsplit("/", 1)[-1], target)
+        return targets
 
     @cached_property
     def main(self) -> str:
@@ -166,11 +166,11 @@ class Workbook:
     def places(self) -> list[Place]:
         """All sheets in the order of their tabs."""
         related = self.related(self.main)
-        found = []
+        places = []
         for item in self.root.iterfind("{*}sheets/{*}sheet"):
             kind, part = related.get(relation(item), ("", ""))
-            found.append(Place(item.get("name", ""), part, item.get("sheetId", ""), kind))
-        return found
+            places.append(Place(item.get("name", ""), part, item.get("sheetId", ""), kind))
+        return places
 
     @property
     def names(self) -> list[str]:
@@ -243,13 +243,13 @@ def relation(element: Any) -> str:
 
 def rich_text(item: Any) -> str:
     """The text of a string item, all its runs together, without readings in small print (phonetic runs)."""
-    found = [child.text or "" for child in item.iterfind("{*}t")]
-    return unescaped("".join(found) + "".join(run.text or "" for run in item.iterfind("{*}r/{*}t")))
+    texts = [child.text or "" for child in item.iterfind("{*}t")]
+    return unescaped("".join(texts) + "".join(run.text or "" for run in item.iterfind("{*}r/{*}t")))
 
 
 def unescaped(text: str) -> str:
     """Text with `_x000D_` and the like as characters (18.4.12)."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text) if "_x" in text else text
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
 def column_number(letters: str) -> int:
@@ -280,10 +280,10 @@ def address(row: int, column: int) -> str:
 
 def bounds(reference: str) -> Bounds | None:
     """The area of `B2`, `$B$2:C3`, `A:C` or `2:7`; None if it is no reference. Sheet names are not understood."""
-    found = _RANGE.fullmatch(reference.strip())
-    if found is None or not any(found.groups()):
+    match = _RANGE.fullmatch(reference.strip())
+    if match is None or not any(match.groups()):
         return None
-    left, top, right, bottom = found.groups()
+    left, top, right, bottom = match.groups()
     if ":" not in reference:
         right, bottom = left, top
     if ":" not in reference and (left is None or top is None):

@@ -106,41 +106,41 @@ class _Voter:
         known = self._store.known(key, number)
         if known is not None and not self._problem(known.text):
             return Vote(number=number, replies=(known,), cached=True)
-        asked = self._asked = self._asked or self._messages()
-        first = self._ask(number, key, asked)
+        messages = self._asked = self._asked or self._messages()
+        first = self._ask(number, key, messages)
         if not first.problem:
             return Vote(number=number, replies=(first,))
-        second = self._ask(number, key, (*asked, *repair(first.text, first.problem, self._question.criteria)))
+        second = self._ask(number, key, (*messages, *repair(first.text, first.problem, self._question.criteria)))
         if second.problem:
             raise EvaluatorFailed(f"the judge's answer cannot be used, and neither can the next: {second.problem}")
         return Vote(number=number, replies=(first, second))
 
     def _messages(self) -> tuple[Message, ...]:
-        asked, side = self._question, self._question.judge.picture_side
+        question, side = self._question, self._question.judge.picture_side
         return messages(
-            asked.instruction,
-            asked.criteria,
-            asked.steps,
+            question.instruction,
+            question.criteria,
+            question.steps,
             self._shown,
-            lambda kept: shown_picture(kept, self._fetch, side),
+            lambda picture: shown_picture(picture, self._fetch, side),
         )
 
-    def _ask(self, number: int, key: str, asked: tuple[Message, ...]) -> JudgeReply:
-        said = self._complete(number, asked)
-        text = text_of(said)
-        refused = said.stop == "refusal" and not text.strip()
+    def _ask(self, number: int, key: str, messages: tuple[Message, ...]) -> JudgeReply:
+        answer = self._complete(number, messages)
+        text = text_of(answer)
+        refused = answer.stop == "refusal" and not text.strip()
         problem = "the model refused to answer" if refused else self._problem(text)
-        reply = JudgeReply(text=text, problem=problem, model=said.model, usage=said.usage, dropped=said.dropped)
+        reply = JudgeReply(text=text, problem=problem, model=answer.model, usage=answer.usage, dropped=answer.dropped)
         self._store.keep(key, number, reply)
         if refused:
             raise EvaluatorFailed("the judge refused to answer")
         return reply
 
-    def _complete(self, number: int, asked: tuple[Message, ...]) -> ModelReply:
+    def _complete(self, number: int, messages: tuple[Message, ...]) -> ModelReply:
         config = self._question.judge
         request = ModelRequest(
             model=config.model,
-            messages=asked,
+            messages=messages,
             tools=(verdict_tool(self._question.criteria),),
             temperature=config.temperature,
             max_tokens=config.max_tokens,

@@ -31,21 +31,21 @@ def criteria_of(task: Task) -> tuple[Criterion, ...]:
         EvaluatorFailed: a call of the judge names another part than its own, or a part has no text to judge by.
     """
     spec = task.evaluator
-    found = []
+    criteria = []
     for part in spec.parts:
         if not _asks(part.calls, part.name):
             continue
         if part.each_step:
             raise EvaluatorFailed(f"part {part.name}: a model judges at the end, not after each step")
-        found.append(Criterion(name=part.name, text=part.text))
+        criteria.append(Criterion(name=part.name, text=part.text))
     if _asks(spec.calls, FINAL):
-        found.append(Criterion(name=FINAL, text=spec.text or f"What was asked for is done: {task.instruction}"))
-    for criterion in found:
+        criteria.append(Criterion(name=FINAL, text=spec.text or f"What was asked for is done: {task.instruction}"))
+    for criterion in criteria:
         if not criterion.text.strip():
             raise EvaluatorFailed(f"part {criterion.name}: it has no text that a model could judge by")
-    if len({criterion.name for criterion in found}) != len(found):
+    if len({criterion.name for criterion in criteria}) != len(criteria):
         raise EvaluatorFailed(f"a part is called {FINAL!r}, which is the name of the final state")
-    return tuple(found)
+    return tuple(criteria)
 
 
 def is_judged(spec: Mapping[str, Any]) -> bool:

@@ -118,7 +118,7 @@ KEYS = frozenset(label.key for label in LABELS)
 
 def label(key: str) -> FailureLabel:
     """The label of that key. Raises KeyError."""
-    return {found.key: found for found in LABELS}[key]
+    return {each.key: each for each in LABELS}[key]
 
 
 @dataclass(frozen=True)
@@ -153,14 +153,14 @@ def suggestions(ended_by: str | None, *, feasible: bool, steps: Sequence[Seen]) 
         feasible: False for a task that cannot be done.
         steps: in order, the state that was left at the end among them or not.
     """
-    found = [*_repeated(steps), *_invalid(steps)]
+    suggestions = [*_repeated(steps), *_invalid(steps)]
     if ended_by == EndedBy.DONE:
-        found.append(Suggestion("hallucinated", steps[-1].index if steps else None, "it said that it was done"))
+        suggestions.append(Suggestion("hallucinated", steps[-1].index if steps else None, "it said that it was done"))
     if ended_by == EndedBy.INFEASIBLE and feasible:
-        found.append(Suggestion("gave_up", None, "it said that the task cannot be done"))
+        suggestions.append(Suggestion("gave_up", None, "it said that the task cannot be done"))
     if ended_by != EndedBy.INFEASIBLE and not feasible:
-        found.append(Suggestion("not_refused", None, "the task cannot be done, and it did not say so"))
-    return found
+        suggestions.append(Suggestion("not_refused", None, "the task cannot be done, and it did not say so"))
+    return suggestions
 
 
 def _repeated(steps: Sequence[Seen]) -> Iterator[Suggestion]:
@@ -222,11 +222,11 @@ def shares(labelled: Sequence[Collection[str]]) -> list[Share]:
     Args:
         labelled: labels of each episode that was looked at, possibly none; several may apply to one.
     """
-    counts = [(one.key, sum(one.key in found for found in labelled)) for one in LABELS]
+    counts = [(one.key, sum(one.key in labels for labels in labelled)) for one in LABELS]
     n = len(labelled)
     return [Share(key, count, n, count / n if n else None, wilson(count, n)) for key, count in counts]
 
 
 def joined(reviews: Sequence[Collection[str]]) -> frozenset[str]:
     """Labels of an episode that several people judged: those that at least half of them set."""
-    return frozenset(key for key in KEYS if reviews and 2 * sum(key in found for found in reviews) >= len(reviews))
+    return frozenset(key for key in KEYS if reviews and 2 * sum(key in labels for labels in reviews) >= len(reviews))

@@ -78,8 +78,8 @@ class Judgement(Frozen):
     @property
     def usage(self) -> Usage:
         """What was spent for it now."""
-        asked = [reply.usage for vote in self.votes if not vote.cached for reply in vote.replies]
-        return sum(asked, Usage())
+        usages = [reply.usage for vote in self.votes if not vote.cached for reply in vote.replies]
+        return sum(usages, Usage())
 
     def verdicts(self, criteria: Sequence[Criterion]) -> tuple[CriterionVerdict, ...]:
         """What the majority says of each of these criteria, which are those that the judge was given.
@@ -98,14 +98,14 @@ class Judgement(Frozen):
         Raises:
             EvaluatorFailed: see `verdicts`, or the criterion is none of them.
         """
-        found = next((verdict for verdict in self.verdicts(criteria) if verdict.name == name), None)
-        if found is None:
+        majority = next((verdict for verdict in self.verdicts(criteria) if verdict.name == name), None)
+        if majority is None:
             raise EvaluatorFailed(f"the judge was not asked for {name[:100]!r}")
         share = sum(vote[name].reached for vote in self._read()) / len(self.votes)
-        agree = round(share * len(self.votes)) if found.reached else round((1 - share) * len(self.votes))
+        agree = round(share * len(self.votes)) if majority.reached else round((1 - share) * len(self.votes))
         words = f"{agree} of {len(self.votes)} votes of {self.judge.model}: " if len(self.votes) > 1 else ""
         return MetricValue(
-            value=float(found.reached), reasons=(f"{words}{found.reason}",), step=found.step, progress=share
+            value=float(majority.reached), reasons=(f"{words}{majority.reason}",), step=majority.step, progress=share
         )
 
     def _read(self) -> list[Mapping[str, CriterionVerdict]]:

@@ -74,24 +74,26 @@ def messages(
 def repair(answer: str, problem: str, criteria: Sequence[Criterion]) -> tuple[Message, Message]:
     """What is said after an answer that cannot be used."""
     names = ", ".join(criterion.name for criterion in criteria)
-    said = Message(role="assistant", parts=(Part(text=answer or "(nothing)"),))
-    return said, Message(role="user", parts=(Part(text=REPAIR.format(problem=problem, names=names)),))
+    reply = Message(role="assistant", parts=(Part(text=answer or "(nothing)"),))
+    return reply, Message(role="user", parts=(Part(text=REPAIR.format(problem=problem, names=names)),))
 
 
-def shown_picture(kept: KeptPicture, fetch: Callable[[str], bytes], side: int) -> Frame:
+def shown_picture(picture: KeptPicture, fetch: Callable[[str], bytes], side: int) -> Frame:
     """A kept picture with its longer side at most so many pixels.
 
     Raises:
         EvaluatorFailed: it is gone or damaged.
     """
     try:
-        frame = Frame(data=fetch(kept.sha256), media_type=kept.media_type, width=kept.width, height=kept.height)
-        factor = side / max(kept.width, kept.height)
+        frame = Frame(
+            data=fetch(picture.sha256), media_type=picture.media_type, width=picture.width, height=picture.height
+        )
+        factor = side / max(picture.width, picture.height)
         if factor >= 1.0:
             return frame
         from PIL import Image
 
-        size = max(1, round(kept.width * factor)), max(1, round(kept.height * factor))
+        size = max(1, round(picture.width * factor)), max(1, round(picture.height * factor))
         return encoded(decoded(frame).resize(size, Image.Resampling.LANCZOS))
     except DeskarenaError as error:
         raise EvaluatorFailed(f"a picture of the attempt cannot be shown to the judge: {error.message}") from error
@@ -102,7 +104,7 @@ def input_sha256(
 ) -> str:
     """Sha256 (hex) of all that decides a vote: the judge (`decides`), its prompt, the task and what it is shown."""
     shown = chosen(steps, most)
-    seen = [step.picture.sha256 if step.picture and at in shown else None for at, step in enumerate(steps)]
-    told = [[step.index, step.did[:MAX_DID], step.final] for step in steps]
+    pictures = [step.picture.sha256 if step.picture and at in shown else None for at, step in enumerate(steps)]
+    rows = [[step.index, step.did[:MAX_DID], step.final] for step in steps]
     listed = [[criterion.name, criterion.text] for criterion in criteria]
-    return digest([decides, PROMPT_SHA256, instruction, listed, told, seen])
+    return digest([decides, PROMPT_SHA256, instruction, listed, rows, pictures])

@@ -95,36 +95,36 @@ def read_reply(text: str, criteria: Sequence[Criterion], last: int | None) -> tu
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the answer"
         raise BrokenReply(f"{place}: {first['msg']}") from None
-    said = {verdict.name: verdict for verdict in answer.verdicts}
+    verdicts = {verdict.name: verdict for verdict in answer.verdicts}
     names = [criterion.name for criterion in criteria]
     _check_names([verdict.name for verdict in answer.verdicts], names)
-    return tuple(_verdict(said[name], last) for name in names)
+    return tuple(_verdict(verdicts[name], last) for name in names)
 
 
 def _object(text: str) -> Mapping[str, Any]:
     fenced = _FENCED.findall(text)
     try:
-        found = json.loads(fenced[-1] if fenced else text)
+        value = json.loads(fenced[-1] if fenced else text)
     except (ValueError, RecursionError):
         raise BrokenReply("the answer is not one JSON object") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise BrokenReply("the answer is not one JSON object")
-    return found
+    return value
 
 
-def _check_names(said: Sequence[str], listed: Sequence[str]) -> None:
-    foreign = [name for name in said if name not in listed]
-    missing = [name for name in listed if name not in said]
-    twice = [name for name in listed if said.count(name) > 1]
+def _check_names(verdict_names: Sequence[str], listed: Sequence[str]) -> None:
+    foreign = [name for name in verdict_names if name not in listed]
+    missing = [name for name in listed if name not in verdict_names]
+    twice = [name for name in listed if verdict_names.count(name) > 1]
     for words, names in (("not listed", foreign), ("without a verdict", missing), ("judged twice", twice)):
         if names:
             raise BrokenReply(f"{words}: {', '.join(name[:100] for name in names[:10])}")
 
 
-def _verdict(said: _Said, last: int | None) -> CriterionVerdict:
+def _verdict(verdict: _Said, last: int | None) -> CriterionVerdict:
     """A step counts only with a criterion that is met: that of another one says nothing."""
-    step = said.step if said.reached else None
+    step = verdict.step if verdict.reached else None
     if step is not None and (last is None or not 0 <= step <= last):
-        made = "none was made" if last is None else f"there are 0 to {last}"
-        raise BrokenReply(f"{said.name[:100]}: there is no step {step}; {made}")
-    return CriterionVerdict(name=said.name, reached=said.reached, step=step, reason=said.reason[:MAX_REASON])
+        words = "none was made" if last is None else f"there are 0 to {last}"
+        raise BrokenReply(f"{verdict.name[:100]}: there is no step {step}; {words}")
+    return CriterionVerdict(name=verdict.name, reached=verdict.reached, step=step, reason=verdict.reason[:MAX_REASON])

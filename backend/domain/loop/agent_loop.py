@@ -288,18 +288,18 @@ class _Loop:
     def _observe(self) -> Observation:
         before = self._now()
         try:
-            seen = self._p.space.observe(self._p.desktop, self._progress.steps)
+            observation = self._p.space.observe(self._p.desktop, self._progress.steps)
         except GuestRefused as error:
             # A screen that cannot be captured is the machine's failure: the agent asked for nothing.
             raise GuestLost(f"the desktop gave no observation: {error.message}", hint=error.hint) from error
         self._spend("observe", self._now() - before)
-        note = " ".join(filter(None, (self._note, seen.note)))
-        self._seen = seen.model_copy(update={"note": note}) if self._note else seen
+        note = " ".join(filter(None, (self._note, observation.note)))
+        self._seen = observation.model_copy(update={"note": note}) if self._note else observation
         return self._seen
 
     def _think(self, call: Callable[[], Any]) -> Any:
         left = max(0.0, self._rules.budget.max_seconds - self._progress.agent_seconds)
-        before, held = self._now(), self._p.held()
+        before, delay = self._now(), self._p.held()
         try:
             return self._p.thinking(call, left)
         except (Lost, Cancelled):
@@ -312,7 +312,7 @@ class _Loop:
         except Exception as error:  # noqa: BLE001 - whatever the agent's code raises is the agent's failure.
             self._stop_for_agent(error)
         finally:
-            waited = min(self._p.held() - held, self._now() - before)
+            waited = min(self._p.held() - delay, self._now() - before)
             self._spend("held", waited)
             self._spend("agent", self._now() - before - waited)
 

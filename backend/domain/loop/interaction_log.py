@@ -15,11 +15,11 @@ def log_after(desktop: Desktop, since: int) -> list[Interaction]:
         GuestLost: there is no end of them.
         GuestRefused: the desktop has no log (`unsupported`), or it broke off (`failed`).
     """
-    found: list[Interaction] = []
+    entries: list[Interaction] = []
     for _ in range(MOST_REPLIES):
         more = desktop.interactions(since)
         if not more:
-            return found
-        found += more
+            return entries
+        entries += more
         since = max(since, *(entry.number for entry in more))
     raise GuestLost("the desktop's log of interactions is endless")

@@ -94,7 +94,7 @@ def _mocks(task: Task, assets: Mapping[str, str]) -> dict[str, str]:
 def _hosts(task: Task) -> tuple[str, ...]:
     """The hosts that the task's own addresses name, and those below them."""
     steps = [step.parameters for step in task.setup if step.type not in _BROUGHT]
-    found: dict[str, None] = {}
+    hosts: dict[str, None] = {}
     for url in _addresses([task.instruction, steps]):
         try:
             parts = urlsplit(url.rstrip(".,;:!?"))
@@ -104,8 +104,8 @@ def _hosts(task: Task) -> tuple[str, ...]:
         if host:
             below = host.removeprefix("www.")
             tail = f":{port}" if port else ""
-            found |= dict.fromkeys((f"{host}{tail}", f"{below}{tail}", f"*.{below}{tail}"))
-    return tuple(found)
+            hosts |= dict.fromkeys((f"{host}{tail}", f"{below}{tail}", f"*.{below}{tail}"))
+    return tuple(hosts)
 
 
 def _addresses(value: JSON) -> Iterator[str]:

@@ -135,29 +135,29 @@ DEFAULT_LIMITS = HealthLimits()
 
 
 @dataclass(frozen=True)
-class Asked:
+class Probe:
     """One question and its answer.
 
     Attributes:
         health: the answer.
         sent_at, answered_at: by our own clock, seconds since 1970; the guest's clock was read between them.
-        wanted: the screen that the run asked for.
-        seen: (width, height) of the picture that the desktop really sent.
+        screen: the one that the run asked for.
+        picture_size: (width, height) of the picture that the desktop really sent.
     """
 
     health: Health
     sent_at: float
     answered_at: float
-    wanted: Screen
-    seen: tuple[int, int]
+    screen: Screen
+    picture_size: tuple[int, int]
 
 
-def findings(asked: Asked, limits: HealthLimits) -> tuple[Finding, ...]:
+def findings(probe: Probe, limits: HealthLimits) -> tuple[Finding, ...]:
     """Everything that is wrong, in the order of Ailment; empty for a desktop that an attempt can begin on."""
     return tuple(
         Finding(ailment, words)
         for ailment in Ailment
-        for words in _CHECKS[ailment](asked, limits)
+        for words in _CHECKS[ailment](probe, limits)
     )  # fmt: skip
 
 
@@ -170,71 +170,71 @@ def full_disks(health: Health) -> tuple[Finding, ...]:
     )
 
 
-def _guest_api(asked: Asked, _: HealthLimits) -> Iterator[str]:
-    wanted = ".".join(map(str, GUEST_API))
-    major, _dot, minor = asked.health.api.partition(".")
+def _guest_api(probe: Probe, _: HealthLimits) -> Iterator[str]:
+    version = ".".join(map(str, GUEST_API))
+    major, _dot, minor = probe.health.api.partition(".")
     fits = major.isdecimal() and minor.isdecimal() and int(major) == GUEST_API[0] and int(minor) >= GUEST_API[1]
     if not fits:
-        yield f"the guest speaks {asked.health.api[:20]!r}, this worker {wanted}"
+        yield f"the guest speaks {probe.health.api[:20]!r}, this worker {version}"
 
 
-def _clock(asked: Asked, limits: HealthLimits) -> Iterator[str]:
+def _clock(probe: Probe, limits: HealthLimits) -> Iterator[str]:
     """The guest's clock was read between sending and answer: only what lies outside is certainly wrong."""
-    ahead, behind = asked.health.clock - asked.answered_at, asked.sent_at - asked.health.clock
+    ahead, behind = probe.health.clock - probe.answered_at, probe.sent_at - probe.health.clock
     off = max(ahead, behind)
     if off > limits.clock_seconds:
         yield f"{off:.1f} s {'ahead' if ahead > behind else 'behind'}, at most {limits.clock_seconds:g} s allowed"
 
 
-def _disk(asked: Asked, limits: HealthLimits) -> Iterator[str]:
-    for disk in asked.health.disks:
+def _disk(probe: Probe, limits: HealthLimits) -> Iterator[str]:
+    for disk in probe.health.disks:
         if disk.free < limits.disk:
             yield f"{_mib(disk.free)} free of {_mib(disk.size)} in {disk.path[:100]}, {_mib(limits.disk)} needed"
 
 
-def _memory(asked: Asked, limits: HealthLimits) -> Iterator[str]:
-    free = asked.health.memory_free
+def _memory(probe: Probe, limits: HealthLimits) -> Iterator[str]:
+    free = probe.health.memory_free
     if free is not None and free < limits.memory:
         yield f"{_mib(free)} free, {_mib(limits.memory)} needed"
 
 
-def _resolution(asked: Asked, _: HealthLimits) -> Iterator[str]:
-    wanted = (asked.wanted.width, asked.wanted.height)
-    for whose, size in (("the screen is", asked.health.screen.size), ("its picture is", asked.seen)):
-        if size != wanted:
-            yield f"{whose} {size[0]}x{size[1]} instead of {wanted[0]}x{wanted[1]}"
+def _resolution(probe: Probe, _: HealthLimits) -> Iterator[str]:
+    expected = (probe.screen.width, probe.screen.height)
+    for whose, size in (("the screen is", probe.health.screen.size), ("its picture is", probe.picture_size)):
+        if size != expected:
+            yield f"{whose} {size[0]}x{size[1]} instead of {expected[0]}x{expected[1]}"
 
 
-def _scale(asked: Asked, _: HealthLimits) -> Iterator[str]:
-    if (scale := asked.health.screen.scale) != 1.0:
+def _scale(probe: Probe, _: HealthLimits) -> Iterator[str]:
+    if (scale := probe.health.screen.scale) != 1.0:
         yield f"the display is scaled by {scale:g}: coordinates would not be pixels"
 
 
-def _black_screen(asked: Asked, _: HealthLimits) -> Iterator[str]:
-    if asked.health.screen.black:
+def _black_screen(probe: Probe, _: HealthLimits) -> Iterator[str]:
+    if probe.health.screen.black:
         yield "the screen shows nothing"
 
 
-def _locked_screen(asked: Asked, _: HealthLimits) -> Iterator[str]:
-    if covered := asked.health.screen.locked:
+def _locked_screen(probe: Probe, _: HealthLimits) -> Iterator[str]:
+    if covered := probe.health.screen.locked:
         yield f"the screen is covered: {covered[:100]}"
 
 
-def _pending(asked: Asked, _: HealthLimits) -> Iterator[str]:
-    yield from (words[:200] for words in asked.health.pending[:_NAMED])
+def _pending(probe: Probe, _: HealthLimits) -> Iterator[str]:
+    yield from (words[:200] for words in probe.health.pending[:_NAMED])
 
 
-def _licence(asked: Asked, limits: HealthLimits) -> Iterator[str]:
-    days = asked.health.licence_days
+def _licence(probe: Probe, limits: HealthLimits) -> Iterator[str]:
+    days = probe.health.licence_days
     if days is not None and days < limits.licence_days:
         yield f"the system's licence ends in {days:.1f} days" if days > 0 else "the system's licence has ended"
 
 
-def _processes(asked: Asked, _: HealthLimits) -> Iterator[str]:
-    found = asked.health.processes
-    if found:
-        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-        yield f"programs of an earlier task run: {_names(each.name for each in found[:_NAMED])}{more}"
+def _processes(probe: Probe, _: HealthLimits) -> Iterator[str]:
+    programs = probe.health.processes
+    if programs:
+        more = f" and {len(programs) - _NAMED} more" if len(programs) > _NAMED else ""
+        yield f"programs of an earlier task run: {_names(each.name for each in programs[:_NAMED])}{more}"
 
 
 def _names(names: Iterable[str]) -> str:
@@ -245,7 +245,7 @@ def _mib(size: int) -> str:
     return f"{size / _MIB:.0f} MiB"
 
 
-_CHECKS: dict[Ailment, Callable[[Asked, HealthLimits], Iterator[str]]] = {
+_CHECKS: dict[Ailment, Callable[[Probe, HealthLimits], Iterator[str]]] = {
     Ailment.GUEST_API: _guest_api,
     Ailment.CLOCK: _clock,
     Ailment.DISK: _disk,

@@ -34,16 +34,16 @@ class ImageOffer(Frozen):
     reason: str = Field(default="")
 
 
-def image_for(offers: Sequence[ImageOffer], wanted: str | None, system: str) -> str:
+def image_for(offers: Sequence[ImageOffer], requested: str | None, system: str) -> str:
     """The name that an attempt's DesktopSpec bears.
 
     Args:
         offers: of the provider; empty where it has only one kind of desktop.
-        wanted: what the run names, None = nothing.
+        requested: what the run names, None = nothing.
         system: of the task: among several images, one of that system is taken, the default one first.
     """
-    if wanted is not None:
-        return wanted
+    if requested is not None:
+        return requested
     fitting = sorted((offer for offer in offers if offer.os == system), key=lambda offer: not offer.default)
     # One that cannot be used is no choice, unless it is the default or there is no other.
     fitting = [offer for offer in fitting if offer.default or not offer.reason] or fitting

@@ -282,14 +282,14 @@ def find_image(images: Path, name: str, *, default: str = "") -> tuple[Path, Mac
         Invalid: it is damaged.
     """
     known = tuple(image_names(images))
-    wanted = default if name == DEFAULT else name
-    if not wanted:
+    image_name = default if name == DEFAULT else name
+    if not image_name:
         if len(known) != 1:
             raise NotFound(f"no image is named, and there are {len(known)}{_listed(known)}", hint=_HINT)
-        wanted = known[0]
-    if wanted not in known:
-        raise NotFound(f"there is no image {wanted!r}; there are {len(known)}{_listed(known)}", hint=_HINT)
-    return images / wanted, read_image(images / wanted)
+        image_name = known[0]
+    if image_name not in known:
+        raise NotFound(f"there is no image {image_name!r}; there are {len(known)}{_listed(known)}", hint=_HINT)
+    return images / image_name, read_image(images / image_name)
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -73,7 +73,7 @@ class Count:
     reason: str
 
 
-def counted(room: Room, need: Need, *, wanted: int | None = None) -> Count:
+def counted(room: Room, need: Need, *, slot_limit: int | None = None) -> Count:
     """How many desktops run at once.
 
     The scarcest of memory, cores and disk decides; a machine with a single busy core still runs one.
@@ -81,7 +81,7 @@ def counted(room: Room, need: Need, *, wanted: int | None = None) -> Count:
     Args:
         room: what the machine has, before any desktop runs.
         need: of one desktop.
-        wanted: what a person has set, whatever the machine has; None = counted.
+        slot_limit: what a person has set, whatever the machine has; None = counted.
     """
     left = {
         "memory": (room.memory - KEPT.memory) // need.memory,
@@ -89,9 +89,9 @@ def counted(room: Room, need: Need, *, wanted: int | None = None) -> Count:
         "disk": (room.disk - KEPT.disk) // need.disk,
     }
     number = min(MOST, *(max(0, count) for count in left.values()))
-    if wanted is not None:
-        short = f": more than the machine has room for ({number})" if wanted > number else ""
-        return Count(wanted, f"set to {wanted}{short}")
+    if slot_limit is not None:
+        short = f": more than the machine has room for ({number})" if slot_limit > number else ""
+        return Count(slot_limit, f"set to {slot_limit}{short}")
     scarce = [name for name, count in left.items() if max(0, count) == number]
     by = " and ".join(scarce) or f"at most {MOST} are counted"
     return Count(number, f"counted, by {by}: {_had(room)}; one takes {_taken(need)}")
@@ -111,11 +111,11 @@ def need_of(image: MachineImage) -> Need:
 
 def largest(needs: Iterable[Need]) -> Need:
     """Enough for any of them; the smallest there is for none."""
-    found = list(needs) or [Need()]
+    all_needs = list(needs) or [Need()]
     return Need(
-        memory=max(each.memory for each in found),
-        cores=max(each.cores for each in found),
-        disk=max(each.disk for each in found),
+        memory=max(each.memory for each in all_needs),
+        cores=max(each.cores for each in all_needs),
+        disk=max(each.disk for each in all_needs),
     )
 
 

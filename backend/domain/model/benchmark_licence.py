@@ -28,9 +28,9 @@ def licence_status(name: str) -> LicenceStatus:
     """The status of a licence by its SPDX identifier or usual name; several, joined by `and` or commas: the worst."""
     text = name.strip().lower().replace(", version", " version")
     parts = [part for part in re.split(r"\s*(?:,|;|\band\b)\s*", text) if part]
-    found = {_one(part) for part in parts} or {LicenceStatus.UNKNOWN}
+    statuses = {_one(part) for part in parts} or {LicenceStatus.UNKNOWN}
     worst = (LicenceStatus.RESTRICTED, LicenceStatus.UNKNOWN, LicenceStatus.OPEN)
-    return next(status for status in worst if status in found)
+    return next(status for status in worst if status in statuses)
 
 
 def _one(name: str) -> LicenceStatus:

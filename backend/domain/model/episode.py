@@ -168,9 +168,9 @@ def next_try(losses: Sequence[Loss]) -> float | None:
     After an `evaluator` loss the desktop is gone, and a new attempt would measure the agent twice: only the evaluation
     is repeated, on the evidence that was kept (`repeat_pause`). Without evidence it stays lost until a person retries.
     """
-    failure, begun = kind = losses[-1].counted_as
+    failure, after_start = kind = losses[-1].counted_as
     times = sum(each.counted_as == kind for each in losses)
-    if failure is FailureClass.EVALUATOR or times > (RETRIES[failure] if begun else UNBEGUN_RETRIES):
+    if failure is FailureClass.EVALUATOR or times > (RETRIES[failure] if after_start else UNBEGUN_RETRIES):
         return None
     if failure is FailureClass.MODEL_API:
         return min(300.0, 5.0 * 2.0 ** (times - 1))

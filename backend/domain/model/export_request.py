@@ -27,10 +27,10 @@ def read_floor(value: Any) -> Any:
     """`CR>=0.5` or `CR=0.5` as a Floor; anything but text is left to pydantic. Raises ValueError."""
     if not isinstance(value, str):
         return value
-    found = _FLOOR.fullmatch(value)
-    if found is None:
+    match = _FLOOR.fullmatch(value)
+    if match is None:
         raise ValueError(f"expected NAME>=VALUE, for example CR>=0.5, not {value[:80]!r}")
-    return {"name": found[1], "least": float(found[2])}
+    return {"name": match[1], "least": float(match[2])}
 
 
 class Filters(Frozen):

@@ -30,12 +30,12 @@ COMPLEXITIES: Mapping[str, str] = {
 
 def capabilities(extra: Mapping[str, Any]) -> tuple[str, ...]:
     """Letters of the capabilities in a task's further labels (`capabilities`), in the paper's order."""
-    found = extra.get("capabilities")
-    return tuple(letters for letters in CAPABILITIES if letters in found) if isinstance(found, list) else ()
+    labels = extra.get("capabilities")
+    return tuple(letters for letters in CAPABILITIES if letters in labels) if isinstance(labels, list) else ()
 
 
 def complexity(extra: Mapping[str, Any]) -> dict[str, str]:
     """Level by dimension in a task's further labels (`complexity`); what is none of them is left out."""
-    found = extra.get("complexity")
-    levels = found if isinstance(found, dict) else {}
+    labels = extra.get("complexity")
+    levels = labels if isinstance(labels, dict) else {}
     return {name: levels[name] for name in COMPLEXITIES if levels.get(name) in list(Difficulty)}

@@ -79,48 +79,48 @@ PRESETS: Mapping[str, Preset] = {
 }
 
 
-def filled(asked: Mapping[str, Any], known_params: frozenset[str]) -> dict[str, Any]:
+def filled(fields: Mapping[str, Any], known_params: frozenset[str]) -> dict[str, Any]:
     """What was asked for, with the preset that it names filled in where it is silent.
 
     Args:
-        asked: fields of RunConfig that were given, and no others.
+        fields: those of RunConfig that were given, and no others.
         known_params: names of the agent's parameters.
 
     Raises:
         Invalid: there is no such preset; the hint names those that there are.
     """
-    name = asked.get("preset")
+    name = fields.get("preset")
     if name is None:
-        return dict(asked)
+        return dict(fields)
     preset = PRESETS.get(name)
     if preset is None:
         raise Invalid(f"there is no preset {name!r}", path="preset", hint=f"There are: {', '.join(sorted(PRESETS))}.")
     open_ = {**preset.config, "params": {key: each for key, each in preset.params.items() if key in known_params}}
-    if asked.get("judge") is not None:
+    if fields.get("judge") is not None:
         open_["judge"] = preset.judge
-    if asked.get("agent") in preset.agents:
-        open_ |= _shown(preset, asked)
-    return _under(open_, asked)
+    if fields.get("agent") in preset.agents:
+        open_ |= _shown(preset, fields)
+    return _under(open_, fields)
 
 
-def _shown(preset: Preset, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _shown(preset: Preset, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What the preset's own agents see. Options belong to their space: another one was asked for, so they fall away."""
-    own = asked.get("observation") in {None, preset.observation}
-    found = {
+    own = fields.get("observation") in {None, preset.observation}
+    settings = {
         "observation": preset.observation,
         "observation_params": preset.observation_params if own else None,
-        "image": preset.image if asked.get("image") is None else None,
+        "image": preset.image if fields.get("image") is None else None,
     }
-    return {key: each for key, each in found.items() if each is not None}
+    return {key: each for key, each in settings.items() if each is not None}
 
 
 def _under(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Both together; where both say something, `above` counts. None says nothing."""
-    found = dict(below)
+    both = dict(below)
     for key, value in above.items():
-        lower = found.get(key)
+        lower = both.get(key)
         if isinstance(value, Mapping) and isinstance(lower, Mapping):
-            found[key] = _under(lower, value)
-        elif value is not None or key not in found:
-            found[key] = value
-    return found
+            both[key] = _under(lower, value)
+        elif value is not None or key not in both:
+            both[key] = value
+    return both

@@ -170,8 +170,8 @@ def usd(price: Price, tokens: Tokens) -> float:
     fresh = max(0, tokens.sent - tokens.cached - tokens.written)
     cached = price.input if price.cached is None else price.cached
     written = price.input if price.written is None else price.written
-    kept = (tokens.written - tokens.hour) * written + tokens.hour * 2 * price.input
-    sent = fresh * price.input + tokens.cached * cached + kept
+    write_cost = (tokens.written - tokens.hour) * written + tokens.hour * 2 * price.input
+    sent = fresh * price.input + tokens.cached * cached + write_cost
     return (sent + tokens.answered * price.output) / MILLION
 
 
@@ -186,14 +186,16 @@ def _names(model: str) -> Iterator[str]:
 
 def _fitting(prices: Iterable[Price], names: Sequence[str], day: date, sent: int) -> Price | None:
     """The newest price of the most exact name; among those of one day the one whose bound is the nearest."""
-    begun = [price for price in prices if price.since <= day]
+    valid_prices = [price for price in prices if price.since <= day]
     for name in names:
-        exact = [price for price in begun if price.model == name]
+        exact = [price for price in valid_prices if price.model == name]
         if exact:
             return _by_size(exact, sent)
-    for length in sorted({len(price.model) for price in begun if price.model.endswith("*")}, reverse=True):
+    for length in sorted({len(price.model) for price in valid_prices if price.model.endswith("*")}, reverse=True):
         starts = [
-            p for p in begun if p.model.endswith("*") and len(p.model) == length and names[0].startswith(p.model[:-1])
+            p
+            for p in valid_prices
+            if p.model.endswith("*") and len(p.model) == length and names[0].startswith(p.model[:-1])
         ]
         if starts:
             return _by_size(starts, sent)

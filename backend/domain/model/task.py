@@ -305,7 +305,7 @@ class LoadedBenchmark(Frozen):
         tasks = sorted((str(task.key), task.content_hash()) for task in self.tasks)
         assets = sorted((name, hashlib.sha256(data).hexdigest()) for name, data in self.assets.items())
         variants = sorted(
-            (f"{found.task.key} {found.axis}={found.value}", found.task.content_hash()) for found in self.variants
+            (f"{each.task.key} {each.axis}={each.value}", each.task.content_hash()) for each in self.variants
         )
         more = [variants, sorted(self.selections.items())] if variants or self.selections else []
         return digest([self.kind, tasks, assets, *more])

@@ -79,32 +79,32 @@ def clickable(browser: Browser, windows: Sequence[Window]) -> tuple[list[Element
         tabs = browser.tabs()[:_MOST_PAGES]
     except GuestRefused:
         return [], ""  # No browser listens: there is nothing to mark, and nothing wrong.
-    found: list[Element] = []
+    elements: list[Element] = []
     silent: list[str] = []
     for tab in tabs:
         try:
-            found += _of_page(browser, tab, windows)
+            elements += _of_page(browser, tab, windows)
         except GuestRefused as error:
             # A page in an endless loop or with an open question is the agent's to deal with, not the desktop's failure.
             if error.kind not in {"not_found", "no_browser"}:
                 silent.append((tab.title or tab.url)[:100])
     words = f"A page of the browser does not answer, so nothing on it is marked: {', '.join(silent)}." if silent else ""
-    return found[:MOST_PER_SOURCE], words
+    return elements[:MOST_PER_SOURCE], words
 
 
 def _of_page(browser: Browser, tab: Tab, windows: Sequence[Window]) -> list[Element]:
-    told = browser.evaluate(tab.id, LOOK, timeout=_SECONDS)
-    if not isinstance(told, Mapping):
+    reply = browser.evaluate(tab.id, LOOK, timeout=_SECONDS)
+    if not isinstance(reply, Mapping):
         return []  # It does not show.
-    size = [_number(told.get(name)) for name in ("width", "height", "ratio")]
+    size = [_number(reply.get(name)) for name in ("width", "height", "ratio")]
     window = window_of(tab, windows)
     if window is None or min(size) <= 0:
         return []
     place = placed(window, *size)
     above = windows[windows.index(window) + 1 :]
-    rows = told.get("found")
-    made = (_element(row, place, size[2]) for row in (rows if isinstance(rows, list) else [])[:MOST_PER_SOURCE])
-    return [each for each in made if each is not None and not _covered(each, above)]
+    rows = reply.get("found")
+    elements = (_element(row, place, size[2]) for row in (rows if isinstance(rows, list) else [])[:MOST_PER_SOURCE])
+    return [each for each in elements if each is not None and not _covered(each, above)]
 
 
 def window_of(tab: Tab, windows: Sequence[Window]) -> Window | None:

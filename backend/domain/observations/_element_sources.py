@@ -52,30 +52,30 @@ def from_ocr(read: Sequence[Mapping[str, Any]]) -> list[Element]:
     ]
 
 
-def from_detector(seen: Sequence[Mapping[str, Any]], screen: Screen) -> list[Element]:
+def from_detector(boxes: Sequence[Mapping[str, Any]], screen: Screen) -> list[Element]:
     """What a detector says, as `Eyes.detect` gives it.
 
     Raises:
         ModelApiFailed: it is no list of boxes.
     """
     try:
-        made = [_detected(each, screen) for each in seen[:MOST_PER_SOURCE]]
+        elements = [_detected(each, screen) for each in boxes[:MOST_PER_SOURCE]]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ModelApiFailed(f"the element detector's answer is no list of boxes: {error!r}"[:300]) from error
-    return [each for each in made if each.width > 0 and each.height > 0]
+    return [each for each in elements if each.width > 0 and each.height > 0]
 
 
-def _share(told: Any) -> float:
-    value = float(told)
+def _share(part: Any) -> float:
+    value = float(part)
     if not math.isfinite(value):
         raise ValueError(f"{value} is no share of the screen")
     return min(1.0, max(0.0, value))
 
 
-def _detected(told: Mapping[str, Any], screen: Screen) -> Element:
-    x1, y1, x2, y2 = (_share(part) for part in told["bbox"])
+def _detected(box: Mapping[str, Any], screen: Screen) -> Element:
+    x1, y1, x2, y2 = (_share(part) for part in box["bbox"])
     left, top = round(x1 * screen.width), round(y1 * screen.height)
     right, bottom = round(x2 * screen.width), round(y2 * screen.height)
-    kind = told.get("type")
-    text = " ".join(str(told.get("content") or "").split())[:_MOST_TEXT]
+    kind = box.get("type")
+    text = " ".join(str(box.get("content") or "").split())[:_MOST_TEXT]
     return Element(kind if kind in _KINDS else "icon", text, left, top, right - left, bottom - top, "detector")

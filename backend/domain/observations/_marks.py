@@ -60,10 +60,10 @@ def merged(sources: Sequence[Sequence[Element]], overlap: Overlap, threshold: fl
     if overlap == "none":
         return [each for some in limited for each in some]
     every = [each for some in limited for each in some]
-    kept = [True] * len(every)
+    keep = [True] * len(every)
     for number, earlier in _covering(limited, threshold, inside=overlap == "inside"):
-        kept[number] = not any(kept[one] for one in earlier)
-    return [each for each, stays in zip(every, kept, strict=True) if stays]
+        keep[number] = not any(keep[one] for one in earlier)
+    return [each for each, stays in zip(every, keep, strict=True) if stays]
 
 
 def _covering(
@@ -88,8 +88,8 @@ def _covering(
         if leaves is not None:
             apart = source[start:end, None] > source[None, :end]
             same |= (common > threshold * np.minimum(own, others)) & apart & leaves[None, :end]
-        for row, found in _pairs(np.tril(same, start - 1)):
-            yield start + row, found
+        for row, earlier in _pairs(np.tril(same, start - 1)):
+            yield start + row, earlier
 
 
 def _pairs(matrix: "NDArray[Any]") -> Iterator[tuple[int, list[int]]]:
@@ -109,13 +109,13 @@ def _leaves(some: Sequence[Element]) -> "NDArray[Any]":
     import numpy as np
 
     left, top, right, bottom = np.array([_corners(each) for each in some]).T
-    found = np.array([not each.tag.startswith(_CONTAINERS) for each in some])
+    leaves = np.array([not each.tag.startswith(_CONTAINERS) for each in some])
     areas = (right - left) * (bottom - top)
     for place in range(len(some)):
         inner = (left >= left[place]) & (top >= top[place]) & (right <= right[place]) & (bottom <= bottom[place])
         # The same box twice is a thing and its label, of which neither is the other's container.
-        found[place] &= not np.any(inner & (areas < areas[place]))
-    return found
+        leaves[place] &= not np.any(inner & (areas < areas[place]))
+    return leaves
 
 
 def numbered(elements: Sequence[Element], most: int, most_text: int) -> tuple[Mark, ...]:

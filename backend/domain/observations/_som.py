@@ -66,13 +66,13 @@ class MarkedSpace(ExtraSpace):
         frame, sources = desktop.frame(), self.params.sources
         tree = read_tree(desktop) if "tree" in sources else None
         windows = tuple(desktop.windows()) if tree is not None or "dom" in sources else None
-        found, notes = [from_tree(tree)] if tree is not None else [], ""
+        layers, notes = [from_tree(tree)] if tree is not None else [], ""
         for source in sources:
             if source != "tree":
                 more, words = self._others(source, frame, windows or ())
-                found.append(more)
+                layers.append(more)
                 notes = f"{notes} {words}".strip()
-        shown, marks = mark(frame, found, self.params)
+        shown, marks = mark(frame, layers, self.params)
         return Observation(
             index=index, frame=frame, shown=shown, marks=marks, a11y_tree=tree, windows=windows, note=notes
         )
@@ -98,11 +98,11 @@ def mark(frame: Frame, sources: Sequence[Sequence[Element]], options: MarkOption
         options: rules and limits.
     """
     picture = decoded(frame)
-    seen = [
+    layers = [
         [part for each in some if (part := on_screen(each, frame.width, frame.height)) is not None] for some in sources
     ]
     if not options.plain:
-        seen = [uneven(picture, some) for some in seen]
-    marks = numbered(merged(seen, options.overlap, options.threshold), options.max_marks, options.max_text)
+        layers = [uneven(picture, some) for some in layers]
+    marks = numbered(merged(layers, options.overlap, options.threshold), options.max_marks, options.max_text)
     draw(picture, marks)
     return encoded(picture), marks

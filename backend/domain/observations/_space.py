@@ -66,24 +66,24 @@ class ExtraSpace(Space):
 
     def observe(self, desktop: Desktop, index: int) -> Observation:
         """See the port."""
-        seen = self.look(desktop, index)
-        extras = self._extras(desktop, seen)
-        self._before = seen.frame
-        return seen.model_copy(update=extras) if extras else seen
+        observation = self.look(desktop, index)
+        extras = self._extras(desktop, observation)
+        self._before = observation.frame
+        return observation.model_copy(update=extras) if extras else observation
 
-    def _extras(self, desktop: Desktop, seen: Observation) -> Mapping[str, Any]:
-        wanted, found = self.params, dict[str, Any]()
-        if wanted.windows and seen.windows is None:
-            found["windows"] = tuple(desktop.windows())
-        if wanted.tabs:
-            found["tabs"] = titles_of_tabs(self.looking())
-        if wanted.clipboard:
-            found["clipboard"] = desktop.clipboard()
-        if wanted.terminal:
-            found["terminal"] = terminal_text(desktop)
-        if wanted.previous and self._before is not None:
-            found["previous"] = self._before
-        return found
+    def _extras(self, desktop: Desktop, observation: Observation) -> Mapping[str, Any]:
+        params, extras = self.params, dict[str, Any]()
+        if params.windows and observation.windows is None:
+            extras["windows"] = tuple(desktop.windows())
+        if params.tabs:
+            extras["tabs"] = titles_of_tabs(self.looking())
+        if params.clipboard:
+            extras["clipboard"] = desktop.clipboard()
+        if params.terminal:
+            extras["terminal"] = terminal_text(desktop)
+        if params.previous and self._before is not None:
+            extras["previous"] = self._before
+        return extras
 
 
 def titles_of_tabs(eyes: Eyes) -> tuple[str, ...]:

@@ -69,13 +69,13 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
 
 def variants(task: Task, graph: GraphTask) -> tuple[Variant, ...]:
     """The task under OmniBench's other conditions: `detail=low`, `intent=given`, `order=2` and so on."""
-    found = []
+    variants = []
     if graph.low:
-        found.append(_variant(task, "detail", "low", graph.low))
+        variants.append(_variant(task, "detail", "low", graph.low))
     if graph.intent:
-        found.append(_variant(task, "intent", "given", f"{task.instruction}\n\nWhat this is for: {graph.intent}"))
-    found += [_variant(task, "order", str(number), text) for number, text in enumerate(graph.orders, start=2)]
-    return tuple(found)
+        variants.append(_variant(task, "intent", "given", f"{task.instruction}\n\nWhat this is for: {graph.intent}"))
+    variants += [_variant(task, "order", str(number), text) for number, text in enumerate(graph.orders, start=2)]
+    return tuple(variants)
 
 
 def judged(subtask: Subtask, values: Mapping[str, Any]) -> Compiled:
@@ -125,18 +125,18 @@ def _part(task: GraphTask, node: Node, subtask: Subtask, app: str) -> Part:
 
 def _setup(task: GraphTask, subtasks: Mapping[str, Subtask]) -> tuple[SetupStep, ...]:
     """The nodes' steps in an order of the graph; each once, and without those for what a node before makes."""
-    found: list[SetupStep] = []
+    steps: list[SetupStep] = []
     nodes = {node.name: node for node in task.graph.nodes}
     for name in task.graph.order():
         before = [nodes[one] for one in task.graph.after[name]]
-        made = [thing for one in before for thing in subtasks[one.name].makes(one.values)]
+        products = [thing for one in before for thing in subtasks[one.name].makes(one.values)]
         needed = {thing.name: thing for thing in subtasks[name].needs(nodes[name].values)}
-        served = {key for key, thing in needed.items() if any(one.serves(thing) for one in made)}
+        served = {key for key, thing in needed.items() if any(one.serves(thing) for one in products)}
         for step in subtasks[name].setup:
             ready = SetupStep(type=step.type, parameters=filled(step.parameters, nodes[name].values))
-            if not (step.provides and served.issuperset(step.provides)) and ready not in found:
-                found.append(ready)
-    return tuple(found)
+            if not (step.provides and served.issuperset(step.provides)) and ready not in steps:
+                steps.append(ready)
+    return tuple(steps)
 
 
 def _oracle(
@@ -144,13 +144,13 @@ def _oracle(
 ) -> tuple[Mapping[str, JSON], ...] | None:
     """The nodes' solutions one after the other, in an order that loses no coherence; None if one has none."""
     order = best_order(task.graph.after, apps) or task.graph.order()
-    found: list[Mapping[str, JSON]] = []
+    actions: list[Mapping[str, JSON]] = []
     for name in order:
         recipe = subtasks[name].oracle
         if recipe is None:
             return None
-        found += filled(recipe, task.graph.node(name).values)
-    return tuple(found)
+        actions += filled(recipe, task.graph.node(name).values)
+    return tuple(actions)
 
 
 def _app(name: str) -> str:

@@ -43,18 +43,18 @@ class Asked:
         lines = [f"- {name}: {text}" for name, text in things.items()]
         lines += [f"{one} must be done before {other}." for one, other in sorted(before)] or ["Any order will do."]
         lines += [f"Your last answer was wrong: {words}" for words in problems]
-        found = self._ask(_WRITE, "\n".join(lines)).get("instruction")
-        return found.strip() if isinstance(found, str) else ""
+        answer = self._ask(_WRITE, "\n".join(lines)).get("instruction")
+        return answer.strip() if isinstance(answer, str) else ""
 
     def read(self, text: str, subtasks: Mapping[str, str]) -> Edges | None:
         """Implements the validator's `Reader`. Names and order of the nodes would tell the graph: letters hide them."""
         letters = dict(zip(_letters(len(subtasks)), sorted(subtasks, key=lambda name: subtasks[name]), strict=True))
         lines = [f"{letter}: {subtasks[name]}" for letter, name in letters.items()]
-        found = self._ask(_READ, f"Request: {text}\n\nThings to do:\n" + "\n".join(lines))
+        answer = self._ask(_READ, f"Request: {text}\n\nThings to do:\n" + "\n".join(lines))
         try:
-            if sorted(found["asked"]) != sorted(letters):
+            if sorted(answer["asked"]) != sorted(letters):
                 return None
-            return frozenset((letters[one], letters[other]) for one, other in found["before"])
+            return frozenset((letters[one], letters[other]) for one, other in answer["before"])
         except (KeyError, TypeError, ValueError):
             return None
 
@@ -98,13 +98,13 @@ def retold(task: GraphTask, pool: Pool, model: Asked, *, tries: int = TRIES) -> 
     return None
 
 
-def _wrong(text: str, task: GraphTask, pool: Pool, found: Edges | None) -> list[str]:
+def _wrong(text: str, task: GraphTask, pool: Pool, edges: Edges | None) -> list[str]:
     words = [f"it lacks {detail!r}" for detail in _details(task, pool) if detail not in text]
-    if found is None:
+    if edges is None:
         return [*words, "it does not ask for exactly these things"]
-    wanted, given = _all_after(edges_of(task.graph)), _all_after(found)
-    words += [f"it does not say that {one} must be done before {other}" for one, other in sorted(wanted - given)]
-    return words + [f"it says that {one} must be done before {other}" for one, other in sorted(given - wanted)]
+    expected, actual = _all_after(edges_of(task.graph)), _all_after(edges)
+    words += [f"it does not say that {one} must be done before {other}" for one, other in sorted(expected - actual)]
+    return words + [f"it says that {one} must be done before {other}" for one, other in sorted(actual - expected)]
 
 
 def _details(task: GraphTask, pool: Pool) -> list[str]:
@@ -119,10 +119,10 @@ def _details(task: GraphTask, pool: Pool) -> list[str]:
 
 def _all_after(edges: Edges) -> Edges:
     """With what follows from them: a text need not repeat that the third comes after the first."""
-    found = set(edges)
-    while more := {(a, d) for a, b in found for c, d in found if b == c} - found:
-        found |= more
-    return frozenset(found)
+    closure = set(edges)
+    while more := {(a, d) for a, b in closure for c, d in closure if b == c} - closure:
+        closure |= more
+    return frozenset(closure)
 
 
 def _letters(number: int) -> list[str]:

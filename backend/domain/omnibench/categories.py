@@ -68,7 +68,7 @@ def categories_of(applications: Collection[str]) -> tuple[str, ...]:
 
 def scenario_of(categories: Collection[str]) -> str:
     """The scenario of a task that uses these categories: its only category, a combination, or the remainder."""
-    found = set(categories)
-    if len(found) == 1:
-        return found.pop()
-    return _TOGETHER.get(frozenset(found), REMAINDER)
+    unique = set(categories)
+    if len(unique) == 1:
+        return unique.pop()
+    return _TOGETHER.get(frozenset(unique), REMAINDER)

@@ -49,7 +49,7 @@ class Composed(Frozen):
 
     graph: TaskGraph
     intent: str
-    wanted: Wanted
+    request: Wanted
     complexity: Complexity
 
 
@@ -60,12 +60,12 @@ def for_capability(letters: str) -> Wanted:
     return Wanted(levels=dict.fromkeys(sorted(CAPABILITIES[letters]), Difficulty.HARD), name=letters)
 
 
-def compose(pool: Pool, wanted: Sequence[Wanted], *, seed: int, most_nodes: int = MOST_NODES) -> Iterator[Composed]:
+def compose(pool: Pool, requests: Sequence[Wanted], *, seed: int, most_nodes: int = MOST_NODES) -> Iterator[Composed]:
     """Graphs without end, no two of them the same; those that are wanted take turns.
 
     Args:
         pool: the subtasks.
-        wanted: at least one.
+        requests: at least one.
         seed: the same seed gives the same graphs of the same pool.
         most_nodes: nodes of a graph.
 
@@ -74,15 +74,15 @@ def compose(pool: Pool, wanted: Sequence[Wanted], *, seed: int, most_nodes: int 
     """
     rng = random.Random(seed)  # noqa: S311 - graphs are no secret, and must come again.
     groups = [_Group(intent, parts) for intent, parts in _by_intent(pool).items()]
-    seen: set[frozenset[int]] = set()
-    for number, one in enumerate(cycle(wanted)):
+    keys: set[frozenset[int]] = set()
+    for number, one in enumerate(cycle(requests)):
         for _ in range(MOST_TRIES):
             group = rng.choice(groups)
-            found = group.grow(one.bounds(), rng, most_nodes)
-            key = frozenset(group.parts[place].number for place in found)
-            if found and key not in seen:
-                seen.add(key)
-                yield group.composed(found, one)
+            places = group.grow(one.bounds(), rng, most_nodes)
+            key = frozenset(group.parts[place].number for place in places)
+            if places and key not in keys:
+                keys.add(key)
+                yield group.composed(places, one)
                 break
         else:
             raise Invalid(
@@ -141,11 +141,11 @@ class _Group:
         fits = all(least <= getattr(counted, name) <= most for name, (least, most) in bounds.items())
         return chosen if fits else []
 
-    def composed(self, chosen: Sequence[int], wanted: Wanted) -> Composed:
+    def composed(self, chosen: Sequence[int], request: Wanted) -> Composed:
         """The graph of these places, its nodes in an order of the graph."""
         before = self._before(chosen)
         names: dict[int, str] = {}
-        for place in check_order({str(p): [str(q) for q in found] for p, found in before.items()}):
+        for place in check_order({str(p): [str(q) for q in earlier] for p, earlier in before.items()}):
             subtask = self.parts[int(place)].subtask.id
             again = sum(self.parts[known].subtask.id == subtask for known in names)
             names[int(place)] = f"{subtask}.{again + 1}" if again else subtask
@@ -155,20 +155,20 @@ class _Group:
         )
         after = {name: tuple(names[q] for q in before[place]) for place, name in names.items()}
         graph = TaskGraph(nodes=nodes, after=after)
-        return Composed(graph=graph, intent=self.intent, wanted=wanted, complexity=self._counted(chosen))
+        return Composed(graph=graph, intent=self.intent, request=request, complexity=self._counted(chosen))
 
     def _candidates(self, dimension: str, chosen: Sequence[int], allowed: int) -> int:
         """Bits of the choices that may bring more of a dimension; of all that are allowed, where none does."""
-        found = allowed
+        bits = allowed
         if dimension == "knowledge":
             used = {self._categories[place] for place in chosen}
-            found &= _bits(place for place, category in enumerate(self._categories) if category not in used)
+            bits &= _bits(place for place, category in enumerate(self._categories) if category not in used)
         elif dimension in {"dependency", "hierarchy"}:
-            found &= _union(self._out[place] | self._into[place] for place in chosen)
+            bits &= _union(self._out[place] | self._into[place] for place in chosen)
         elif dimension == "branch":
             ends = [place for place in chosen if not self._out[place] & _bits(chosen)]
-            found &= ~_union(self._out[place] for place in ends)
-        return found or allowed
+            bits &= ~_union(self._out[place] for place in ends)
+        return bits or allowed
 
     def _tried(self, chosen: Sequence[int], bounds: Mapping[str, Bounds]) -> Complexity | None:
         """What it counts; None if there is a circle or it goes beyond its bounds, from where no addition leads back."""
@@ -179,22 +179,22 @@ class _Group:
         return counted if all(getattr(counted, name) <= most for name, (_, most) in bounds.items()) else None
 
     def _counted(self, chosen: Sequence[int]) -> Complexity:
-        before = {str(place): [str(one) for one in found] for place, found in self._before(chosen).items()}
+        before = {str(place): [str(one) for one in earlier] for place, earlier in self._before(chosen).items()}
         return complexity(before, {str(place): self._apps[place] for place in chosen})
 
     def _before(self, chosen: Sequence[int]) -> dict[int, list[int]]:
         return {place: [one for one in chosen if self._into[place] >> one & 1] for place in chosen}
 
 
-def _serving(makes: Sequence[Things], wanted: Sequence[Things]) -> list[int]:
+def _serving(makes: Sequence[Things], all_needs: Sequence[Things]) -> list[int]:
     """For each place, the bits of those that make something that is wanted there."""
     makers: dict[str, list[tuple[int, Resource]]] = {}
-    for place, made in enumerate(makes):
-        for thing in made:
+    for place, products in enumerate(makes):
+        for thing in products:
             makers.setdefault(thing.name, []).append((place, thing))
     return [
         _union(1 << place for need in needs for place, thing in makers.get(need.name, ()) if thing.serves(need))
-        for needs in wanted
+        for needs in all_needs
     ]
 
 
@@ -205,13 +205,13 @@ def _by_intent(pool: Pool) -> dict[str, list[_Choice]]:
         for number, (subtask, values) in enumerate((s, v) for s in pool.values() for v in s.available_parameters)
     ]
     intents = sorted({intent for subtask in pool.values() for intent in subtask.intents}) or [""]
-    found = {
+    groups = {
         intent: [one for one in choices if not one.subtask.intents or intent in one.subtask.intents]
         for intent in intents
     }
     if not choices:
         raise Invalid("the pool has no subtask")
-    return found
+    return groups
 
 
 def _bounds(dimension: str, level: Difficulty) -> Bounds:
@@ -224,10 +224,10 @@ def _bits(places: Iterator[int] | Sequence[int]) -> int:
 
 
 def _union(bits: Iterator[int]) -> int:
-    found = 0
+    union = 0
     for one in bits:
-        found |= one
-    return found
+        union |= one
+    return union
 
 
 def _one_of(bits: int, rng: random.Random) -> int:

@@ -37,19 +37,19 @@ def by_rules(text: str, subtasks: Mapping[str, str]) -> Edges | None:
     """Implements `Reader` for the texts of our templates."""
     if len(subtasks) == 1:
         return frozenset() if _plain(text) == _plain(next(iter(subtasks.values()))) else None
-    found = _clauses(text)
+    clauses = _clauses(text)
     names: dict[str, str] = {}
     left: dict[str, list[str]] = {}
     for name, words in subtasks.items():
         left.setdefault(_plain(words), []).append(name)
-    for number, (_, said) in found.items():
-        fitting = left.get(_plain(said), [])
+    for number, (_, clause) in clauses.items():
+        fitting = left.get(_plain(clause), [])
         if not fitting:
             return None
         names[number] = fitting.pop(0)
-    if len(names) != len(subtasks) or any(one not in names for before, _ in found.values() for one in before):
+    if len(names) != len(subtasks) or any(one not in names for before, _ in clauses.values() for one in before):
         return None
-    return frozenset((names[one], names[number]) for number, (before, _) in found.items() for one in before)
+    return frozenset((names[one], names[number]) for number, (before, _) in clauses.items() for one in before)
 
 
 def problems(task: GraphTask, pool: Pool, read: Reader = by_rules) -> list[str]:
@@ -70,11 +70,11 @@ def edges_of(graph: TaskGraph) -> Edges:
     return frozenset((one, name) for name, before in graph.after.items() for one in before)
 
 
-def _wrong(graph: TaskGraph, found: Edges | None) -> str:
-    if found is None:
+def _wrong(graph: TaskGraph, edges: Edges | None) -> str:
+    if edges is None:
         return "it does not ask for exactly the subtasks of the graph"
-    wanted = edges_of(graph)
-    lacking, added = sorted(wanted - found), sorted(found - wanted)
+    expected = edges_of(graph)
+    lacking, added = sorted(expected - edges), sorted(edges - expected)
     words = [f"it does not say that {after} comes after {before}" for before, after in lacking]
     return "; ".join([*words, *(f"it says that {after} comes after {before}" for before, after in added)])
 

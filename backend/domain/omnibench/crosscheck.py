@@ -91,17 +91,17 @@ def verdicts(scores: Mapping[str, float | None]) -> list[Verdict]:
     Args:
         scores: of each trial by its name; None = lost or not run.
     """
-    found: dict[str, dict[str, Any]] = {}
+    by_subtask: dict[str, dict[str, Any]] = {}
     for name, score in sorted(scores.items()):
         subtask, _, kind = name.rpartition(".")
-        mine = found.setdefault(subtask, {"accepts_own": None, "accepted": [], "rejected": [], "undecided": []})
+        mine = by_subtask.setdefault(subtask, {"accepts_own": None, "accepted": [], "rejected": [], "undecided": []})
         if score is None:
             mine["undecided"].append(kind)
         elif kind == OWN:
             mine["accepts_own"] = is_solved(score)
         else:
             mine["accepted" if is_solved(score) else "rejected"].append(kind)
-    return [Verdict(subtask=subtask, **mine) for subtask, mine in found.items()]
+    return [Verdict(subtask=subtask, **mine) for subtask, mine in by_subtask.items()]
 
 
 def _trial(own: Played, kind: str, played: Played) -> GraphTask:

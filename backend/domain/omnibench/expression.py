@@ -99,18 +99,18 @@ def fact_of(name: str, arguments: tuple[JSON, ...], named: Mapping[str, JSON]) -
     """
     if name not in CALLS:
         raise Invalid(f"there is no check {name!r}", hint=f"Known: {', '.join(CALLS)}.")
-    wanted = CALLS[name]
-    given = dict(zip(wanted, arguments, strict=False)) | dict(named)
-    if len(arguments) + len(named) != len(wanted) or set(given) != set(wanted):
-        raise Invalid(f"{name} takes {', '.join(wanted)}")
-    for value in given.values():
+    parameters = CALLS[name]
+    fields = dict(zip(parameters, arguments, strict=False)) | dict(named)
+    if len(arguments) + len(named) != len(parameters) or set(fields) != set(parameters):
+        raise Invalid(f"{name} takes {', '.join(parameters)}")
+    for value in fields.values():
         if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > _MOST_LONG):
             raise Invalid(f"{name} takes texts of at most {_MOST_LONG} characters, numbers, True and False")
         if isinstance(value, float) and not math.isfinite(value):
             raise Invalid(f"{name}: a number that is too large")
         if isinstance(value, str) and any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value):
             raise Invalid(f"{name}: a text with a NUL or half a character")
-    return {"type": name, **given}
+    return {"type": name, **fields}
 
 
 def _parsed(text: str) -> ast.expr:

@@ -29,21 +29,21 @@ def high_level(graph: TaskGraph, pool: Pool, order: Sequence[str] | None = None)
         pool: its subtasks.
         order: of telling, any order of the nodes; None = that of the graph.
     """
-    said = {node.name: pool[node.subtask].instruction(node.values) for node in graph.nodes}
-    return _told(graph, said, order or graph.order())
+    sentences = {node.name: pool[node.subtask].instruction(node.values) for node in graph.nodes}
+    return _text(graph, sentences, order or graph.order())
 
 
 def low_level(graph: TaskGraph, pool: Pool) -> str:
     """What is to be done, action by action; for a subtask without such words, its high-level ones."""
-    said = {}
+    sentences = {}
     for node in graph.nodes:
         subtask = pool[node.subtask]
         steps = [str(filled(step, node.values)) for step in subtask.steps]
-        said[node.name] = " ".join(steps) or subtask.instruction(node.values)
-    return _told(graph, said, graph.order())
+        sentences[node.name] = " ".join(steps) or subtask.instruction(node.values)
+    return _text(graph, sentences, graph.order())
 
 
-def told(composed: Composed, name: str, pool: Pool, *, orders: int = ORDERS) -> GraphTask:
+def task_of(composed: Composed, name: str, pool: Pool, *, orders: int = ORDERS) -> GraphTask:
     """A composed graph as a task with all its texts. The same name gives the same orders."""
     graph = composed.graph
     best = best_order(graph.after, {node.name: pool[node.subtask].application for node in graph.nodes})
@@ -60,22 +60,22 @@ def told(composed: Composed, name: str, pool: Pool, *, orders: int = ORDERS) -> 
 
 def _other_orders(order: Sequence[str], name: str, most: int) -> list[tuple[str, ...]]:
     rng = random.Random(name)  # noqa: S311 - the orders must come again.
-    found: dict[tuple[str, ...], None] = {tuple(order): None}
+    orders: dict[tuple[str, ...], None] = {tuple(order): None}
     for _ in range(20 * most):
-        if len(found) <= most:
-            found[tuple(rng.sample(order, len(order)))] = None
-    return list(found)[1:]
+        if len(orders) <= most:
+            orders[tuple(rng.sample(order, len(order)))] = None
+    return list(orders)[1:]
 
 
-def _told(graph: TaskGraph, said: Mapping[str, str], order: Sequence[str]) -> str:
+def _text(graph: TaskGraph, sentences: Mapping[str, str], order: Sequence[str]) -> str:
     if len(order) == 1:
-        return _sentence(said[order[0]])
+        return _sentence(sentences[order[0]])
     numbers = {name: number for number, name in enumerate(order, start=1)}
     clauses = []
     for name, number in numbers.items():
         before = sorted(numbers[one] for one in graph.after[name])
         after = f"After {_listed(before)}: " if before else ""
-        clauses.append(f"({number}) {after}{_sentence(said[name])}")
+        clauses.append(f"({number}) {after}{_sentence(sentences[name])}")
     return f"There are {len(order)} things to do. {' '.join(clauses)}"
 
 

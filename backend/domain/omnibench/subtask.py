@@ -28,9 +28,9 @@ class Resource(Frozen):
     name: str
     value: JSON = None
 
-    def serves(self, wanted: "Resource") -> bool:
+    def serves(self, need: "Resource") -> bool:
         """True if this is what is wanted: the same category, and the same value where both have one."""
-        return self.name == wanted.name and (self.value is None or wanted.value is None or self.value == wanted.value)
+        return self.name == need.name and (self.value is None or need.value is None or self.value == need.value)
 
 
 class PoolStep(Frozen):
@@ -97,9 +97,9 @@ class Subtask(Frozen):
     def check(self) -> None:
         """Raises Invalid where a template names a parameter that one of the sets lacks."""
         texts = (self.instruction_template, *self.steps)
-        wanted = {name for text in texts for name in _NAME.findall(text)}
+        names = {name for text in texts for name in _NAME.findall(text)}
         for number, values in enumerate(self.available_parameters):
-            lacking = sorted(wanted - set(values))
+            lacking = sorted(names - set(values))
             if lacking:
                 raise Invalid(f"it lacks {lacking[0]!r}, which the text names", path=f"available_parameters.{number}")
 
@@ -113,7 +113,7 @@ def filled(value: Any, values: Values) -> Any:
         whole = _NAME.fullmatch(value)
         if whole and whole[1] in values:
             return values[whole[1]]
-        return _NAME.sub(lambda found: str(values.get(found[1], found[0])), value)
+        return _NAME.sub(lambda match: str(values.get(match[1], match[0])), value)
     if isinstance(value, Mapping):
         return {key: filled(inner, values) for key, inner in value.items()}
     return [filled(inner, values) for inner in value] if isinstance(value, list | tuple) else value

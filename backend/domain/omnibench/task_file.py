@@ -86,13 +86,13 @@ class _Dag(BaseModel):
         """The paper writes `[[]]` for a node without successor, as well as `[]`."""
         if not isinstance(value, dict):
             return value
-        return {node: [] if found in ([[]], None) else found for node, found in value.items()}
+        return {node: [] if successors in ([[]], None) else successors for node, successors in value.items()}
 
     @model_validator(mode="after")
     def _known_names(self) -> Self:
         named = [
             *self.edges,
-            *(one for found in self.edges.values() for one in found),
+            *(one for successors in self.edges.values() for one in successors),
             *self.subtasks,
             *self.parameters,
         ]
@@ -147,7 +147,7 @@ def _graph(dag: _Dag, pool: Pool) -> TaskGraph:
     for one, successors in dag.edges.items():
         for other in dict.fromkeys(successors):
             before[other].append(one)
-    return TaskGraph(nodes=nodes, after={name: tuple(found) for name, found in before.items()})
+    return TaskGraph(nodes=nodes, after={name: tuple(earlier) for name, earlier in before.items()})
 
 
 def _node(name: str, dag: _Dag, pool: Pool) -> Node:

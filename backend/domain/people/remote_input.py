@@ -49,16 +49,16 @@ def read_hand(value: Any, screen: Screen, *, may_end: bool) -> tuple[Action, ...
 
 def _action(value: Any, screen: Screen, path: str, *, may_end: bool) -> Action:
     try:
-        found = Action.model_validate(value)
+        action = Action.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise Invalid(first["msg"], path=".".join([path, *map(str, first["loc"])])) from error
-    if found.type not in HAND | (ENDINGS if may_end else frozenset()):
-        raise Invalid(f"{found.type} is nothing that a person may do here", path=path)
-    wrong = _too_much(found) or complaint(found, screen)
+    if action.type not in HAND | (ENDINGS if may_end else frozenset()):
+        raise Invalid(f"{action.type} is nothing that a person may do here", path=path)
+    wrong = _too_much(action) or complaint(action, screen)
     if wrong:
         raise Invalid(wrong, path=path)
-    return found
+    return action
 
 
 def _too_much(action: Action) -> str:

@@ -19,8 +19,8 @@ class Line(Protocol):
     One per attempt, held by the worker; the API holds the other end. Thread-safe. Nothing that comes over is trusted.
     """
 
-    def show(self, observation: Observation, told: Mapping[str, Any]) -> None:
-        """Offers this observation to whoever asks next; replaces the one before. `told`: instruction, budgets, ..."""
+    def show(self, observation: Observation, extra: Mapping[str, Any]) -> None:
+        """Offers this observation to whoever asks next; replaces the one before. `extra`: instruction, budgets, ..."""
         ...
 
     def take(self, seconds: float) -> Mapping[str, Any] | None:

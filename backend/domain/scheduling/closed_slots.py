@@ -32,14 +32,14 @@ def closed(provider: str, slots: Iterable[ClosedSlots], nodes: Sequence[str]) ->
         slots: all that online workers could use if they were not closed.
         nodes: where there is no slot at all, what nodes say why they offer none; may be empty.
     """
-    found: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     for each in slots:
-        found[each.state, each.reason] += each.number
-    if not found:
+        counts[each.state, each.reason] += each.number
+    if not counts:
         why = next(filter(None, nodes), "")
         return f"no node offers a slot of {provider}" + (f" ({_short(why)}); {_WHERE}" if why else "")
-    ((state, reason), number), *_ = found.most_common(1)
-    others = found.total() - number
+    ((state, reason), number), *_ = counts.most_common(1)
+    others = counts.total() - number
     rest = f", {others} for other reasons" if others else ""
     return f"every slot of {provider} is closed: {number} {_words(state, reason)}{rest}; {_WHERE}"
 

@@ -17,22 +17,22 @@ def beginning(now: Now, waiting: Mapping[UUID, int]) -> dict[UUID, int]:
         now: the queue.
         waiting: episodes that could begin now, by run.
     """
-    found: dict[UUID, int] = {}
-    taken: dict[UUID, int] = {}
+    counts: dict[UUID, int] = {}
+    by_project: dict[UUID, int] = {}
     for run in now.runs:
-        room = _room(now, run, taken.get(run.project_id, 0))
-        found[run.id] = max(0, min(waiting.get(run.id, 0), *room)) if room else waiting.get(run.id, 0)
-        taken[run.project_id] = taken.get(run.project_id, 0) + found[run.id]
-    return found
+        room = _room(now, run, by_project.get(run.project_id, 0))
+        counts[run.id] = max(0, min(waiting.get(run.id, 0), *room)) if room else waiting.get(run.id, 0)
+        by_project[run.project_id] = by_project.get(run.project_id, 0) + counts[run.id]
+    return counts
 
 
-def _room(now: Now, run: RunNow, taken: int) -> list[int]:
-    """Each bound, as the number of episodes that it leaves room for; `taken`: what others of the project begin."""
-    found = [0] if run.model_waits else []
+def _room(now: Now, run: RunNow, others: int) -> list[int]:
+    """Each bound, as the number of episodes that it leaves room for; `others`: what others of the project begin."""
+    bounds = [0] if run.model_waits else []
     if run.concurrency is not None:
-        found.append(run.concurrency - run.in_use)
+        bounds.append(run.concurrency - run.in_use)
     project = now.projects[run.project_id]
     for name, number in project.rules.quotas(now.provider):
         used = sum(project.in_use.values()) if name == ALL else project.in_use.get(name, 0)
-        found.append(number - used - taken)
-    return found
+        bounds.append(number - used - others)
+    return bounds

@@ -51,8 +51,8 @@ def expected(task: TaskFacts, history: History) -> float:
         history.others.get(task.id),
         history.alike.get((task.domain, task.difficulty)),
     )
-    found = next((seconds for seconds in measured if seconds is not None), None)
-    if found is not None:
-        return max(1.0, found)
+    nearest = next((seconds for seconds in measured if seconds is not None), None)
+    if nearest is not None:
+        return max(1.0, nearest)
     used = task.steps * _HARDNESS.get(task.difficulty or "", _HARDNESS["medium"])
     return OVERHEAD + used * (STEP_SECONDS if history.step is None else max(0.1, history.step))

@@ -35,9 +35,9 @@ def deficits(sharers: Mapping[_K, Sharer]) -> dict[_K, float]:
     weights = sum(each.weight for each in sharers.values())
     slots = sum(each.in_use for each in sharers.values()) + 1
     used = sum(each.used for each in sharers.values())
-    found = {}
+    shortfalls = {}
     for key, each in sharers.items():
         share = each.weight / weights
         lag = (share * used - each.used) / LAG_SECONDS
-        found[key] = share * slots - each.in_use + max(-1.0, min(1.0, lag))
-    return found
+        shortfalls[key] = share * slots - each.in_use + max(-1.0, min(1.0, lag))
+    return shortfalls

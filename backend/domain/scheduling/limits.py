@@ -26,7 +26,7 @@ class Concurrency:
 
 
 def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
-    now: Now, run: RunNow, slots: int, left: int, closed: Sequence[str] = (), urgent: int = 0, held: str = ""
+    now: Now, run: RunNow, slots: int, left: int, closed: Sequence[str] = (), urgent: int = 0, hold_reason: str = ""
 ) -> Concurrency:
     """The least of all that bounds a run; of equals, the one that a person can change soonest comes first.
 
@@ -37,13 +37,13 @@ def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
         left: episodes of the run that have not ended, without those that are held back.
         closed: why none may begin at all, in words: it is paused, no worker can do it, no slot can be used.
         urgent: slots that more urgent runs have, and those that they want.
-        held: of those that are held back why they are; empty = there are none.
+        hold_reason: of those that are held back why they are; empty = there are none.
     """
     if closed:
         return Concurrency(0, slots, closed[0])
     bounds = [*_own(run), *_quota(now, run), *_model(run), *_kept(now, run, slots)]
     bounds += [*_urgent(run, slots, urgent), *_share(now, run, max(0, slots - urgent))]
-    bounds += [(slots, "all the slots there are"), (left, held or "no more episodes are left")]
+    bounds += [(slots, "all the slots there are"), (left, hold_reason or "no more episodes are left")]
     number, factor = min(bounds, key=lambda bound: bound[0])
     return Concurrency(max(0, number), slots, factor)
 
@@ -58,19 +58,19 @@ def _model(run: RunNow) -> list[tuple[int, str]]:
 
 def _quota(now: Now, run: RunNow) -> list[tuple[int, str]]:
     project = now.projects[run.project_id]
-    found = []
+    bounds = []
     for name, number in project.rules.quotas(now.provider):
         used = sum(project.in_use.values()) if name == ALL else project.in_use.get(name, 0)
         noun = "desktop" if number == 1 else "desktops"
         whose = f"{noun} in all" if name == ALL else f"{name} {noun}"
-        found.append((number - (used - run.in_use), f"the project's quota of {number} {whose}"))
-    return found
+        bounds.append((number - (used - run.in_use), f"the project's quota of {number} {whose}"))
+    return bounds
 
 
 def _kept(now: Now, run: RunNow, slots: int) -> list[tuple[int, str]]:
-    kept = now.reserve.kept(run.project_id, run.urgency)
+    number = now.reserve.kept(run.project_id, run.urgency)
     whose = "other projects'" if run.urgency is not Urgency.NOBODY else "people's"
-    return [(slots - kept, f"{kept} kept free for {whose} interactive episodes")] if kept else []
+    return [(slots - number, f"{number} kept free for {whose} interactive episodes")] if number else []
 
 
 def _urgent(run: RunNow, slots: int, urgent: int) -> list[tuple[int, str]]:
@@ -83,12 +83,12 @@ def _share(now: Now, run: RunNow, slots: int) -> list[tuple[int, str]]:
     open_ = replace(now, free=None)  # What is reserved keeps all of them from the same slots.
     equals = [each for each in now.runs if each.id != run.id and rank(now, each) == rank(now, run)]
     others = [each for each in equals if has_room(open_, each)]
-    held = sum(each.in_use for each in equals if each not in others)
-    slots -= held
-    if slots <= 0 or not (others or held):
+    slots_in_use = sum(each.in_use for each in equals if each not in others)
+    slots -= slots_in_use
+    if slots <= 0 or not (others or slots_in_use):
         return []
     if not others:
-        return [(slots, f"{held} in use by runs that can have no more")]
+        return [(slots, f"{slots_in_use} in use by runs that can have no more")]
     projects = {each.project_id for each in others} | {run.project_id}
     weights = sum(now.projects[each].rules.weight for each in projects)
     part = now.projects[run.project_id].rules.weight / weights

@@ -19,12 +19,12 @@ def turns(now: Now, number: int, without: Collection[UUID] = ()) -> list[UUID]:
         number: of free slots to give.
         without: runs that cannot take any for another reason.
     """
-    found: list[UUID] = []
+    ids: list[UUID] = []
     now = replace(now, runs=tuple(run for run in now.runs if run.id not in without))
-    while len(found) < number and (run := next_run(now)) is not None:
-        found.append(run.id)
-        now = given(now, run)
-    return found
+    while len(ids) < number and (run := next_run(now)) is not None:
+        ids.append(run.id)
+        now = with_slot(now, run)
+    return ids
 
 
 def next_run(now: Now) -> RunNow | None:
@@ -38,7 +38,7 @@ def next_run(now: Now) -> RunNow | None:
     return _by_share(run for run in equals if run.project_id == project_id)
 
 
-def given(now: Now, run: RunNow) -> Now:
+def with_slot(now: Now, run: RunNow) -> Now:
     """The queue after the run was given one slot."""
     project, provider = now.projects[run.project_id], now.provider
     in_use = {**project.in_use, provider: project.in_use.get(provider, 0) + 1}

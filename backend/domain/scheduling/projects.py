@@ -38,7 +38,7 @@ class ProjectRules(Frozen):
             provider: of the desktop.
             in_use: the project's desktops by provider.
         """
-        return next((found for found in self.quotas(provider) if _used(found[0], in_use) >= found[1]), None)
+        return next((quota for quota in self.quotas(provider) if _used(quota[0], in_use) >= quota[1]), None)
 
     def quotas(self, provider: str) -> list[tuple[str, int]]:
         """The quotas that bound a provider, as (provider or ALL, number)."""
@@ -60,12 +60,12 @@ def read(text: str, path: str) -> dict[str, int]:
     Raises:
         Invalid: it has another form; `path` names it.
     """
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for word in text.replace(",", " ").split():
         name, _, number = word.partition("=")
         if not name or not number.isascii() or not number.isdigit() or len(number) > _DIGITS:
             raise Invalid(f"expected words like k8s=8, not {word[:50]!r}", path=path)
-        if name in found:
+        if name in numbers:
             raise Invalid(f"{name[:50]} is there twice: leave one", path=path)
-        found[name] = int(number)
-    return found
+        numbers[name] = int(number)
+    return numbers

@@ -30,9 +30,9 @@ class Family:
     samples: tuple[Sample, ...]
 
 
-def gauge(name: str, about: str, found: Iterable[tuple[Mapping[str, str], float]]) -> Family:
+def gauge(name: str, about: str, values: Iterable[tuple[Mapping[str, str], float]]) -> Family:
     """A gauge from (labels, number)."""
-    return Family(name, about, tuple(Sample(value, labels) for labels, value in found))
+    return Family(name, about, tuple(Sample(value, labels) for labels, value in values))
 
 
 def text(families: Iterable[Family]) -> str:

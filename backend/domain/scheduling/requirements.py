@@ -57,8 +57,8 @@ class Able:
 
     def meets(self, need: Need, image: str | None) -> bool:
         """Whether tasks of the group can be done with desktops of the image; seats of licences are another matter."""
-        found = self.programs.get(need.os, {}).get(image or "")
-        return found is not None and need.programs <= found and (self.functions or need.others)
+        programs = self.programs.get(need.os, {}).get(image or "")
+        return programs is not None and need.programs <= programs and (self.functions or need.others)
 
     def leaves(self, need: Need) -> frozenset[UUID]:
         """Tasks of a group that it meets, but for these: they are for workers with a fence."""

@@ -65,8 +65,8 @@ def common(written: str, slots: int) -> int:
     Raises:
         Invalid: it is neither a number nor a share.
     """
-    found = _AS_WRITTEN.fullmatch(written.strip())
-    if found is None or (found[2] and int(found[1]) > 100):  # noqa: PLR2004 - per cent
+    match = _AS_WRITTEN.fullmatch(written.strip())
+    if match is None or (match[2] and int(match[1]) > 100):  # noqa: PLR2004 - per cent
         raise Invalid(f"expected a number of slots or a share as 10%, not {written[:20]!r}", path="reserved")
-    number = int(found[1])
-    return slots * number // 100 if found[2] else number
+    number = int(match[1])
+    return slots * number // 100 if match[2] else number

@@ -22,8 +22,8 @@ def starts_in(ahead: int, seconds: float, remaining: Sequence[float], at_once: i
     slots = min(len(remaining), at_once)
     if slots <= 0:
         return None
-    ends, found = sorted(remaining), (sum(remaining) + seconds) / slots
+    ends, estimate = sorted(remaining), (sum(remaining) + seconds) / slots
     place = len(ends) - slots + ahead
     if place < len(ends):
-        found = min(found, ends[place])
-    return found or None
+        estimate = min(estimate, ends[place])
+    return estimate or None

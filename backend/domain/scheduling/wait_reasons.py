@@ -81,7 +81,7 @@ def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ah
         now: the database's clock.
         ahead: waiting episodes of its run that come first; None = not known.
     """
-    found = (
+    reason = (
         ("the run is paused" if stand.state == "paused" else "")
         or _later(waiter, now)
         or (stand.refusal if not workers else "")
@@ -89,10 +89,10 @@ def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ah
         or (f"waits for {waiter.lacking}" if waiter.lacking else "")
         or stand.closed
     )
-    if not found and not stand.hindrance and waiter.reason.startswith(UNREAD):
+    if not reason and not stand.hindrance and waiter.reason.startswith(UNREAD):
         return Reason(waiter.reason)
-    if found:
-        return Reason(found)
+    if reason:
+        return Reason(reason)
     if not stand.hindrance and not stand.first and stand.free > (ahead or 0):
         return Reason("it is about to begin", turn=True)
     return Reason(stand.hindrance or _queue(stand, ahead), turn=True, timed=not stand.first)
@@ -142,10 +142,12 @@ def unable(provider: str, agent: str, image: str | None, needs: Iterable[Need], 
 
 def _lacking(need: Need, workers: Sequence[Able], image: str | None) -> str:
     known = [able.programs.get(need.os, {}).get(image or "") for able in workers]
-    offered: Mapping[int, frozenset[str]] = {index: found for index, found in enumerate(known) if found is not None}
+    offered: Mapping[int, frozenset[str]] = {
+        index: programs for index, programs in enumerate(known) if programs is not None
+    }
     if not offered:
         return f"no worker that is online has {need.os} desktops"
-    missing = min((need.programs - found for found in offered.values()), key=len)
+    missing = min((need.programs - programs for programs in offered.values()), key=len)
     if not missing:
         return f"no worker that is online has {FENCE}"
     return f"no worker that is online has the program{'' if len(missing) == 1 else 's'} {', '.join(sorted(missing))}"

@@ -58,7 +58,7 @@ class _Marks(NamedTuple):
     usable: tuple[str, ...]
     places: tuple[str, str]
     """Of the place and the size."""
-    told: tuple[str, ...]
+    texts: tuple[str, ...]
     """Of the name, two kinds, the description and the value."""
     switches: frozenset[str]
     """Those of which `true` counts, and nothing else."""
@@ -67,8 +67,8 @@ class _Marks(NamedTuple):
     def of(cls, names: Names, *, windows: bool) -> "_Marks":
         needed = (names.visible,) if windows else (names.visible, names.showing)
         usable = (names.enabled, names.editable, names.expandable, names.checkable)
-        told = ("name", names.kind, names.windows_kind, names.description, names.value)
-        return cls(needed, usable, (names.place, names.size), told, frozenset({*needed, *usable, "image"}))
+        texts = ("name", names.kind, names.windows_kind, names.description, names.value)
+        return cls(needed, usable, (names.place, names.size), texts, frozenset({*needed, *usable, "image"}))
 
 
 def quick_nodes(xml: str, platform: str) -> list[Node]:
@@ -106,7 +106,7 @@ def _pieces(xml: str) -> list[str]:
 
 
 def _read(pieces: Sequence[str], marks: _Marks, prefixes: AbstractSet[str], *, escaped: bool) -> list[Node]:
-    found: list[Node | None] = []
+    nodes: list[Node | None] = []
     path: list[str] = []
     recent: dict[str, _Shape] = {}
     others = _Shapes(marks, prefixes)
@@ -126,10 +126,10 @@ def _read(pieces: Sequence[str], marks: _Marks, prefixes: AbstractSet[str], *, e
             path.append(shape.end)
         if shape.groups:
             values = match.group(*shape.groups)
-            found.append(_node(shape, tuple(map(unescape, values)) if escaped else values))
+            nodes.append(_node(shape, tuple(map(unescape, values)) if escaped else values))
     if path or pieces[-1][pieces[-1].find(">") :].rstrip() != ">":
         raise Unusual
-    return list(filter(None, found))
+    return list(filter(None, nodes))
 
 
 class _Shapes:
@@ -170,11 +170,13 @@ def _key(piece: str, marks: _Marks, prefixes: AbstractSet[str]) -> str:
     head = _HEAD.match(piece)
     if head is None:
         raise Unusual
-    given = _ATTRIBUTE.findall(head[2])
-    named = [head[1], *(name for name, _ in given)]
-    if len(set(named[1:])) != len(given) or any(":" in name and name.split(":")[0] not in prefixes for name in named):
+    attributes = _ATTRIBUTE.findall(head[2])
+    named = [head[1], *(name for name, _ in attributes)]
+    if len(set(named[1:])) != len(attributes) or any(
+        ":" in name and name.split(":")[0] not in prefixes for name in named
+    ):
         raise Unusual
-    signs = "".join(f' {name}="{_sign(name, value, marks)}"' for name, value in given)
+    signs = "".join(f' {name}="{_sign(name, value, marks)}"' for name, value in attributes)
     return f"{head[1]}{signs}{head[3]}>"
 
 
@@ -194,23 +196,25 @@ def _shape(key: str, marks: _Marks) -> _Shape:
     head = _HEAD.match(key)
     if head is None:
         raise Unusual
-    given = _ATTRIBUTE.findall(head[2])
-    said = {name for name, value in given if value}
-    counts = is_wanted(head[1]) and said.issuperset((*marks.needed, *marks.places)) and said.intersection(marks.usable)
+    attributes = _ATTRIBUTE.findall(head[2])
+    names = {name for name, value in attributes if value}
+    counts = (
+        is_wanted(head[1]) and names.issuperset((*marks.needed, *marks.places)) and names.intersection(marks.usable)
+    )
     at: dict[str, int] = {}
     pattern, number = re.escape(head[1]), 1
-    for name, sign in given:
+    for name, sign in attributes:
         form = _form(name, sign, marks)
         at[name] = number
         number += form.count("(") - form.count("(?") - form.count(r"\(")
         pattern += f' {re.escape(name)}="{form}"'
     pattern += " ?/()>()" if head[3] else " ?()>(.*)"
     empty, text = number, number + 1
-    name, kind, windows_kind, description, value = (at.get(told, empty) for told in marks.told)
+    name, kind, windows_kind, description, value = (at.get(label, empty) for label in marks.texts)
     x, width = (at.get(place, empty) for place in marks.places)
     groups = (name, text, kind, windows_kind, description, value, x, x + 1, width, width + 1)
     compiled = re.compile(pattern, re.DOTALL)
-    return _Shape(head[1], "" if head[3] else f"/{head[1]}>", compiled, groups if counts else (), "image" in said)
+    return _Shape(head[1], "" if head[3] else f"/{head[1]}>", compiled, groups if counts else (), "image" in names)
 
 
 def _form(name: str, sign: str, marks: _Marks) -> str:
@@ -219,4 +223,4 @@ def _form(name: str, sign: str, marks: _Marks) -> str:
         return "true" if sign else '(?!true")[^"]*'
     if name in marks.places:
         return _PAIR if sign else r'(?!\s*\(\s*\d{1,7}\s*,\s*\d{1,7}\s*\))[^"&]*'
-    return r'([^"\n\t]*)' if name in marks.told else '[^"]*'
+    return r'([^"\n\t]*)' if name in marks.texts else '[^"]*'

@@ -111,24 +111,24 @@ class Pictured:
 
     def observe(self, desktop: Desktop, index: int) -> Observation:
         """See the port."""
-        seen = self._inner.observe(desktop, index)
-        if not self.shows_frame or seen.picture is None:
-            return seen
-        made = self._ready(seen, seen.picture)
-        self._before = seen
-        return made
+        observation = self._inner.observe(desktop, index)
+        if not self.shows_frame or observation.picture is None:
+            return observation
+        result = self._ready(observation, observation.picture)
+        self._before = observation
+        return result
 
-    def _ready(self, seen: Observation, picture: Frame) -> Observation:
+    def _ready(self, observation: Observation, picture: Frame) -> Observation:
         before = self._before.frame if self._before is not None and self._image.beside_previous else None
         view = view_of(self._image, picture.width, picture.height, beside=before is not None)
         canvas = _rendered(decoded(picture), view)
         if before is not None:
             self._put_before(canvas, before)
-        previous = seen.previous
+        previous = observation.previous
         if previous is not None:
             alone = view_of(self._image, previous.width, previous.height)
             previous = in_view(previous, alone)
-        return seen.model_copy(update={"shown": encoded(canvas), "view": view, "previous": previous})
+        return observation.model_copy(update={"shown": encoded(canvas), "view": view, "previous": previous})
 
     def _put_before(self, canvas: "Image", before: Frame) -> None:
         """The screen before with a red box, in the left half."""

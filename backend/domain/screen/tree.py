@@ -71,12 +71,12 @@ def linear(
     Raises:
         Invalid: as `nodes`.
     """
-    found = nodes(xml, platform)
+    elements = nodes(xml, platform)
     write = _suites_line if form == "suites" else _paper_line
-    lines = itertools.chain((_HEADS[form],), map(write, found))
+    lines = itertools.chain((_HEADS[form],), map(write, elements))
     if most_tokens is None:
         return "\n".join(lines)
-    return "\n".join(cut(lines, most_tokens, count or estimated_tokens, of=len(found) + 1))
+    return "\n".join(cut(lines, most_tokens, count or estimated_tokens, of=len(elements) + 1))
 
 
 def cut(lines: Iterable[str], most_tokens: int, count: Callable[[str], int], *, of: int | None = None) -> Iterator[str]:

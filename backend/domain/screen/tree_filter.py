@@ -59,10 +59,10 @@ _FAMILY = re.compile(
 
 def family(uri: str) -> str:
     """Which namespace that is, in OSWorld's words; empty for others."""
-    found = _FAMILY.fullmatch(uri)
-    if found is None:
+    match = _FAMILY.fullmatch(uri)
+    if match is None:
         return ""
-    return "class" if found["uia"] else found["new"] or found["old"]
+    return "class" if match["uia"] else match["new"] or match["old"]
 
 
 @lru_cache(maxsize=1024)
@@ -74,8 +74,8 @@ def is_wanted(tag: str) -> bool:
 @lru_cache(maxsize=4096)
 def pair(text: str) -> tuple[int, int] | None:
     """Two numbers; elements have few different sizes."""
-    found = PAIR.match(text)
-    return None if found is None else (int(found[1]), int(found[2]))
+    match = PAIR.match(text)
+    return None if match is None else (int(match[1]), int(match[2]))
 
 
 make_node: Callable[[type[Node], tuple[Any, ...]], Node] = tuple.__new__

@@ -26,8 +26,8 @@ class WithTree:
 
     def observe(self, desktop: Desktop, index: int) -> Observation:
         """See the port."""
-        seen = self._inner.observe(desktop, index)
-        if seen.a11y_tree is not None:
-            return seen
-        windows = seen.windows if seen.windows is not None else tuple(desktop.windows())
-        return seen.model_copy(update={"a11y_tree": read_tree(desktop), "windows": windows})
+        observation = self._inner.observe(desktop, index)
+        if observation.a11y_tree is not None:
+            return observation
+        windows = observation.windows if observation.windows is not None else tuple(desktop.windows())
+        return observation.model_copy(update={"a11y_tree": read_tree(desktop), "windows": windows})

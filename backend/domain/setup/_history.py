@@ -102,5 +102,5 @@ class HistoryStep:
         done = context.desktop.run_python(_WHICH.format(program=self.product.program))
         if done.returncode != 0:
             raise TaskSetupFailed(f"it is not known which browser is there: {done.error.strip()[-300:]}")
-        wanted = done.output.strip()
-        return next((folder for folder in folders if wanted and wanted in folder.lower()), folders[0])
+        browser = done.output.strip()
+        return next((folder for folder in folders if browser and browser in folder.lower()), folders[0])

@@ -59,15 +59,15 @@ class CloseTabs:
         """See the port."""
         browser = awaited(context)
         for url in _Close.of(parameters).urls_to_close:
-            found: list[Tab] = []
+            tabs: list[Tab] = []
 
-            def seen(url: str = url, found: list[Tab] = found) -> bool:
-                found[:] = [tab for tab in browser.tabs() if _same(tab.url, url)]
-                return bool(found)
+            def is_open(url: str = url, tabs: list[Tab] = tabs) -> bool:
+                tabs[:] = [tab for tab in browser.tabs() if _same(tab.url, url)]
+                return bool(tabs)
 
-            if not look_again(context.desktop, seen):
+            if not look_again(context.desktop, is_open):
                 raise TaskSetupFailed(f"no page {url} is open; there are {[tab.url for tab in browser.tabs()]}")
-            browser.close(found[0].id)
+            browser.close(tabs[0].id)
 
 
 def awaited(context: SetupContext) -> Browser:

@@ -20,16 +20,16 @@ class ActivateWindow:
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         """See the port."""
-        wanted = WindowName.of(parameters)
+        target = WindowName.of(parameters)
         desktop = context.desktop
-        if not look_again(desktop, lambda: any(_activated(desktop, wanted, name) for name in wanted.spellings())):
+        if not look_again(desktop, lambda: any(_activated(desktop, target, name) for name in target.spellings())):
             shown = ", ".join(window.title for window in desktop.windows()) or "none"
-            raise TaskSetupFailed(f"no window called {wanted.window_name!r} appeared; there are: {shown}")
+            raise TaskSetupFailed(f"no window called {target.window_name!r} appeared; there are: {shown}")
 
 
-def _activated(desktop: Desktop, wanted: WindowName, name: str) -> bool:
+def _activated(desktop: Desktop, target: WindowName, name: str) -> bool:
     try:
-        desktop.activate_window(name, strict=wanted.strict, by_class=wanted.by_class)
+        desktop.activate_window(name, strict=target.strict, by_class=target.by_class)
     except GuestRefused as error:
         if error.kind != "not_found":
             raise

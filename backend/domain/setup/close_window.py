@@ -21,12 +21,12 @@ class CloseWindow:
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         """See the port."""
-        wanted, desktop = WindowName.of(parameters), context.desktop
+        target, desktop = WindowName.of(parameters), context.desktop
 
         def there(name: str) -> bool:
-            return find_window(desktop, name, strict=wanted.strict, by_class=wanted.by_class)
+            return find_window(desktop, name, strict=target.strict, by_class=target.by_class)
 
-        name = next(filter(there, wanted.spellings()), wanted.window_name)
-        desktop.close_window(name, strict=wanted.strict, by_class=wanted.by_class)
+        name = next(filter(there, target.spellings()), target.window_name)
+        desktop.close_window(name, strict=target.strict, by_class=target.by_class)
         if not look_again(desktop, lambda: not there(name)):
-            raise TaskSetupFailed(f"the window {wanted.window_name!r} did not close")
+            raise TaskSetupFailed(f"the window {target.window_name!r} did not close")

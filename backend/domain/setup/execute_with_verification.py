@@ -38,5 +38,5 @@ class ExecuteWithVerification:
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         """See the port."""
         step = _Verified.of(parameters)
-        asked = step.model_dump(mode="json") | {"command": filled(step.command, context)}
-        context.desktop.call("POST", "/setup/execute_with_verification", asked)
+        request = step.model_dump(mode="json") | {"command": filled(step.command, context)}
+        context.desktop.call("POST", "/setup/execute_with_verification", request)

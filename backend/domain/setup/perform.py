@@ -22,11 +22,11 @@ class _Steps(Parameters):
     steps: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=500, description="As those of a solution.")
 
     def read(self) -> tuple[OracleStep, ...]:
-        found = read_solution(self.steps)
-        for number, step in enumerate(found):
+        steps = read_solution(self.steps)
+        for number, step in enumerate(steps):
             if step.fail is not None:
                 raise Invalid("a set-up cannot be infeasible", path=f"steps.{number}.fail")
-        return found
+        return steps
 
 
 @register(Kind.SETUP, "perform")

@@ -54,34 +54,34 @@ class PerturbWindows:
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         """See the port."""
-        wanted, desktop = _Perturbation.of(parameters), context.desktop
-        dice = Random(wanted.seed)  # noqa: S311 - repeatable on purpose, no secret.
-        if wanted.how == "cluttered":
+        perturbation, desktop = _Perturbation.of(parameters), context.desktop
+        dice = Random(perturbation.seed)  # noqa: S311 - repeatable on purpose, no secret.
+        if perturbation.how == "cluttered":
             _clutter(context, dice)
         else:
-            window = _task_window(desktop, wanted.how)
-            _HOW[wanted.how](desktop, window, dice)
+            window = _task_window(desktop, perturbation.how)
+            _HOW[perturbation.how](desktop, window, dice)
         desktop.wait_stable(quiet=_QUIET, timeout=_SETTLE)
 
 
 def _task_window(desktop: Desktop, how: str) -> Window:
-    found = desktop.windows()
-    if not found:
+    windows = desktop.windows()
+    if not windows:
         raise TaskSetupFailed(
             f"there is no window that could be {how}",
             hint="This task begins without a window: leave it out of a study of this perturbation.",
         )
-    return next((window for window in found if window.active), found[-1])
+    return next((window for window in windows if window.active), windows[-1])
 
 
-def _place(desktop: Desktop, window: Window, **wanted: Any) -> Window:
+def _place(desktop: Desktop, window: Window, **placement: Any) -> Window:
     """Asks the desktop to put the window there; gives what came of it."""
     name = {"window_name": window.title, "strict": True}
     if not window.title:
         name = {"window_name": window.wm_class, "strict": True, "by_class": True}
-    said = desktop.call("POST", "/setup/place_window", {**name, **wanted})
+    reply = desktop.call("POST", "/setup/place_window", {**name, **placement})
     try:
-        placed = said["window"]
+        placed = reply["window"]
         numbers = {key: int(placed[key]) for key in ("x", "y", "width", "height")}
     except (TypeError, KeyError, ValueError) as error:
         raise TaskSetupFailed(f"the desktop did not say where it put the window {window.title!r}") from error
@@ -158,11 +158,11 @@ def _open_over(desktop: Desktop, program: str) -> None:
     if not look_again(desktop, lambda: bool(fresh()), looks=_LOOKS):
         raise TaskSetupFailed(f"{program} was opened to clutter the screen and no window of it appeared")
     desktop.wait_stable(quiet=_QUIET, timeout=_SETTLE)  # Until then a program may still be naming its window.
-    found = fresh()
-    if not found:
+    windows = fresh()
+    if not windows:
         raise TaskSetupFailed(f"{program} was opened to clutter the screen and its window closed again")
-    _place(desktop, found[-1], maximized=True)
-    desktop.activate_window(found[-1].title, strict=True)
+    _place(desktop, windows[-1], maximized=True)
+    desktop.activate_window(windows[-1].title, strict=True)
 
 
 def _known(window: Window) -> tuple[str, str, int | None]:

@@ -88,13 +88,13 @@ def _keyboard(step: OracleStep) -> list[Action]:
 
 
 def _pointing(step: OracleStep) -> list[tuple[Selector, ActionType, dict[str, Any]]]:
-    found: list[tuple[Selector | None, ActionType, dict[str, Any]]] = [
+    candidates: list[tuple[Selector | None, ActionType, dict[str, Any]]] = [
         (step.click, ActionType.CLICK, {}),
         (step.double_click, ActionType.CLICK, {"clicks": 2}),
         (step.right_click, ActionType.CLICK, {"button": "right"}),
         (step.move_to, ActionType.MOVE_TO, {}),
     ]
-    return [(selector, kind, extra) for selector, kind, extra in found if selector is not None]
+    return [(selector, kind, extra) for selector, kind, extra in candidates if selector is not None]
 
 
 def _dragged(step: OracleStep, start: Widget | None, end: Widget | None) -> list[Action]:

@@ -98,7 +98,7 @@ def kappa_interval(clusters: Sequence[Confusion], **how: Any) -> Interval | None
     Returns:
         None for fewer than two clusters, or where draws have no kappa.
     """
-    rows = [list(map(float, found)) for found in clusters if found.n]
+    rows = [list(map(float, confusion)) for confusion in clusters if confusion.n]
     return _interval(rows, _kappas, **how)
 
 
@@ -139,10 +139,10 @@ def _kappas(sums: "Table") -> "Table":
     """Kappa of each row of (both, only judge, only people, neither)."""
     both, judge, people, neither = sums.T
     whole = sums.sum(axis=1)
-    seen = (both + neither) / whole
+    agreement = (both + neither) / whole
     chance = ((both + judge) * (both + people) + (people + neither) * (judge + neither)) / whole**2
-    found: Table = (seen - chance) / (1 - chance)
-    return found
+    kappas: Table = (agreement - chance) / (1 - chance)
+    return kappas
 
 
 def _alphas(sums: "Table") -> "Table":
@@ -150,8 +150,8 @@ def _alphas(sums: "Table") -> "Table":
     numbers = sums[:, 1:]
     whole = numbers.sum(axis=1)
     expected = 1 - (numbers * (numbers - 1)).sum(axis=1) / (whole * (whole - 1))
-    found: Table = 1 - (1 - sums[:, 0] / whole) / expected
-    return found
+    alphas: Table = 1 - (1 - sums[:, 0] / whole) / expected
+    return alphas
 
 
 def _interval(

@@ -117,37 +117,37 @@ def gaps(rows: Sequence[Counted], key: Callable[[Counted], str]) -> list[Gap]:
         key: the group of an episode: its level, persona or number of applications.
     """
     both = [row for row in rows if row.level in REACHING and row.s_int is not None and row.s_final is not None]
-    found = []
+    gaps = []
     for group in sorted({key(row) for row in both}):
         members = [row for row in both if key(row) == group]
         s_int = _over_tasks([(row.task, row.s_int) for row in members])
         s_final = _over_tasks([(row.task, row.s_final) for row in members])
         if s_int is not None and s_final is not None:
-            found.append(Gap(group, s_int.value, s_final.value, s_int.tasks))
-    return found
+            gaps.append(Gap(group, s_int.value, s_final.value, s_int.tasks))
+    return gaps
 
 
 def step_gaps(rows: Sequence[Counted]) -> list[StepGap]:
     """Mean steps of failed episodes minus those of solved ones, per level."""
-    found = []
+    gaps = []
     for level in sorted({row.level for row in rows}):
         members = [row for row in rows if row.level == level]
-        failed, solved = ([row.steps for row in members if row.solved is wanted] for wanted in (False, True))
-        found.append(StepGap(level, _mean(failed), _mean(solved), len(members)))
-    return found
+        failed, solved = ([row.steps for row in members if row.solved is outcome] for outcome in (False, True))
+        gaps.append(StepGap(level, _mean(failed), _mean(solved), len(members)))
+    return gaps
 
 
 def language_gaps(en: Sequence[Counted], cn: Sequence[Counted]) -> list[LanguageGap]:
     """Both languages per level, over the tasks that both runs have a scored episode of."""
     common = {row.task for row in en} & {row.task for row in cn}
-    found = []
+    gaps = []
     for level in sorted({row.level for row in (*en, *cn) if row.task in common}):
         pair = [[row for row in rows if row.task in common and row.level == level] for rows in (en, cn)]
         tasks = len({row.task for row in pair[0]})
         s_int = _paired([[(row.task, row.s_int) for row in rows if row.level in REACHING] for rows in pair])
         s_final = _paired([[(row.task, row.s_final) for row in rows] for rows in pair])
-        found.append(LanguageGap(level, (s_int[0], s_final[0]), (s_int[1], s_final[1]), tasks))
-    return found
+        gaps.append(LanguageGap(level, (s_int[0], s_final[0]), (s_int[1], s_final[1]), tasks))
+    return gaps
 
 
 def _paired(sides: Sequence[Sequence[tuple[str, float | None]]]) -> list[float | None]:
@@ -165,7 +165,7 @@ def _over_tasks(values: Iterable[tuple[str, float | None]]) -> Mean | None:
             by_task.setdefault(task, []).append(value)
     if not by_task:
         return None
-    means = [math.fsum(found) / len(found) for found in by_task.values()]
+    means = [math.fsum(scores) / len(scores) for scores in by_task.values()]
     return Mean(math.fsum(means) / len(means), len(means))
 
 

@@ -129,8 +129,8 @@ def _work(  # noqa: PLR0913, PLR0917 - one step of the search
 
 def _largest(states: Mapping[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
     """Without the sets that lie within another."""
-    kept: list[int] = []
+    largest: list[int] = []
     for _, alike in groupby(sorted(states, key=int.bit_count, reverse=True), key=int.bit_count):
         # Sets of one size do not lie within each other.
-        kept += [state for state in alike if not any(state & other == state for other in kept)]
-    return {state: states[state] for state in kept}
+        largest += [state for state in alike if not any(state & other == state for other in largest)]
+    return {state: states[state] for state in largest}

@@ -58,8 +58,8 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
     squares = math.sqrt(sum((x - a) ** 2 for x in first) * sum((y - b) ** 2 for y in second))
     if squares <= 0:
         return None
-    found = sum((x - a) * (y - b) for x, y in zip(first, second, strict=True)) / squares
-    return min(1.0, max(-1.0, found))
+    correlation = sum((x - a) * (y - b) for x, y in zip(first, second, strict=True)) / squares
+    return min(1.0, max(-1.0, correlation))
 
 
 def pearson_interval(r: float, n: int, level: float = LEVEL) -> Interval | None:

@@ -17,10 +17,10 @@ def depths(before: Before) -> dict[str, int]:
     Raises:
         ValueError: a name is unknown, or there is a circle.
     """
-    found: dict[str, int] = {}
+    depths: dict[str, int] = {}
     for node in check_order(before):
-        found[node] = 1 + max((found[one] for one in before[node]), default=0)
-    return found
+        depths[node] = 1 + max((depths[one] for one in before[node]), default=0)
+    return depths
 
 
 def width(before: Before) -> int:
@@ -34,19 +34,19 @@ def width(before: Before) -> int:
 
 def depth_and_width(before: Before) -> tuple[int, int]:
     """The largest depth and the width of a graph that is not empty, for less than asking for both."""
-    found = depths(before)
-    return max(found.values()), _width(_ancestors(before, list(found)))
+    by_node = depths(before)
+    return max(by_node.values()), _width(_ancestors(before, list(by_node)))
 
 
 def _width(ancestors: Mapping[str, Sequence[str]]) -> int:
     """Nodes less the largest matching between nodes and their ancestors."""
     matched: dict[str, str] = {}
 
-    def augment(node: str, seen: set[str]) -> bool:
+    def augment(node: str, visited: set[str]) -> bool:
         for other in ancestors[node]:
-            if other not in seen:
-                seen.add(other)
-                if other not in matched or augment(matched[other], seen):
+            if other not in visited:
+                visited.add(other)
+                if other not in matched or augment(matched[other], visited):
                     matched[other] = node
                     return True
         return False
@@ -56,7 +56,7 @@ def _width(ancestors: Mapping[str, Sequence[str]]) -> int:
 
 def edges(before: Before) -> int:
     """Number of direct dependencies."""
-    return sum(len(set(found)) for found in before.values())
+    return sum(len(set(predecessors)) for predecessors in before.values())
 
 
 def completion(before: Before, reached: Collection[str]) -> float:
@@ -67,13 +67,13 @@ def completion(before: Before, reached: Collection[str]) -> float:
     """
     if not before:
         raise ValueError("a graph without nodes has no completion")
-    found = depths(before)
-    return sum(depth for node, depth in found.items() if node in reached) / sum(found.values())
+    by_node = depths(before)
+    return sum(depth for node, depth in by_node.items() if node in reached) / sum(by_node.values())
 
 
 def _ancestors(before: Before, order: Sequence[str]) -> dict[str, list[str]]:
     """All nodes that come anywhere before each."""
-    found: dict[str, dict[str, None]] = {}
+    ancestors: dict[str, dict[str, None]] = {}
     for node in order:
-        found[node] = {far: None for one in before[node] for far in (*found[one], one)}
-    return {node: list(far) for node, far in found.items()}
+        ancestors[node] = {far: None for one in before[node] for far in (*ancestors[one], one)}
+    return {node: list(far) for node, far in ancestors.items()}

@@ -61,18 +61,18 @@ class Comparison(NamedTuple):
 
 def compare(pairs: Iterable[Pair], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Comparison:
     """Compares two conditions over their pairs. Neither the order of pairs nor the names of tasks matter."""
-    found = sorted(pairs)
-    if not found:
+    all_pairs = sorted(pairs)
+    if not all_pairs:
         return Comparison(0, 0, None, None, 0, 0, None, "")
-    solved = [Pair(pair.task, float(is_solved(pair.base)), float(is_solved(pair.other))) for pair in found]
+    solved = [Pair(pair.task, float(is_solved(pair.base)), float(is_solved(pair.other))) for pair in all_pairs]
     only_base = sum(pair.base > pair.other for pair in solved)
     only_other = sum(pair.other > pair.base for pair in solved)
     p_value, test = _tested(solved)
     return Comparison(
-        pairs=len(found),
-        tasks=len({pair.task for pair in found}),
+        pairs=len(all_pairs),
+        tasks=len({pair.task for pair in all_pairs}),
         success=_difference(solved, level, resamples, seed),
-        score=_difference(found, level, resamples, seed),
+        score=_difference(all_pairs, level, resamples, seed),
         only_base=only_base,
         only_other=only_other,
         p_value=p_value,
@@ -84,8 +84,8 @@ def _difference(pairs: Sequence[Pair], level: float, resamples: int, seed: int) 
     base = math.fsum(pair.base for pair in pairs) / len(pairs)
     other = math.fsum(pair.other for pair in pairs) / len(pairs)
     value = math.fsum(pair.other - pair.base for pair in pairs) / len(pairs)
-    found = paired_interval(_clusters(pairs), level=level, resamples=resamples, seed=seed)
-    interval = Interval(min(found.low, value), max(found.high, value))
+    bootstrap = paired_interval(_clusters(pairs), level=level, resamples=resamples, seed=seed)
+    interval = Interval(min(bootstrap.low, value), max(bootstrap.high, value))
     return Difference(base, other, value, interval, (base - other) / base if base > 0 else None)
 
 

@@ -72,15 +72,15 @@ def groups(scores: Sequence[Score]) -> list[tuple[str, ...]]:
     for score in scores:
         near.setdefault(score.first, set()).add(score.second)
         near.setdefault(score.second, set()).add(score.first)
-    found, left = [], set(near)
+    components, left = [], set(near)
     while left:
         reached, open_ = set[str](), {min(left)}
         while open_:
             reached |= open_
             open_ = {other for name in open_ for other in near[name]} - reached
-        found.append(tuple(sorted(reached)))
+        components.append(tuple(sorted(reached)))
         left -= reached
-    return sorted(found, key=lambda names: (-len(names), names))
+    return sorted(components, key=lambda names: (-len(names), names))
 
 
 def rate(scores: Sequence[Score], *, prior: float = PRIOR) -> list[Rating]:
@@ -100,11 +100,11 @@ def rate(scores: Sequence[Score], *, prior: float = PRIOR) -> list[Rating]:
         if score.first == score.second or min(score.wins, score.losses, score.ties) < 0.0:
             raise ValueError(f"no comparison of two: {score}")
     real = [score for score in scores if score.wins + score.losses + score.ties > 0.0]
-    found: list[Rating] = []
+    ratings: list[Rating] = []
     for number, names in enumerate(groups(real)):
         members = set(names)
-        found += _rated(names, [score for score in real if score.first in members], number, prior)
-    return found
+        ratings += _rated(names, [score for score in real if score.first in members], number, prior)
+    return ratings
 
 
 def _rated(names: Sequence[str], scores: Sequence[Score], group: int, prior: float) -> list[Rating]:
@@ -162,12 +162,12 @@ class _Davidson:
         slope: Any = np.zeros(size)
         bend: Any = np.zeros((size, size))
         value = 0.0
-        for (one, two), seen in zip(self.pairs, self.outcomes, strict=True):
+        for (one, two), outcome in zip(self.pairs, self.outcomes, strict=True):
             # Rows: one preferred, two preferred, equal; each outcome's weight is exp(row @ at).
             rows = np.zeros((3, size))
             rows[0, one] = rows[1, two] = 1.0
             rows[2, [one, two, self.count]] = 0.5, 0.5, 1.0
-            value += _add(rows, seen, at, slope, bend, kinds=3 if self.with_ties else 2)
+            value += _add(rows, outcome, at, slope, bend, kinds=3 if self.with_ties else 2)
         if self.prior > 0.0:
             for name in range(self.count):
                 rows = np.zeros((2, size))
@@ -179,28 +179,28 @@ class _Davidson:
         return value, slope, bend
 
 
-def _add(rows: Any, seen: Any, at: Any, slope: Any, bend: Any, *, kinds: int) -> float:  # noqa: PLR0913, PLR0917 - one term
+def _add(rows: Any, outcome: Any, at: Any, slope: Any, bend: Any, *, kinds: int) -> float:  # noqa: PLR0913, PLR0917 - one term
     """Adds one multinomial term in place and returns its log-likelihood."""
     import numpy as np
 
-    rows, seen = rows[:kinds], seen[:kinds]
+    rows, outcome = rows[:kinds], outcome[:kinds]
     logits = rows @ at
     top = float(logits.max())
     weights = np.exp(logits - top)
     shares = weights / weights.sum()
-    number = float(seen.sum())
-    slope += rows.T @ (seen - number * shares)
+    number = float(outcome.sum())
+    slope += rows.T @ (outcome - number * shares)
     bend += number * (rows.T @ (np.diag(shares) - np.outer(shares, shares)) @ rows)
-    return float(seen @ logits) - number * (top + float(np.log(weights.sum())))
+    return float(outcome @ logits) - number * (top + float(np.log(weights.sum())))
 
 
 def _totals(names: Sequence[str], scores: Sequence[Score]) -> Mapping[str, tuple[float, float, float]]:
-    found = dict.fromkeys(names, (0.0, 0.0, 0.0))
+    totals = dict.fromkeys(names, (0.0, 0.0, 0.0))
     for score in scores:
         for name, (wins, losses) in (
             (score.first, (score.wins, score.losses)),
             (score.second, (score.losses, score.wins)),
         ):
-            known = found[name]
-            found[name] = (known[0] + wins, known[1] + losses, known[2] + score.ties)
-    return found
+            known = totals[name]
+            totals[name] = (known[0] + wins, known[1] + losses, known[2] + score.ties)
+    return totals

@@ -44,13 +44,13 @@ class Bin(NamedTuple):
     score: float | None
 
 
-def curve(found: Sequence[Got]) -> list[Point]:
+def curve(episodes: Sequence[Got]) -> list[Point]:
     """Share of the parts of all episodes together that were reached by each step, from 0 to the last that counts."""
-    listed = sum(one.listed for one in found)
+    listed = sum(one.listed for one in episodes)
     if not listed:
         return []
     by_step: dict[int, int] = {}
-    for one in found:
+    for one in episodes:
         for step in one.steps:
             by_step[step] = by_step.get(step, 0) + 1
     points, reached = [], 0
@@ -60,10 +60,10 @@ def curve(found: Sequence[Got]) -> list[Point]:
     return points
 
 
-def bins(found: Sequence[Got]) -> list[Bin]:
+def bins(episodes: Sequence[Got]) -> list[Bin]:
     """Episodes by the share of their parts that they reached."""
     scores: dict[str, list[float]] = {words: [] for words in (*(words for _, words in BINS), ALL)}
-    for one in found:
+    for one in episodes:
         scores[_words(one.share)].append(one.score)
     return [Bin(words, len(values), fmean(values) if values else None) for words, values in scores.items()]
 

@@ -173,20 +173,20 @@ def _combinations(study: StudyConfig) -> Iterator[dict[str, JSON]]:
 
 
 def _cell(study: StudyConfig, base: Mapping[str, JSON], levels: Mapping[str, JSON]) -> Cell:
-    asked: dict[str, JSON] = json.loads(json.dumps(base))
+    config: dict[str, JSON] = json.loads(json.dumps(base))
     for factor, level in levels.items():
-        _set(asked, factor, level, study)
+        _set(config, factor, level, study)
     try:
-        return Cell(levels, RunConfig.model_validate(asked))
+        return Cell(levels, RunConfig.model_validate(config))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise _misfit(study, levels, ".".join(map(str, first["loc"])), first["msg"]) from error
 
 
-def _set(asked: dict[str, JSON], factor: str, level: JSON, study: StudyConfig) -> None:
+def _set(config: dict[str, JSON], factor: str, level: JSON, study: StudyConfig) -> None:
     """Puts a level into its field; on the way objects that are not there yet are made."""
     *folders, last = factor.split(".")
-    place = asked
+    place = config
     for name in folders:
         if place.get(name) is None:
             place[name] = {}
@@ -203,10 +203,10 @@ def _value(factor: str, level: JSON, study: StudyConfig) -> JSON:
     """The field's value; a size as text becomes what the field takes."""
     if factor not in _SIZES or not isinstance(level, str):
         return level
-    found = _SIZE.fullmatch(level)
-    if found is None:
+    match = _SIZE.fullmatch(level)
+    if match is None:
         raise Invalid(f"{level!r} is no size such as 1280x800", path=_path(study, factor, level))
-    width, height = int(found[1]), int(found[2])
+    width, height = int(match[1]), int(match[2])
     return {"width": width, "height": height} if factor == "screen" else [width, height]
 
 
@@ -231,14 +231,14 @@ def sampled(keys: Sequence[str], share: float, seed: int) -> list[str]:
     return [key for key in keys if key in chosen]
 
 
-def matched(found: Sequence[Mapping[str, JSON]], factor: str, level: JSON, base: JSON) -> list[tuple[int, int]]:
+def matched(cells: Sequence[Mapping[str, JSON]], factor: str, level: JSON, base: JSON) -> list[tuple[int, int]]:
     """Which cells differ in that factor only, as (index of the one with `base`, index of the one with `level`)."""
 
     def rest(levels: Mapping[str, JSON]) -> str:
         return json.dumps({name: value for name, value in levels.items() if name != factor}, sort_keys=True)
 
-    first = {rest(levels): at for at, levels in enumerate(found) if level_words(levels[factor]) == level_words(base)}
+    first = {rest(levels): at for at, levels in enumerate(cells) if level_words(levels[factor]) == level_words(base)}
     others = [
-        (at, rest(levels)) for at, levels in enumerate(found) if level_words(levels[factor]) == level_words(level)
+        (at, rest(levels)) for at, levels in enumerate(cells) if level_words(levels[factor]) == level_words(level)
     ]
     return [(first[key], at) for at, key in others if key in first]

@@ -107,13 +107,13 @@ class StudyResult(NamedTuple):
     shapes: Sequence[ShapeResult] = ()
 
 
-def study_result(study: StudyConfig, found: Sequence[tuple[Mapping[str, JSON], Sequence[Fact]]]) -> StudyResult:
+def study_result(study: StudyConfig, outcomes: Sequence[tuple[Mapping[str, JSON], Sequence[Fact]]]) -> StudyResult:
     """The result of a study from its cells: levels and episodes of each, in any order of episodes."""
-    highest = max((fact.steps for _, facts in found for fact in facts if not fact.why_not), default=0)
+    highest = max((fact.steps for _, facts in outcomes for fact in facts if not fact.why_not), default=0)
     into = bars(highest)
-    cells = [_cell(levels, facts, into) for levels, facts in found]
-    values = [(levels, [_values(fact) for fact in facts if not fact.why_not]) for levels, facts in found]
-    return StudyResult(cells, _levels(study, found), into, sensitivities(study, values), shapes(study, values))
+    cells = [_cell(levels, facts, into) for levels, facts in outcomes]
+    values = [(levels, [_values(fact) for fact in facts if not fact.why_not]) for levels, facts in outcomes]
+    return StudyResult(cells, _levels(study, outcomes), into, sensitivities(study, values), shapes(study, values))
 
 
 def _values(fact: Fact) -> Values:
@@ -135,12 +135,12 @@ def _counts(words: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(words).items()))
 
 
-def _levels(study: StudyConfig, found: Sequence[tuple[Mapping[str, JSON], Sequence[Fact]]]) -> list[LevelResult]:
-    by_key = [{(fact.task, fact.repeat): fact for fact in facts} for _, facts in found]
+def _levels(study: StudyConfig, outcomes: Sequence[tuple[Mapping[str, JSON], Sequence[Fact]]]) -> list[LevelResult]:
+    by_key = [{(fact.task, fact.repeat): fact for fact in facts} for _, facts in outcomes]
     results = []
     for factor in study.factors:
         for level in factor.levels[1:]:
-            sides = matched([levels for levels, _ in found], factor.name, level, factor.levels[0])
+            sides = matched([levels for levels, _ in outcomes], factor.name, level, factor.levels[0])
             both, left_out = _pairs([(by_key[one], by_key[other]) for one, other in sides])
             pairs = [Pair(one.task, one.score or 0.0, two.score or 0.0) for one, two in both]
             comparison = compare(pairs, level=study.level, resamples=study.resamples, seed=study.base.seed)
@@ -152,7 +152,7 @@ def _levels(study: StudyConfig, found: Sequence[tuple[Mapping[str, JSON], Sequen
 def _measures(study: StudyConfig, both: Sequence[tuple[Fact, Fact]]) -> dict[str, MeasureDifference]:
     """How each measure differs, paired."""
     names = in_order([name for facts in both for fact in facts for name in fact.measures if name != "score"])
-    found = {}
+    differences = {}
     for name in names:
         pairs = [
             Pair(one.task, one.measures[name], two.measures[name])
@@ -161,8 +161,8 @@ def _measures(study: StudyConfig, both: Sequence[tuple[Fact, Fact]]) -> dict[str
         ]
         difference = compare(pairs, level=study.level, resamples=study.resamples, seed=study.base.seed).score
         if difference is not None:
-            found[name] = MeasureDifference(difference, len(pairs), len(both) - len(pairs))
-    return found
+            differences[name] = MeasureDifference(difference, len(pairs), len(both) - len(pairs))
+    return differences
 
 
 Side = Mapping[tuple[str, int], Fact]

@@ -47,7 +47,7 @@ def sensitivities(study: StudyConfig, cells: Cells) -> list[Sensitivity]:
     With the expression order of an instruction as the factor this is OmniBench's sensitivity: for each task the sample
     standard deviation of the mean over repeats, over the levels; then the mean over tasks.
     """
-    found = []
+    results = []
     for factor in study.factors:
         groups: dict[str, list[Mapping[str, Mapping[str, float]]]] = {}
         for levels, episodes in cells:
@@ -56,8 +56,8 @@ def sensitivities(study: StudyConfig, cells: Cells) -> list[Sensitivity]:
         whole = [group for group in groups.values() if len(group) == len(factor.levels)]
         deviations = _deviations(whole)
         if deviations:
-            found.append(Sensitivity(factor.name, len(factor.levels), deviations))
-    return found
+            results.append(Sensitivity(factor.name, len(factor.levels), deviations))
+    return results
 
 
 def _deviations(groups: Sequence[Sequence[Mapping[str, Mapping[str, float]]]]) -> dict[str, tuple[float, int]]:
@@ -76,7 +76,9 @@ def _means(episodes: Sequence[Values]) -> dict[str, dict[str, float]]:
     for one in episodes:
         by_task.setdefault(one.task, []).append(one.values)
     return {
-        task: {name: fmean(found[name] for found in all_) for name in all_[0] if all(name in found for found in all_)}
+        task: {
+            name: fmean(values[name] for values in all_) for name in all_[0] if all(name in values for values in all_)
+        }
         for task, all_ in by_task.items()
     }
 
@@ -96,8 +98,8 @@ class ShapeResult(NamedTuple):
 
 def shapes(study: StudyConfig, cells: Cells) -> list[ShapeResult]:
     """Every cell that has chains and graphs which can be paired. Pairs are drawn from the study's seed."""
-    found = [_shapes(study, levels, episodes) for levels, episodes in cells]
-    return [result for result in found if result.comparisons]
+    results = [_shapes(study, levels, episodes) for levels, episodes in cells]
+    return [result for result in results if result.comparisons]
 
 
 def _shapes(study: StudyConfig, levels: Mapping[str, JSON], episodes: Sequence[Values]) -> ShapeResult:

@@ -65,9 +65,9 @@ def keys_of(action: Action) -> str | None:
     if action.type is ActionType.PRESS and len(action.keys) == 1:
         return _key(action.keys[0])
     if action.type is ActionType.HOTKEY and action.keys:
-        *held, last = action.keys
-        if all(key in _MODIFIERS for key in held) and last not in _MODIFIERS:
-            return "".join(_MODIFIERS[key] for key in held) + _key(last)
+        *modifiers, last = action.keys
+        if all(key in _MODIFIERS for key in modifiers) and last not in _MODIFIERS:
+            return "".join(_MODIFIERS[key] for key in modifiers) + _key(last)
     return None
 
 
@@ -88,8 +88,8 @@ def control_at(step: RecordedStep, action: Action) -> Control | None:
     """The smallest control under the action's point: of the picture's marks, else of the accessibility tree."""
     if action.x is None or action.y is None:
         return None
-    found = [control for control in _controls(step) if _inside(control.rect, action.x, action.y)]
-    return min(found, key=_area, default=None)
+    controls = [control for control in _controls(step) if _inside(control.rect, action.x, action.y)]
+    return min(controls, key=_area, default=None)
 
 
 def _controls(step: RecordedStep) -> Sequence[Control]:
@@ -105,10 +105,10 @@ def _controls(step: RecordedStep) -> Sequence[Control]:
 def _of_tree(xml: str) -> Sequence[Control]:
     """Controls of a tree; none where it cannot be read, since a guest may write anything into it."""
     try:
-        found = widgets(xml)
+        elements = widgets(xml)
     except Invalid:
         return ()
-    rects = ((widget, widget.rect) for widget in found if widget.on_screen and widget.rect)
+    rects = ((widget, widget.rect) for widget in elements if widget.on_screen and widget.rect)
     return [
         Control((x, y, x + width, y + height), (widget.name or widget.text)[:_LONGEST_TEXT])
         for widget, (x, y, width, height) in rects

@@ -34,8 +34,8 @@ class Chat:
         """See the port. Steps without an action are no turns."""
         messages = [{"role": "system", "content": [_text(SYSTEM)]}]
         for number, (step, picture) in enumerate(_turns(recorded)):
-            asked = [] if number else [_text(recorded.task.instruction)]
-            messages.append({"role": "user", "content": [*asked, {"type": "image", "image": picture.path}]})
+            instruction = [] if number else [_text(recorded.task.instruction)]
+            messages.append({"role": "user", "content": [*instruction, {"type": "image", "image": picture.path}]})
             messages.append({"role": "assistant", "content": [_text(_said(step))]})
         yield {**head(recorded), "messages": messages}
 

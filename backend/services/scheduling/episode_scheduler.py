@@ -15,7 +15,7 @@ from backend.db.repositories.scheduling import scheduler as repository
 from backend.db.repositories.scheduling.scheduler import Begun
 from backend.domain.model.episode import RunState
 from backend.domain.scheduling.bounds import has_room
-from backend.domain.scheduling.order import given, rank, turns
+from backend.domain.scheduling.order import rank, turns, with_slot
 from backend.domain.scheduling.requirements import Able, Need, seated
 from backend.domain.scheduling.snapshot import Now
 from backend.domain.scheduling.wait_reasons import unread
@@ -221,7 +221,7 @@ class _Taking:
         got = Counter(each.run_id for each in episodes)
         self.without |= {run for run in counts if got[run] < counts[run]}
         for chosen in self._readable(episodes):
-            self.now = given(self.now, next(run for run in self.now.runs if run.id == chosen.episode.run_id))
+            self.now = with_slot(self.now, next(run for run in self.now.runs if run.id == chosen.episode.run_id))
             self.picks.append(chosen)
 
     def _readable(self, episodes: Sequence[Begun]) -> list[Chosen]:

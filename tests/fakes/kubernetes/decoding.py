@@ -32,7 +32,7 @@ def _without(found: Any, path: str) -> None:
 
 
 def _mistyped(resource: Resource, wrong: Problem) -> Refusal:
-    said = f"json: cannot unmarshal {wrong.found} into Go struct field {resource.kind}.{wrong.path}"
+    said = f"json: cannot unmarshal {wrong.json_type} into Go struct field {resource.kind}.{wrong.path}"
     return bad_request(
         f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {said}'
     )

@@ -52,7 +52,7 @@ class Setting:
             owner=OWNER,
             worker=lambda: (worker.id, worker.name),
             pod_name=lambda _: POD,
-            taken=lambda lease, why: self.taken.append((lease, why)),
+            on_takeover=lambda lease, why: self.taken.append((lease, why)),
             clock=lambda: time.time() + self.late,
         )
 

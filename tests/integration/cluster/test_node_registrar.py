@@ -39,7 +39,7 @@ def present(made: Settings, database: Database, *, need: Need | None = NEED, wor
         database,
         need=lambda: need,
         worker=lambda: None if worker is None else (worker, "w1"),
-        taken=lambda *_: None,
+        on_takeover=lambda *_: None,
     )
     assert found is not None
     found.start()
@@ -107,5 +107,5 @@ class TestPresence:
 
     def test_none_where_no_cluster_is_set_up(self, database: Database) -> None:
         for made in (Settings(), settings(Path("/nowhere"), k8s_image="")):
-            found = Presence.of(made, database, need=lambda: NEED, worker=lambda: None, taken=lambda *_: None)
+            found = Presence.of(made, database, need=lambda: NEED, worker=lambda: None, on_takeover=lambda *_: None)
             assert found is None

@@ -65,7 +65,7 @@ class TestBehindASilentWatch:
             timer.join()
             found = fake.pod(NAMESPACE, NAME)
             assert found is not None
-            assert (pod.made, pod.uid) == (True, found["metadata"]["uid"])
+            assert (pod.is_new, pod.uid) == (True, found["metadata"]["uid"])
 
     def test_a_pod_that_nobody_hears_of_is_left_to_its_deadline(self, fake: FakeCluster, cluster: Kubernetes) -> None:
         with working(Deaf(cluster)) as made, pytest.raises(Unavailable, match="nothing is heard of them"):
@@ -96,7 +96,7 @@ class TestSlowStart:
                 with working(cluster, 2.5, idle=0.5) as before:
                     before._create(SLOT, ROOM, kvm=True)  # noqa: SLF001 - and then its worker died
             with sweeping(made.sweep) as swept:
-                assert made.take(SLOT, ROOM).made is not taken_over
+                assert made.take(SLOT, ROOM).is_new is not taken_over
             assert swept == []
 
 

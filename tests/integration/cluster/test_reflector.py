@@ -39,7 +39,7 @@ def heard() -> Heard:
 def reflector(fake: FakeCluster, cluster: Kubernetes, heard: Heard) -> Iterator[Reflector]:
     """Of nodes; n1 is there from the first."""
     fake.add_node("n1")
-    made = Reflector(cluster, NODES, told=heard, seconds=5.0, first_pause=0.02)
+    made = Reflector(cluster, NODES, on_change=heard, seconds=5.0, first_pause=0.02)
     made.start()
     assert made.wait(10.0)
     yield made

@@ -23,7 +23,7 @@ from tests.waiting import until
 from worker.desktops import GuestDesktop
 from worker.egress import Gateways
 from worker.images.linux.options import sources_of
-from worker.images.linux.packages import wanted
+from worker.images.linux.packages import package_names
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 ROOT = Path(__file__).resolve().parents[3]
@@ -65,7 +65,7 @@ class TestImage:
     def test_it_is_whole_and_says_what_is_in_it(self, folder: Path) -> None:
         image: MachineImage = verify(folder)
         packages = {package.name for package in image.packages}
-        assert set(wanted(sources_of(ROOT), "minimal")) <= packages
+        assert set(package_names(sources_of(ROOT), "minimal")) <= packages
         assert [package.name for package in image.packages if not package.sha256] == []
         assert {"mousepad", "xfce4-terminal", "thunar", "python3"} <= set(image.programs)
 

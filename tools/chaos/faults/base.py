@@ -146,10 +146,10 @@ def a_while(random: Random) -> float:
     return random.uniform(4.0, 20.0)
 
 
-def awaited(found: Callable[[], list[T]], seconds: float = PATIENCE) -> list[T]:
+def awaited(look: Callable[[], list[T]], seconds: float = PATIENCE) -> list[T]:
     """What is there, as soon as there is something; nothing if none comes in time."""
     deadline, pause = time.monotonic() + seconds, Event()
-    while not (there := found()) and time.monotonic() < deadline:
+    while not (there := look()) and time.monotonic() < deadline:
         pause.wait(0.1)
     return there
 
@@ -164,8 +164,8 @@ def busy_worker(scene: Scene, drawn: str) -> str:
         live = scene.stack.live()
         return [name for name in WORKERS if live.get(name) and scene.stack.has_room(live, name)]
 
-    found = awaited(fitting)
-    return drawn if drawn in found or not found else found[0]
+    workers = awaited(fitting)
+    return drawn if drawn in workers or not workers else workers[0]
 
 
 def chosen(things: list[int], share: float) -> int | None:

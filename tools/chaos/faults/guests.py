@@ -82,9 +82,9 @@ class EvaluatorKilled(Fault):
         return [each for each in _below_workers(scene) if "worker.evaluation.child" in each.words]
 
 
-def _awaited(found: Callable[[], list[Seen]], share: float) -> int | None:
+def _awaited(look: Callable[[], list[Seen]], share: float) -> int | None:
     """One of the processes that are found, as soon as there is one."""
-    return chosen(awaited(lambda: sorted(each.pid for each in found())), share)
+    return chosen(awaited(lambda: sorted(each.pid for each in look())), share)
 
 
 def _below_workers(scene: Scene) -> list[Seen]:

@@ -115,8 +115,8 @@ class KillBackend(Fault):
 def keeper_of(scene: Scene, name: str) -> int | None:
     """Process id of a worker's keeper."""
     pid = scene.stack.pid(name)
-    found = [each.pid for each in processes.below(pid, time.time()) if processes.KEEPER in each.words] if pid else []
-    return found[0] if found else None
+    pids = [each.pid for each in processes.below(pid, time.time()) if processes.KEEPER in each.words] if pid else []
+    return pids[0] if pids else None
 
 
 def shorter(random: Random) -> float:

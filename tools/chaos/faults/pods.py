@@ -39,9 +39,9 @@ def cluster_of(scene: Scene) -> ClusterStack:
 
 def running_pods(scene: Scene, node: str = "") -> list[Json]:
     """Pods that run, of one node or of all, by name."""
-    found = [pod for pod in cluster_of(scene).all_pods() if pod["status"].get("phase") == "Running" and not ending(pod)]
+    pods = [pod for pod in cluster_of(scene).all_pods() if pod["status"].get("phase") == "Running" and not ending(pod)]
     return sorted(
-        (pod for pod in found if not node or pod["spec"].get("nodeName") == node),
+        (pod for pod in pods if not node or pod["spec"].get("nodeName") == node),
         key=lambda pod: str(pod["metadata"]["name"]),
     )
 
@@ -53,9 +53,9 @@ def one_pod(scene: Scene, share: float) -> Json | None:
         uids = cluster_of(scene).pods_in_use()
         return [pod for pod in running_pods(scene) if pod["metadata"]["uid"] in uids]
 
-    found = awaited(used)
-    index = chosen(list(range(len(found))), share)
-    return None if index is None else found[index]
+    pods = awaited(used)
+    index = chosen(list(range(len(pods))), share)
+    return None if index is None else pods[index]
 
 
 def mark(scene: Scene, pod: Json, *words: str) -> None:
@@ -134,11 +134,11 @@ class Stuck(Fault):
         if self._pod is not None:
             self._finalizers(scene, [])
 
-    def _finalizers(self, scene: Scene, wanted: list[str]) -> None:
-        def change(found: Json) -> None:
-            found["metadata"].pop("finalizers", None)
-            if wanted:
-                found["metadata"]["finalizers"] = wanted
+    def _finalizers(self, scene: Scene, finalizers: list[str]) -> None:
+        def change(pod: Json) -> None:
+            pod["metadata"].pop("finalizers", None)
+            if finalizers:
+                pod["metadata"]["finalizers"] = finalizers
 
         if self._pod is not None:
             cluster_of(scene).cluster.verbs.change(PODS, key_of(self._pod), change, self._pod["metadata"]["uid"])

@@ -84,8 +84,8 @@ class Dropped(Fault):
 def _run(scene: Scene, share: float) -> str | None:
     query = """SELECT id FROM run WHERE state IN ('queued', 'running') AND NOT open ORDER BY id"""
     with scene.stack.world.work() as session:
-        found = [str(run) for run in session.scalars(text(query))]
-    return found[min(len(found) - 1, int(share * len(found)))] if found else None
+        run_ids = [str(run) for run in session.scalars(text(query))]
+    return run_ids[min(len(run_ids) - 1, int(share * len(run_ids)))] if run_ids else None
 
 
 def _post(scene: Scene, run: str, what: str) -> None:

@@ -62,7 +62,7 @@ def applications(most: int) -> list[Any]:
 
 def states_of(node: Any) -> set[str]:
     """Names of its states."""
-    found = ask(node.get_state_set)
-    if found is None:
+    states = ask(node.get_state_set)
+    if states is None:
         return set()
-    return {state.value_nick for state in found.get_states()} - {"invalid", "last-defined"}
+    return {state.value_nick for state in states.get_states()} - {"invalid", "last-defined"}

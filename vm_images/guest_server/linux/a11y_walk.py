@@ -79,32 +79,32 @@ class Walk:
         self.count += 1
         states = states_of(node)
         role = ask(node.get_role_name) or ""
-        made = element(role, ask(node.get_name) or "")
-        parent.append(made)
+        xml_node = element(role, ask(node.get_name) or "")
+        parent.append(xml_node)
         for state in states:
-            put(made, "st", state, "true")
+            put(xml_node, "st", state, "true")
         for key, value in (ask(node.get_attributes) or {}).items():
-            put(made, "attr", key, value)
+            put(xml_node, "attr", key, value)
         kinds = Kinds(frozenset(ask(node.get_interfaces) or ()), frozenset(states))
-        origin = self._describe(made, node, kinds, origin)
-        self._descend(made, node, kinds, depth, origin)
+        origin = self._describe(xml_node, node, kinds, origin)
+        self._descend(xml_node, node, kinds, depth, origin)
 
-    def _describe(self, made: Element, node: Any, kinds: Kinds, origin: Origin) -> Origin:
+    def _describe(self, xml_node: Element, node: Any, kinds: Kinds, origin: Origin) -> Origin:
         if "Text" in kinds.interfaces:
-            self._text(made, node)
+            self._text(xml_node, node)
         # A closed menu has hundreds of items: what nobody can see or click is listed, but not asked for more.
         if not {"showing", "visible"} <= kinds.states:
             return origin
         if "Value" in kinds.interfaces:
-            _value(made, node)
+            _value(xml_node, node)
         if "Action" in kinds.interfaces:
-            _actions(made, node)
+            _actions(xml_node, node)
         if "Document" in kinds.interfaces:
             for key, value in (ask(Atspi.Document.get_document_attributes, node) or {}).items():
-                put(made, "docattr", key, value)
-        return _component(made, node, origin) if "Component" in kinds.interfaces else origin
+                put(xml_node, "docattr", key, value)
+        return _component(xml_node, node, origin) if "Component" in kinds.interfaces else origin
 
-    def _descend(self, made: Element, node: Any, kinds: Kinds, depth: int, origin: Origin) -> None:
+    def _descend(self, xml_node: Element, node: Any, kinds: Kinds, depth: int, origin: Origin) -> None:
         total = ask(node.get_child_count) or 0
         if not total:
             return
@@ -119,17 +119,17 @@ class Walk:
         for child in _visible_cells(node, self._most) if showing_only else children_of(node, self._most):
             if self._full():
                 return
-            self._add(made, child, depth + 1, origin)
+            self._add(xml_node, child, depth + 1, origin)
 
-    def _text(self, made: Element, node: Any) -> None:
+    def _text(self, xml_node: Element, node: Any) -> None:
         length = ask(Atspi.Text.get_character_count, node) or 0
         if length > _LONGEST_TEXT:
             self.cut = f"a text has more than {_LONGEST_TEXT} characters"
         if length > 0:
-            made.text = clean(ask(Atspi.Text.get_text, node, 0, min(length, _LONGEST_TEXT)) or "")
+            xml_node.text = clean(ask(Atspi.Text.get_text, node, 0, min(length, _LONGEST_TEXT)) or "")
 
 
-def _value(made: Element, node: Any) -> None:
+def _value(xml_node: Element, node: Any) -> None:
     calls = {
         "value": Atspi.Value.get_current_value,
         "min": Atspi.Value.get_minimum_value,
@@ -139,27 +139,27 @@ def _value(made: Element, node: Any) -> None:
     for name, call in calls.items():
         number = ask(call, node)
         if number is not None:
-            put(made, "val", name, number)
+            put(xml_node, "val", name, number)
 
 
-def _actions(made: Element, node: Any) -> None:
+def _actions(xml_node: Element, node: Any) -> None:
     for index in range(min(ask(Atspi.Action.get_n_actions, node) or 0, 16)):
         name = (ask(Atspi.Action.get_action_name, node, index) or "").replace(" ", "-")
         if name:
-            put(made, "act", f"{name}_desc", ask(Atspi.Action.get_action_description, node, index) or "")
-            put(made, "act", f"{name}_kb", ask(Atspi.Action.get_key_binding, node, index) or "")
+            put(xml_node, "act", f"{name}_desc", ask(Atspi.Action.get_action_description, node, index) or "")
+            put(xml_node, "act", f"{name}_kb", ask(Atspi.Action.get_key_binding, node, index) or "")
 
 
-def _component(made: Element, node: Any, origin: Origin) -> Origin:
+def _component(xml_node: Element, node: Any, origin: Origin) -> Origin:
     box = ask(node.get_extents, Atspi.CoordType.SCREEN)
     if box is None or box.width < 0 or box.height < 0:
         return origin
     here = (box.x, box.y)
     window = origin.window if origin.window is not None else here
-    put(made, "cp", "screencoord", here)
-    put(made, "cp", "windowcoord", (here[0] - window[0], here[1] - window[1]))
-    put(made, "cp", "parentcoord", (here[0] - origin.parent[0], here[1] - origin.parent[1]))
-    put(made, "cp", "size", (box.width, box.height))
+    put(xml_node, "cp", "screencoord", here)
+    put(xml_node, "cp", "windowcoord", (here[0] - window[0], here[1] - window[1]))
+    put(xml_node, "cp", "parentcoord", (here[0] - origin.parent[0], here[1] - origin.parent[1]))
+    put(xml_node, "cp", "size", (box.width, box.height))
     return Origin(here, window)
 
 
@@ -172,14 +172,14 @@ def _visible_cells(table: Any, most: int) -> Iterator[Any]:
     last = _cell_at(table, box.x + box.width - _INSIDE, box.y + box.height - _INSIDE)
     if first is None or last is None:
         return
-    given = 0
+    count = 0
     for row in range(first[0], last[0] + 1):
         for column in range(first[1], last[1] + 1):
             cell = ask(Atspi.Table.get_accessible_at, table, row, column)
             if cell is None:
                 continue
-            given += 1
-            if given > most:
+            count += 1
+            if count > most:
                 return
             yield cell
 
@@ -196,16 +196,16 @@ def _cell_at(table: Any, x: int, y: int) -> Point | None:
 
 def find_terminal() -> str | None:
     """Text of the terminal with the focus, else of the first one that shows."""
-    found: list[tuple[bool, Any]] = []
+    terminals: list[tuple[bool, Any]] = []
     for application in applications(100):
         try:
-            found.extend(_terminals(application, 12))
+            terminals.extend(_terminals(application, 12))
         except HungError:
             continue
-    if not found:
+    if not terminals:
         return None
-    found.sort(key=lambda pair: not pair[0])
-    node = found[0][1]
+    terminals.sort(key=lambda pair: not pair[0])
+    node = terminals[0][1]
     length = ask(Atspi.Text.get_character_count, node) or 0
     return clean(ask(Atspi.Text.get_text, node, max(0, length - _LONGEST_TEXT), length) or "")
 

@@ -143,7 +143,7 @@ class _Output:
 
     def texts(self) -> tuple[str, str]:
         """Both streams as text."""
-        first, second = (bytes(kept).decode("utf-8", "replace") for kept in self._kept.values())
+        first, second = (bytes(data).decode("utf-8", "replace") for data in self._kept.values())
         return first, second
 
     def close(self) -> None:

@@ -71,10 +71,10 @@ def read_config(environment: Mapping[str, str]) -> SessionConfig:
 
 
 def _one_of(environment: Mapping[str, str], name: str, usual: str, other: str) -> str:
-    found = environment.get(name, usual)
-    if found not in {usual, other}:
-        raise ValueError(f"{name} must be {usual} or {other}, not {found}")
-    return found
+    value = environment.get(name, usual)
+    if value not in {usual, other}:
+        raise ValueError(f"{name} must be {usual} or {other}, not {value}")
+    return value
 
 
 _PASSED_ON = ("PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "http_proxy", "https_proxy", "no_proxy")
@@ -82,11 +82,11 @@ _PASSED_ON = ("PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "http_
 
 def children_environment(config: SessionConfig, display: str) -> dict[str, str]:
     """What every program of the desktop gets: an allow-list, nothing of ours."""
-    given = config.inherited
-    path = given.get("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/games")
-    user = given.get("USER", "user")
+    source = config.inherited
+    path = source.get("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/games")
+    user = source.get("USER", "user")
     environment = {"USER": user, "LOGNAME": user, "SHELL": "/bin/bash", "LANG": "C.UTF-8"}
-    environment |= {name: given[name] for name in _PASSED_ON if given.get(name)}
+    environment |= {name: source[name] for name in _PASSED_ON if source.get(name)}
     environment |= {
         "PATH": f"{path}:{DATA / 'bin'}",
         "HOME": str(config.home),

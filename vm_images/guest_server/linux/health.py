@@ -53,17 +53,17 @@ def running(proc: Path = _PROC) -> Iterator[Running]:
             yield Running(int(folder.name), uid, int(fields[19]), head.partition("(")[2], words)
 
 
-def of_a_task(found: Iterable[Running], before: frozenset[tuple[int, int]], uid: int) -> list[Process]:
+def of_a_task(processes: Iterable[Running], before: frozenset[tuple[int, int]], uid: int) -> list[Process]:
     """Programs of the desktop's user that came later, without what the session itself starts when it is needed.
 
     Args:
-        found: what runs.
+        processes: what runs.
         before: (pid, born) of what ran when the desktop was ready.
         uid: the desktop's user.
     """
     return [
         Process(each.pid, each.name)
-        for each in found
+        for each in processes
         if each.uid == uid
         and (each.pid, each.born) not in before
         and not each.name.startswith(SERVICES)
@@ -71,25 +71,25 @@ def of_a_task(found: Iterable[Running], before: frozenset[tuple[int, int]], uid:
     ]
 
 
-def pending(found: Iterable[Running], restart_files: Sequence[Path] = RESTART_FILES) -> list[str]:
+def pending(processes: Iterable[Running], restart_files: Sequence[Path] = RESTART_FILES) -> list[str]:
     """What is under way or due in the system, in words."""
     due = ["a restart is due after an update"] if any(file.exists() for file in restart_files) else []
-    managers = sorted({each.name for each in found if each.name in PACKAGE_MANAGERS})
+    managers = sorted({each.name for each in processes if each.name in PACKAGE_MANAGERS})
     return [*due, *(f"{name} is running" for name in managers)]
 
 
-def locker(found: Iterable[Running]) -> str:
+def locker(processes: Iterable[Running]) -> str:
     """The program that has locked the screen, empty if none has."""
-    return next((each.name for each in found if each.name in LOCKERS), "")
+    return next((each.name for each in processes if each.name in LOCKERS), "")
 
 
 def disks(*folders: Path) -> list[Disk]:
     """Room in each folder; one file system is told once. Raises OSError."""
-    seen: dict[int, Disk] = {}
+    by_device: dict[int, Disk] = {}
     for folder in folders:
         usage = shutil.disk_usage(folder)
-        seen.setdefault(folder.stat().st_dev, Disk(str(folder), usage.free, usage.total))
-    return list(seen.values())
+        by_device.setdefault(folder.stat().st_dev, Disk(str(folder), usage.free, usage.total))
+    return list(by_device.values())
 
 
 class LinuxHealth:
@@ -108,15 +108,15 @@ class LinuxHealth:
 
     def facts(self) -> Facts:
         """Reads them all."""
-        found = list(running())
+        processes = list(running())
         return Facts(
             disks=disks(self._home, self._temporary),
             memory_free=free_memory(),
             # X11 has no scale of its own: a pixel of a program is a pixel of the screen.
             scale=1.0,
-            locked=locker(found) or self._saver(),
-            pending=pending(found),
-            processes=of_a_task(found, self._before, os.getuid()),
+            locked=locker(processes) or self._saver(),
+            pending=pending(processes),
+            processes=of_a_task(processes, self._before, os.getuid()),
         )
 
     def _saver(self) -> str:

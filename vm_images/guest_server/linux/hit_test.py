@@ -37,16 +37,16 @@ class Search:
             y: pixels from its top.
             popup: the window there is one without a frame: a menu, a list that dropped down.
         """
-        found = None
+        control = None
         for application in _of(pid):
             for top in reversed(list(children_of(application, _CHILDREN))):
                 if popup:
-                    found = self._in_popup(top, x, y, _LEVELS) or found
-                    if found is not None:
-                        return found
+                    control = self._in_popup(top, x, y, _LEVELS) or control
+                    if control is not None:
+                        return control
                 elif _contains(top, x, y) and states_of(top) >= _SHOWN:
                     return self._deepest(top, x, y)
-        return found
+        return control
 
     def focused(self, pid: int | None) -> Any:
         """The control with the focus in the active window; None if it is not found."""
@@ -69,9 +69,9 @@ class Search:
 
     def _inner(self, node: Any, x: int, y: int) -> Any:
         """The child at that point. Programs know it fastest; not all of them do."""
-        told = ask(Atspi.Component.get_accessible_at_point, node, x, y, Atspi.CoordType.SCREEN)
-        if told is not None and told != node and _contains(told, x, y):
-            return told
+        hit = ask(Atspi.Component.get_accessible_at_point, node, x, y, Atspi.CoordType.SCREEN)
+        if hit is not None and hit != node and _contains(hit, x, y):
+            return hit
         if "manages-descendants" in states_of(node):
             return None
         pages = []
@@ -81,7 +81,7 @@ class Search:
                     return child
                 pages += [child] if ask(child.get_role_name) == "page tab" else []
         # A tab is as large as what one clicks; its page, which is in it, lies elsewhere.
-        return next((found for page in pages if (found := self._inner(page, x, y)) is not None), None)
+        return next((inner for page in pages if (inner := self._inner(page, x, y)) is not None), None)
 
     def _latest_first(self, node: Any) -> Iterator[Any]:
         """What was added last lies on top."""
@@ -98,18 +98,18 @@ class Search:
         if role in _TEXTS or "manages-descendants" in states_of(node):
             return None
         for child in self._latest_first(node):
-            found = self._in_popup(child, x, y, levels - 1)
-            if found is not None:
-                return found
+            item = self._in_popup(child, x, y, levels - 1)
+            if item is not None:
+                return item
         return node if role not in _MENUS | _WINDOWS and _is_item(role) and _contains(node, x, y) else None
 
     def _focused_in(self, node: Any, levels: int) -> Any:
         if self._late() or not levels:
             return None
-        found = states_of(node)
-        if "focused" in found and ask(node.get_role_name) not in _WINDOWS:
+        states = states_of(node)
+        if "focused" in states and ask(node.get_role_name) not in _WINDOWS:
             return node
-        if not found >= _SHOWN or "manages-descendants" in found:
+        if not states >= _SHOWN or "manages-descendants" in states:
             return None
         for child in children_of(node, _CHILDREN):
             inner = self._focused_in(child, levels - 1)

@@ -108,10 +108,10 @@ class Recorder:
             self._hear(remapped(data))
 
 
-def _range(**given: tuple[int, int]) -> dict[str, Any]:
+def _range(**ranges: tuple[int, int]) -> dict[str, Any]:
     nothing = dict.fromkeys(("core_requests", "core_replies", "delivered_events", "device_events", "errors"), _NOTHING)
     beyond = dict.fromkeys(("ext_requests", "ext_replies"), (*_NOTHING, *_NOTHING))
-    return {**nothing, **beyond, "client_started": False, "client_died": False, **given}
+    return {**nothing, **beyond, "client_started": False, "client_died": False, **ranges}
 
 
 def _requests(data: bytes) -> Iterator[tuple[int, bytes]]:

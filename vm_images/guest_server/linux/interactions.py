@@ -30,8 +30,8 @@ class XInteractions:
             if self._helper is None:
                 await self._begin()
             answer = await self._ask({"what": "read", "since": since}, _READ_SECONDS)
-        found: list[dict[str, Any]] = answer["interactions"]
-        return found
+        entries: list[dict[str, Any]] = answer["interactions"]
+        return entries
 
     def before_press(self, x: int, y: int) -> None:
         """Has the log look at what will be pressed, while it is still there: a menu closes when its item is taken.
@@ -41,9 +41,9 @@ class XInteractions:
         """
         if self._loop is None or self._broken:
             return
-        asked = asyncio.run_coroutine_threadsafe(self._look(x, y), self._loop)
+        future = asyncio.run_coroutine_threadsafe(self._look(x, y), self._loop)
         with contextlib.suppress(GuestError):
-            asked.result()
+            future.result()
 
     async def stop(self) -> None:
         """Ends the helper."""

@@ -144,11 +144,11 @@ class Helper:
 
 def _names() -> dict[int, str]:
     """Symbol -> the name that our API has for its key."""
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     for name in (*_PREFERRED, *KEYSYMS):
         if len(name) > 1:
-            found.setdefault(key_keysym(name), name)
-    return found
+            names.setdefault(key_keysym(name), name)
+    return names
 
 
 def main() -> None:

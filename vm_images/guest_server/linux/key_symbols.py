@@ -82,17 +82,17 @@ class Symbols:
             keycode: of the key.
             state: the modifiers that were held before it, as in X11's events.
         """
-        held = frozenset(name for bit, name in _HELD if state & bit)
+        modifiers = frozenset(name for bit, name in _HELD if state & bit)
         symbol = self._symbol(keycode, state)
         if not symbol or symbol in _MODIFIER_SYMBOLS:
             return Pressed()
         text = character(symbol)
-        if text and not held - {"shift"}:
+        if text and not modifiers - {"shift"}:
             return Pressed(text=text.upper() if state & LOCK and not state & SHIFT and text.isalpha() else text)
         if text:
             plain = character(self._symbol(keycode, state & ~(SHIFT | LOCK))) or text
-            return Pressed(name="space" if plain == " " else plain.lower(), held=held)
-        return Pressed(name=self._names.get(symbol, f"key {symbol:#x}"), held=held)
+            return Pressed(name="space" if plain == " " else plain.lower(), held=modifiers)
+        return Pressed(name=self._names.get(symbol, f"key {symbol:#x}"), held=modifiers)
 
     def _symbol(self, keycode: int, state: int) -> int:
         row = self._rows.get(keycode) or [0]

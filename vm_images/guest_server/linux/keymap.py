@@ -51,11 +51,11 @@ class Keymap:
         self._strokes: dict[int, Stroke] = {}
         self._bound: OrderedDict[int, int] = OrderedDict()
         self._add_strokes(first, rows)
-        taken = set(modifiers)
+        modifier_keys = set(modifiers)
         self.spares = _longest_run(
             keycode
             for keycode, row in enumerate(rows, first)
-            if keycode not in {*taken, LSGT_KEYCODE} and self._can_be_spared(keycode, row)
+            if keycode not in {*modifier_keys, LSGT_KEYCODE} and self._can_be_spared(keycode, row)
         )
         self._strokes = {key: stroke for key, stroke in self._strokes.items() if stroke.keycode not in self.spares}
 
@@ -91,12 +91,12 @@ class Keymap:
         Returns:
             (key code, symbol) pairs to tell the X server, and whether one of them gave another symbol before.
         """
-        wanted = [keysym for keysym in dict.fromkeys(keysyms) if keysym not in self._strokes]
-        for keysym in wanted:
+        missing = [keysym for keysym in dict.fromkeys(keysyms) if keysym not in self._strokes]
+        for keysym in missing:
             if keysym in self._bound:
                 self._bound.move_to_end(keysym)
         pairs, reused = [], False
-        for keysym in wanted:
+        for keysym in missing:
             if keysym in self._bound:
                 continue
             if len(self._bound) < len(self.spares):
@@ -121,12 +121,12 @@ def _longest_run(keycodes: Iterable[int]) -> list[int]:
 def chunks(keymap: Keymap, keysyms: Sequence[int]) -> list[Sequence[int]]:
     """Cuts a text's symbols into pieces for which the spare keys are enough."""
     pieces: list[Sequence[int]] = []
-    start, seen = 0, set[int]()
+    start, symbols = 0, set[int]()
     for index, keysym in enumerate(keysyms):
-        if keysym not in seen and not keymap.fits(seen | {keysym}):
+        if keysym not in symbols and not keymap.fits(symbols | {keysym}):
             pieces.append(keysyms[start:index])
-            start, seen = index, set()
-        seen.add(keysym)
+            start, symbols = index, set()
+        symbols.add(keysym)
     if start < len(keysyms):
         pieces.append(keysyms[start:])
     return pieces

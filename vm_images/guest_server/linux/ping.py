@@ -50,8 +50,8 @@ class Pinger:
             select.select([self._x.display.fileno()], [], [], left)
 
     def _active(self) -> Any:
-        found = self._x.window_property(self._x.root, "_NET_ACTIVE_WINDOW")
-        return self._x.display.create_resource_object("window", found[0]) if found and found[0] else None
+        value = self._x.window_property(self._x.root, "_NET_ACTIVE_WINDOW")
+        return self._x.display.create_resource_object("window", value[0]) if value and value[0] else None
 
     def _answers_pings(self, window: Any) -> bool:
         protocols = self._x.window_property(window, "WM_PROTOCOLS")

@@ -72,7 +72,7 @@ class Surroundings:
                 window = self._child(window, x, y)
         return Owner(bar=True)
 
-    def pictured(self, found: Found, x: int, y: int) -> Found:
+    def pictured(self, control: Found, x: int, y: int) -> Found:
         """With what the screen shows around the point, so that its text can be read."""
         from PIL import Image
 
@@ -82,8 +82,8 @@ class Surroundings:
             pixels = self._x.root.get_image(left, top, *size, X.ZPixmap, 0xFFFFFFFF).data
         data = io.BytesIO()
         Image.frombuffer("RGB", size, pixels, "raw", "BGRX", 0, 1).convert("L").save(data, "PNG", compress_level=1)
-        kept = data.getvalue() if data.tell() <= _MOST_PICTURE else b""
-        return replace(found, picture=base64.b64encode(kept).decode())
+        picture = data.getvalue() if data.tell() <= _MOST_PICTURE else b""
+        return replace(control, picture=base64.b64encode(picture).decode())
 
     def _active(self) -> Any:
         value = self._x.window_property(self._x.root, "_NET_ACTIVE_WINDOW")

@@ -46,7 +46,7 @@ class Helper:
         self._places, self._set_clock = places, set_clock
         self._known = places.bundle.read_bytes() if places.bundle.exists() else None
 
-    def do(self, asked: Mapping[str, Any]) -> None:
+    def do(self, request: Mapping[str, Any]) -> None:
         """Carries out one request.
 
         Raises:
@@ -54,9 +54,9 @@ class Helper:
             OSError: the system refuses.
         """
         doing: dict[str, Callable[[Any], None]] = {"clock": self._clock, "entropy": self._entropy, "trust": self._trust}
-        if asked.get("do") not in doing:
+        if request.get("do") not in doing:
             raise ValueError(f"unknown request; known: {', '.join(doing)}")
-        doing[asked["do"]](asked.get("value"))
+        doing[request["do"]](request.get("value"))
 
     def _clock(self, value: Any) -> None:
         self._set_clock(time.CLOCK_REALTIME, float(value))

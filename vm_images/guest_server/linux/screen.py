@@ -66,8 +66,8 @@ class XScreen(ABC):
     def pointer(self) -> tuple[int, int]:
         """Where the pointer is."""
         with self._x:
-            found = self._x.root.query_pointer()
-        return int(found.root_x), int(found.root_y)
+            reply = self._x.root.query_pointer()
+        return int(reply.root_x), int(reply.root_y)
 
     def wait_stable(self, quiet: float, timeout: float) -> bool:
         """Waits for `quiet` seconds in which no pixel changed.
@@ -77,17 +77,17 @@ class XScreen(ABC):
         """
         start = time.monotonic()
         self._wait_drawn()
-        picture, changed, seen = self._compared(), start, self._changes.count
+        picture, changed, last_count = self._compared(), start, self._changes.count
         while True:
             now = time.monotonic()
             if now - changed >= quiet:
                 return True
             if now - start >= timeout:
                 return False
-            count = self._changes.wait_beyond(seen, min(changed + quiet, start + timeout) - now)
-            if count == seen:
+            count = self._changes.wait_beyond(last_count, min(changed + quiet, start + timeout) - now)
+            if count == last_count:
                 continue
-            seen = count
+            last_count = count
             current = self._compared()
             if current != picture:
                 picture, changed = current, time.monotonic()
@@ -162,10 +162,10 @@ class ServerWatch:
             self.count += 1
             self._told.notify_all()
 
-    def wait_beyond(self, seen: int, seconds: float) -> int:
-        """Waits until there was more than `seen`, at most `seconds`; the count then."""
+    def wait_beyond(self, count: int, seconds: float) -> int:
+        """Waits until there was more than `count`, at most `seconds`; the count then."""
         with self._told:
-            self._told.wait_for(lambda: self.count > seen, max(0.0, seconds))
+            self._told.wait_for(lambda: self.count > count, max(0.0, seconds))
             return self.count
 
 

@@ -79,13 +79,13 @@ class SelectionOwner:
         # Old programs leave the property out and mean the target's name.
         property_atom = request.property or request.target
         try:
-            given = self._give(request.requestor, property_atom, request.target)
+            success = self._give(request.requestor, property_atom, request.target)
             reply = events.SelectionNotify(
                 time=request.time,
                 requestor=request.requestor,
                 selection=request.selection,
                 target=request.target,
-                property=property_atom if given else X.NONE,
+                property=property_atom if success else X.NONE,
             )
             request.requestor.send_event(reply)
             self._x.display.flush()

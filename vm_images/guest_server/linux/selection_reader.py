@@ -60,26 +60,26 @@ class SelectionReader:
 
     def _take(self, place: int) -> tuple[int, bytes]:
         """Type and bytes of the property, which is deleted (in pieces that asks for the next one)."""
-        found = self._window.get_property(place, X.AnyPropertyType, 0, self._longest // 4 + 1)
+        reply = self._window.get_property(place, X.AnyPropertyType, 0, self._longest // 4 + 1)
         self._window.delete_property(place)
         self._x.display.flush()
-        if found is None:
+        if reply is None:
             return 0, b""
-        value = found.value
+        value = reply.value
         data = value.encode("latin-1") if isinstance(value, str) else bytes(value)
-        self._check(len(data) + found.bytes_after)
-        return int(found.property_type), data
+        self._check(len(data) + reply.bytes_after)
+        return int(reply.property_type), data
 
     def _check(self, size: int) -> None:
         if size > self._longest:
             raise GuestError("too_large", f"the clipboard holds more than {self._longest} bytes of text")
 
-    def _wait(self, wanted: Any) -> Any:
+    def _wait(self, matches: Any) -> Any:
         deadline = time.monotonic() + _ANSWER_SECONDS
         self._x.display.flush()
         while True:
             for event in self._x.fresh_events():
-                if wanted(event):
+                if matches(event):
                     return event
             left = deadline - time.monotonic()
             if left <= 0:

@@ -71,8 +71,8 @@ def run(config: SessionConfig, secret: Secret, address: argparse.Namespace) -> i
         from guest_server.linux.session_base import LinuxGround
         from guest_server.serving import serve, tell_ready
 
-        told = {"display": display, "screen": [machine.screen.width, machine.screen.height], "pid": os.getpid()}
-        return serve(machine, LinuxGround(services), address, lambda: tell_ready(start, told))
+        facts = {"display": display, "screen": [machine.screen.width, machine.screen.height], "pid": os.getpid()}
+        return serve(machine, LinuxGround(services), address, lambda: tell_ready(start, facts))
 
     return conclude(services, work)
 

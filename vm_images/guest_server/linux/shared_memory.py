@@ -55,10 +55,10 @@ class SharedPicture:
         Raises:
             GuestError: the system or the X server refuses.
         """
-        found = client.display.query_extension(_NAME)
-        if not found.present:
+        extension = client.display.query_extension(_NAME)
+        if not extension.present:
             raise GuestError("not_available", f"the X server has no {_NAME} extension")
-        self._client, self._opcode, self.size = client, found.major_opcode, size
+        self._client, self._opcode, self.size = client, extension.major_opcode, size
         number = _LIBC.shmget(_IPC_PRIVATE, size, _IPC_CREAT | _OWNER_ONLY)
         address = _LIBC.shmat(number, None, _SHM_RDONLY) if number >= 0 else None
         if address in (None, ctypes.c_void_p(-1).value):

@@ -13,10 +13,10 @@ def text_cursor() -> dict[str, str]:
     """What is selected in the control with the focus, and the line that its cursor is in; empty if there is none."""
     try:
         node = Search().focused(None)
-        found = described(node, "")
+        control = described(node, "")
         if node is None or "Text" not in (ask(node.get_interfaces) or ()):
-            return {"selection": "", "line": "", "control": found.control, "role": found.role}
-        return {"selection": _selection(node), "line": _line(node), "control": found.control, "role": found.role}
+            return {"selection": "", "line": "", "control": control.control, "role": control.role}
+        return {"selection": _selection(node), "line": _line(node), "control": control.control, "role": control.role}
     except HungError:
         return {"selection": "", "line": "", "control": "", "role": ""}
 

@@ -37,8 +37,8 @@ class XWindows:
             self._wait_manager()
             ids = self._x.window_property(self._x.root, "_NET_CLIENT_LIST_STACKING")
             active = self._active()
-            found = [self._describe(number, active) for number in (ids if ids is not None else ())]
-        return [window for window in found if window is not None]
+            windows = [self._describe(number, active) for number in (ids if ids is not None else ())]
+        return [window for window in windows if window is not None]
 
     def _wait_manager(self) -> None:
         """Waits until the window manager has done all that it was asked before.
@@ -108,8 +108,8 @@ class XWindows:
 
     def _borders(self, window: Any) -> tuple[int, int, int, int]:
         """Widths of the frame: left, right, top, bottom."""
-        found = self._x.window_property(window, "_NET_FRAME_EXTENTS")
-        left, right, top, bottom = found[:4] if found else (0, 0, 0, 0)
+        extents = self._x.window_property(window, "_NET_FRAME_EXTENTS")
+        left, right, top, bottom = extents[:4] if extents else (0, 0, 0, 0)
         return int(left), int(right), int(top), int(bottom)
 
     def _message(self, window: WindowInfo, name: str, data: list[int]) -> None:
@@ -129,17 +129,19 @@ class XWindows:
             self._message(window, "_NET_ACTIVE_WINDOW", [_PAGER, X.CurrentTime, 0])
             return _until(lambda: self._active() == window.id)
 
-    def place(self, window: WindowInfo, wanted: Placement) -> WindowInfo | None:
+    def place(self, window: WindowInfo, placement: Placement) -> WindowInfo | None:
         """Fills the screen with it, or gives it a place and size of its own."""
         with self._x:
-            self._fill(window, _FILLING[:2] if wanted.maximized else _FILLING, _ADD if wanted.maximized else _REMOVE)
+            self._fill(
+                window, _FILLING[:2] if placement.maximized else _FILLING, _ADD if placement.maximized else _REMOVE
+            )
             self._wait_manager()
-            if wanted.maximized:
+            if placement.maximized:
                 return self._settled(window)
             for _ in range(_TRIES):
                 # One that filled the screen gets its frame back, which a busy manager may do after it was measured.
                 borders = self._borders(self._object(window.id))
-                self._move(window, wanted, borders)
+                self._move(window, placement, borders)
                 placed = self._settled(window)
                 if placed is None or self._borders(self._object(window.id)) == borders:
                     break
@@ -149,15 +151,15 @@ class XWindows:
         for state in states:
             self._message(window, "_NET_WM_STATE", [action, self._x.atom(state), 0, _PAGER])
 
-    def _move(self, window: WindowInfo, wanted: Placement, borders: tuple[int, int, int, int]) -> None:
+    def _move(self, window: WindowInfo, placement: Placement, borders: tuple[int, int, int, int]) -> None:
         """Asks for the place of the frame and for the size of what is in it, as EWMH has it."""
-        values = {name: getattr(wanted, name) for name in _FIELDS}
+        values = {name: getattr(placement, name) for name in _FIELDS}
         left, right, top, bottom = borders
         for name, border in (("width", left + right), ("height", top + bottom)):
             if values[name] is not None:
                 values[name] = max(1, values[name] - border)
-        given = sum(1 << (8 + bit) for bit, name in enumerate(_FIELDS) if values[name] is not None)
-        flags = _NORTH_WEST | given | _PAGER << 12
+        fields = sum(1 << (8 + bit) for bit, name in enumerate(_FIELDS) if values[name] is not None)
+        flags = _NORTH_WEST | fields | _PAGER << 12
         self._message(window, "_NET_MOVERESIZE_WINDOW", [flags, *(_unsigned(values[name]) for name in _FIELDS)])
 
     def _settled(self, window: WindowInfo) -> WindowInfo | None:

@@ -44,8 +44,8 @@ _PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "WINEPREFIX", "WINEARCH", "WINE
 
 def wine_environment(config: SessionConfig, display: str) -> dict[str, str]:
     """What Wine and all Windows programs get: an allow-list. Windows' own variables come from the registry."""
-    given = config.inherited
-    passed = {name: given[name] for name in _PASSED_ON if given.get(name)}
+    source = config.inherited
+    passed = {name: source[name] for name in _PASSED_ON if source.get(name)}
     return {
         **passed,
         "PATH": "/usr/bin:/bin",
@@ -57,10 +57,10 @@ def wine_environment(config: SessionConfig, display: str) -> dict[str, str]:
 
 def server_environment(config: SessionConfig, display: str) -> dict[str, str]:
     """What the server's Windows part gets beside that: what a session is told."""
-    told = {name: value for name, value in config.inherited.items() if name.startswith("DESKARENA_LIMIT_")}
+    limits = {name: value for name, value in config.inherited.items() if name.startswith("DESKARENA_LIMIT_")}
     return {
         **wine_environment(config, display),
-        **told,
+        **limits,
         "PYTHONPATH": PYTHON_PATH,
         "DESKARENA_SCREEN": f"{config.width}x{config.height}",
         "DESKARENA_TUNNEL_PORTS": ",".join(str(port) for port in sorted(config.tunnel_ports)),
@@ -142,9 +142,9 @@ def boot(services: Services, config: SessionConfig, wine: str) -> tuple[dict[str
     services.start("server", command, server_environment(config, display), stdin=0, stdout=write_end, heard=True)
     os.close(write_end)
     _forget_secret()
-    said = services.answer("server", read_end, deadline - time.monotonic())
+    reply = services.answer("server", read_end, deadline - time.monotonic())
     started = {name: services.processes[name].pid for name in ("Xvfb", "server")}
-    return _understood(said), {**started, "explorer": window.wait(deadline), "wineserver": wine_server}
+    return _understood(reply), {**started, "explorer": window.wait(deadline), "wineserver": wine_server}
 
 
 def _forget_secret() -> None:
@@ -156,12 +156,12 @@ def _forget_secret() -> None:
 
 def _understood(line: str) -> dict[str, object]:
     try:
-        said = json.loads(line)
+        reply = json.loads(line)
     except ValueError:
-        said = None
-    if not isinstance(said, dict) or said.get("ready") is not True:
+        reply = None
+    if not isinstance(reply, dict) or reply.get("ready") is not True:
         raise StartError(f"the Windows part did not say that it is ready, but {line[:500]!r}")
-    return said
+    return reply
 
 
 def start_wine_server(wine: str, environment: Mapping[str, str], processes: Path = Path("/proc")) -> int:
@@ -203,7 +203,7 @@ class _Session:
         self._end = asyncio.Event()
         self._problem = ""
 
-    async def run(self, listener: socket.socket, told: Mapping[str, object]) -> str:
+    async def run(self, listener: socket.socket, facts: Mapping[str, object]) -> str:
         """Serves until the session ends; says why it cannot go on, empty if it was told to end."""
         loop = asyncio.get_running_loop()
         for number in END_SIGNALS:
@@ -216,7 +216,7 @@ class _Session:
         if self._config.egress_socket:
             place = urlsplit(self._config.egress_proxy)
             await asyncio.start_server(way_out, place.hostname, place.port)
-        print(json.dumps(told), flush=True)
+        print(json.dumps(facts), flush=True)
         await self._end.wait()
         return self._problem
 
@@ -240,12 +240,12 @@ def run(config: SessionConfig) -> int:
     services = Services()
 
     def work() -> str:
-        said, essential = boot(services, config, config.inherited["DESKARENA_WINE"])
+        reply, essential = boot(services, config, config.inherited["DESKARENA_WINE"])
         seconds = round(time.monotonic() - start, 3)
-        told = {"ready": True, "api": API_VERSION, **said, "seconds": seconds, "pid": os.getpid()}
+        facts = {"ready": True, "api": API_VERSION, **reply, "seconds": seconds, "pid": os.getpid()}
         listener = socket.socket(fileno=int(config.inherited["DESKARENA_LISTEN_FD"]))
         listener.set_inheritable(False)
-        return asyncio.run(_Session(services, config, essential).run(listener, told))
+        return asyncio.run(_Session(services, config, essential).run(listener, facts))
 
     return conclude(services, work)
 

@@ -39,10 +39,10 @@ class XClient:
     def window_property(self, window: Any, name: str) -> Any:
         """Value of a window's property, None if it has none or the window is gone."""
         try:
-            found = window.get_full_property(self.atom(name), X.AnyPropertyType)
+            reply = window.get_full_property(self.atom(name), X.AnyPropertyType)
         except GONE:
             return None
-        return found.value if found else None
+        return reply.value if reply else None
 
     def fresh_events(self) -> list[Any]:
         """Every event that has arrived, without waiting."""

@@ -95,18 +95,18 @@ class Log:
     def told(self, since: int) -> list[dict[str, Any]]:
         """The entries after that number, oldest first; what is being typed ends here."""
         self.finish()
-        found = [asdict(entry) for entry in self._entries if entry.number > since][:MOST_TOLD]
-        for entry in found[:-MOST_PICTURES]:
+        entries = [asdict(entry) for entry in self._entries if entry.number > since][:MOST_TOLD]
+        for entry in entries[:-MOST_PICTURES]:
             entry["picture"] = ""
-        return found
+        return entries
 
-    def _add(self, kind: str, found: Found, **more: Any) -> None:
+    def _add(self, kind: str, control: Found, **more: Any) -> None:
         self._number += 1
-        self._entries.append(Entry(number=self._number, kind=kind, **asdict(found.cut()), **more))
+        self._entries.append(Entry(number=self._number, kind=kind, **asdict(control.cut()), **more))
         if len(self._entries) > MOST_PICTURES and self._entries[-1 - MOST_PICTURES].picture:
             self._entries[-1 - MOST_PICTURES] = replace(self._entries[-1 - MOST_PICTURES], picture="")
 
 
-def key_words(name: str, held: frozenset[str]) -> str:
+def key_words(name: str, modifiers: frozenset[str]) -> str:
     """A key with the modifiers held, in a fixed order: `ctrl+shift+s`."""
-    return "+".join([*(each for each in MODIFIERS if each in held), name])
+    return "+".join([*(each for each in MODIFIERS if each in modifiers), name])

@@ -209,7 +209,7 @@ class Windows(Protocol):
         """Raises and focuses it and waits for that; False if the window manager did not."""
         ...
 
-    def place(self, window: WindowInfo, wanted: Placement) -> WindowInfo | None:
+    def place(self, window: WindowInfo, placement: Placement) -> WindowInfo | None:
         """Moves and sizes it and waits for that; gives it as it is then, None if it has closed.
 
         A program may refuse a size: it is then as near to it as the program allows.
@@ -236,7 +236,7 @@ class Accessibility(Protocol):
         """Ends whatever it keeps running."""
         ...
 
-    async def tree(self, wanted: TreeWanted) -> Tree:
+    async def tree(self, options: TreeWanted) -> Tree:
         """The whole desktop's tree."""
         ...
 

@@ -15,7 +15,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def tree(request: web.Request) -> web.Response:
         params = query_params(request)
-        wanted = TreeWanted(
+        options = TreeWanted(
             nodes=params.integer("max_nodes", limits.a11y_nodes, low=1, high=limits.a11y_nodes),
             depth=params.integer("max_depth", limits.a11y_depth, low=1, high=limits.a11y_depth),
             children=limits.a11y_children,
@@ -23,8 +23,8 @@ def routes(machine: Machine) -> list[web.RouteDef]:
             backend=_one_of(params, "backend", _BACKENDS),
             names=_one_of(params, "names", _NAMES),
         )
-        found = await machine.accessibility.tree(wanted)
-        return web.json_response({"AT": found.xml, "nodes": found.nodes, "cut": found.cut})
+        tree = await machine.accessibility.tree(options)
+        return web.json_response({"AT": tree.xml, "nodes": tree.nodes, "cut": tree.cut})
 
     async def terminal(_: web.Request) -> web.Response:
         text = await machine.accessibility.terminal()

@@ -51,13 +51,13 @@ async def _start(machine: Machine, path: Path) -> str:
 async def _wait_window(machine: Machine, name: str, before: set[int], seconds: float) -> str:
     """Waits for a window that bears the file's name, or for a new one without it that stays."""
     start = time.monotonic()
-    seen: dict[int, float] = {}
+    appeared_at: dict[int, float] = {}
     while True:
         now = time.monotonic()
         for window in reversed(await machine.blocking(machine.windows.all)):
             if name and name.lower() in window.title.lower():
                 return window.title
-            if window.id not in before and now - seen.setdefault(window.id, now) >= _STAYS_SECONDS:
+            if window.id not in before and now - appeared_at.setdefault(window.id, now) >= _STAYS_SECONDS:
                 return window.title
         if now - start >= seconds:
             raise GuestError("timeout", f"no window appeared within {seconds:g} s")

@@ -59,9 +59,9 @@ def _describe(machine: Machine) -> dict[str, Any]:
 
 def _optional(machine: Machine) -> list[str]:
     """What depends on what is installed or configured."""
-    found = ["download"] if machine.egress_proxy else []
+    features = ["download"] if machine.egress_proxy else []
     try:
         machine.shell.recorder(machine.home)
     except GuestError:
-        return found
-    return [*found, "recording"]
+        return features
+    return [*features, "recording"]

@@ -62,14 +62,14 @@ async def _pump(machine: Machine, socket: web.WebSocketResponse, rate: _Rate, ch
     form: tuple[int, float] | None = None
     while not socket.closed and not machine.stopping.is_set():
         shot = await machine.blocking(machine.screen.grab)
-        taken = time.monotonic()  # The rate counts from here: after a slow picture the next one does not hurry.
-        wanted = (rate.quality, rate.scale)
-        if shot.pixels != last or wanted != form:
-            number, last, form = number + 1, shot.pixels, wanted
+        shot_at = time.monotonic()  # The rate counts from here: after a slow picture the next one does not hurry.
+        next_form = (rate.quality, rate.scale)
+        if shot.pixels != last or next_form != form:
+            number, last, form = number + 1, shot.pixels, next_form
             await _send(machine, socket, shot, rate, number)
         changed.clear()
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(changed.wait(), max(0.0, taken + 1 / rate.fps - time.monotonic()))
+            await asyncio.wait_for(changed.wait(), max(0.0, shot_at + 1 / rate.fps - time.monotonic()))
     await socket.close()
 
 

@@ -21,36 +21,36 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def execute(request: web.Request) -> web.Response:
         params = await json_params(request)
-        wanted = Params(params.mapping("verification"))
+        conditions = Params(params.mapping("verification"))
         longest = params.number("max_wait_time", 10, low=0, high=machine.limits.longest_seconds)
         pause = params.number("check_interval", 1, low=0.01, high=60)
         done = await run(machine, read_command(params, machine), machine.limits.command_seconds)
-        waited = await _wait(machine, wanted, longest, pause, reply(done))
-        return web.json_response({**reply(done), "verification": wanted.values, "wait_time": waited})
+        waited = await _wait(machine, conditions, longest, pause, reply(done))
+        return web.json_response({**reply(done), "verification": conditions.values, "wait_time": waited})
 
     return [web.post(path, execute) for path in _PATHS]
 
 
-async def _wait(machine: Machine, wanted: Params, longest: float, pause: float, said: dict[str, Any]) -> float:
+async def _wait(machine: Machine, conditions: Params, longest: float, pause: float, result: dict[str, Any]) -> float:
     start = time.monotonic()
     while True:
-        missing = await _missing(machine, wanted)
+        missing = await _missing(machine, conditions)
         waited = time.monotonic() - start
         if not missing:
             return waited
         if waited >= longest:
-            details = {"output": said["output"], "stderr": said["error"], "returncode": said["returncode"]}
+            details = {"output": result["output"], "stderr": result["error"], "returncode": result["returncode"]}
             message = f"{missing} {longest:g} s after the command"
             raise GuestError("verification_failed", message, wait_time=waited, **details) from None
         await asyncio.sleep(min(pause, max(0.0, longest - waited)))
 
 
-async def _missing(machine: Machine, wanted: Params) -> str:
+async def _missing(machine: Machine, conditions: Params) -> str:
     """What is not yet as it should be, empty if all is."""
-    window = wanted.text("window_exists", "")
+    window = conditions.text("window_exists", "")
     if window and find_window(await machine.blocking(machine.windows.all), window) is None:
         return f"no window '{window}' was there"
-    command = wanted.text("command_success", "")
+    command = conditions.text("command_success", "")
     if command:
         spec = CommandSpec([command], shell=True)  # noqa: S604 - a task's own line.
         done = await run(machine, spec, machine.limits.command_seconds)

@@ -23,8 +23,8 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     """GET /windows, POST /window_size, POST /setup/{activate_window,place_window,close_window,close_all}."""
 
     async def listing(_: web.Request) -> web.Response:
-        found = await machine.blocking(machine.windows.all)
-        return web.json_response({"status": "success", "windows": [asdict(window) for window in found]})
+        windows = await machine.blocking(machine.windows.all)
+        return web.json_response({"status": "success", "windows": [asdict(window) for window in windows]})
 
     async def size(request: web.Request) -> web.Response:
         name = (await form_params(request)).text("app_class_name", longest=1000)
@@ -41,8 +41,8 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def place(request: web.Request) -> web.Response:
         params = await json_params(request)
-        window, wanted = await _named(machine, params), _placement(params)
-        placed = await machine.blocking(machine.windows.place, window, wanted)
+        window, placement = await _named(machine, params), _placement(params)
+        placed = await machine.blocking(machine.windows.place, window, placement)
         if placed is None:
             raise GuestError("failed", f"the window '{window.title}' closed when it was moved")
         return web.json_response({"status": "success", "window": asdict(placed)})
@@ -78,8 +78,8 @@ async def _named(machine: Machine, params: Params) -> WindowInfo:
 
 def _placement(params: Params) -> Placement:
     def whole(name: str, low: int) -> int | None:
-        given = params.values.get(name) is not None
-        return params.integer(name, low=low, high=_FARTHEST) if given else None
+        present = params.values.get(name) is not None
+        return params.integer(name, low=low, high=_FARTHEST) if present else None
 
     return Placement(
         x=whole("x", -_FARTHEST),

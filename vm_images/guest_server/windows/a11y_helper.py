@@ -37,13 +37,13 @@ class Helper:
             return text_cursor(self._automation)
         return self._tree(TreeWanted(**question))
 
-    def _tree(self, wanted: TreeWanted) -> dict[str, Any]:
-        if wanted.backend == "uia" and self._automation is None:
+    def _tree(self, options: TreeWanted) -> dict[str, Any]:
+        if options.backend == "uia" and self._automation is None:
             return {"problem": self._problem}
-        if wanted.backend == "win32" or self._automation is None:
-            tree = Walk(Win32Source(), wanted).desktop()
+        if options.backend == "win32" or self._automation is None:
+            tree = Walk(Win32Source(), options).desktop()
         else:
-            tree = Walk(self._automation, wanted).desktop()
+            tree = Walk(self._automation, options).desktop()
         return {"xml": tree.xml, "nodes": tree.nodes, "cut": tree.cut}
 
 

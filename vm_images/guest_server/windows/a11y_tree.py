@@ -93,13 +93,13 @@ def tag_of(name: str) -> str:
 class Walk(Generic[N]):
     """One walk with its bounds."""
 
-    def __init__(self, source: Source[N], wanted: TreeWanted) -> None:
+    def __init__(self, source: Source[N], options: TreeWanted) -> None:
         self._source = source
-        self._wanted = wanted
-        self._names = NAMES[wanted.names]
+        self._wanted = options
+        self._names = NAMES[options.names]
         for prefix in sorted(self._names, reverse=True):  # `id` may be another word for `attr`, which stays.
             register_namespace(prefix, self._names[prefix])
-        self._deadline = time.monotonic() + wanted.seconds
+        self._deadline = time.monotonic() + options.seconds
         self._count = 1
         self._cut = ""
 
@@ -123,13 +123,13 @@ class Walk(Generic[N]):
 
     def _add(self, parent: Element, node: N, depth: int) -> None:
         try:
-            seen = self._source.seen(node)
+            control = self._source.seen(node)
         except GoneError:
             self._cut = self._cut or "a control did not answer"
             return
         self._count += 1
-        made = self.element(seen)
-        parent.append(made)
+        xml_node = self.element(control)
+        parent.append(xml_node)
         try:
             children = self._source.children(node)
         except GoneError:
@@ -143,25 +143,25 @@ class Walk(Generic[N]):
         for child in children[: self._wanted.children]:
             if self._full():
                 return
-            self._add(made, child, depth + 1)
+            self._add(xml_node, child, depth + 1)
 
-    def element(self, seen: Seen) -> Element:
+    def element(self, control: Seen) -> Element:
         """One control's element."""
-        made = Element(tag_of(seen.tag), {"name": clean(seen.name)})
-        for name, holds in seen.states.items():
-            self._put(made, "st", name, str(holds).lower())
-        if seen.box is not None:
-            x, y, width, height = seen.box
-            self._put(made, "cp", "screencoord", f"({x}, {y})")
-            self._put(made, "cp", "size", f"({width}, {height})")
-        for prefix, said in (("val", seen.values), ("id", seen.identity)):
-            for name, value in said.items():
-                self._put(made, prefix, name, value)
-        if seen.kind:
-            self._put(made, "class", "class", seen.kind)
-        if seen.text and seen.text != seen.name:
-            made.text = clean(seen.text)
-        return made
+        xml_node = Element(tag_of(control.tag), {"name": clean(control.name)})
+        for name, holds in control.states.items():
+            self._put(xml_node, "st", name, str(holds).lower())
+        if control.box is not None:
+            x, y, width, height = control.box
+            self._put(xml_node, "cp", "screencoord", f"({x}, {y})")
+            self._put(xml_node, "cp", "size", f"({width}, {height})")
+        for prefix, values in (("val", control.values), ("id", control.identity)):
+            for name, value in values.items():
+                self._put(xml_node, prefix, name, value)
+        if control.kind:
+            self._put(xml_node, "class", "class", control.kind)
+        if control.text and control.text != control.name:
+            xml_node.text = clean(control.text)
+        return xml_node
 
     def _put(self, node: Element, prefix: str, name: str, value: str) -> None:
         node.set(f"{{{self._names[prefix]}}}{name}", clean(value))

@@ -22,8 +22,8 @@ def clock_windows(desktop: Element) -> Iterator[Element]:
 
 def seconds_in(text: str) -> int | None:
     """The length in words such as `1 hour 30 minutes 0 seconds`; a unit may be missing. None: there is none."""
-    found = [(re.search(rf"(\d+)\s*{unit}s?\b", text, re.IGNORECASE), worth) for unit, worth in _UNITS]
-    parts = [int(match[1]) * worth for match, worth in found if match is not None]
+    matches = [(re.search(rf"(\d+)\s*{unit}s?\b", text, re.IGNORECASE), worth) for unit, worth in _UNITS]
+    parts = [int(match[1]) * worth for match, worth in matches if match is not None]
     return sum(parts) if parts else None
 
 
@@ -45,8 +45,8 @@ def _is_running(control: Element, seconds: int) -> bool:
 
 def city_is_shown(desktop: Element, city: str, country: str) -> bool:
     """Whether the world clock has that city; what the search for a city suggests does not count."""
-    wanted = f"{city}, {country}".lower()
-    return any(wanted in name.lower() for window in clock_windows(desktop) for name in _names(window))
+    label = f"{city}, {country}".lower()
+    return any(label in name.lower() for window in clock_windows(desktop) for name in _names(window))
 
 
 def _names(control: Element) -> Iterator[str]:

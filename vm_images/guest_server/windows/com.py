@@ -46,41 +46,41 @@ class Com:
 
     def object(self, index: int, *arguments: Argument) -> "Com | None":
         """Calls a function whose last argument gives an object; None if it gives none."""
-        found = ctypes.c_void_p()
-        self.call(index, *arguments, _out(found))
-        return None if found.value is None else Com(found.value)
+        pointer = ctypes.c_void_p()
+        self.call(index, *arguments, _out(pointer))
+        return None if pointer.value is None else Com(pointer.value)
 
     def integer(self, index: int) -> int:
         """Calls a function that gives a number."""
-        found = ctypes.c_int()
-        self.call(index, _out(found))
-        return int(found.value)
+        number = ctypes.c_int()
+        self.call(index, _out(number))
+        return int(number.value)
 
     def text(self, index: int, *arguments: Argument) -> str:
         """Calls a function that gives a text."""
-        found = ctypes.c_void_p()
-        self.call(index, *arguments, _out(found))
-        if found.value is None:
+        string = ctypes.c_void_p()
+        self.call(index, *arguments, _out(string))
+        if string.value is None:
             return ""
         try:
-            return ctypes.wstring_at(found.value, oleaut32.SysStringLen(found))
+            return ctypes.wstring_at(string.value, oleaut32.SysStringLen(string))
         finally:
-            oleaut32.SysFreeString(found)
+            oleaut32.SysFreeString(string)
 
     def box(self, index: int) -> tuple[int, int, int, int]:
         """Calls a function that gives a rectangle: left, top, width, height."""
-        found = wintypes.RECT()
-        self.call(index, _out(found))
-        return int(found.left), int(found.top), int(found.right - found.left), int(found.bottom - found.top)
+        rect = wintypes.RECT()
+        self.call(index, _out(rect))
+        return int(rect.left), int(rect.top), int(rect.right - rect.left), int(rect.bottom - rect.top)
 
     def value(self, index: int, number: int) -> "str | int | float | bool | None":
         """Calls a function that gives a property's value; None if the object has none of a plain kind."""
-        found = _Variant()
-        self.call(index, (ctypes.c_int, number), _out(found))
+        variant = _Variant()
+        self.call(index, (ctypes.c_int, number), _out(variant))
         try:
-            return found.plain()
+            return variant.plain()
         finally:
-            oleaut32.VariantClear(ctypes.byref(found))
+            oleaut32.VariantClear(ctypes.byref(variant))
 
 
 class _Data(ctypes.Union):
@@ -125,8 +125,10 @@ def create(identity: str, interface: str) -> Com:
     Raises:
         ComError: there is no such class.
     """
-    kind, wanted, found = Guid.of(identity), Guid.of(interface), ctypes.c_void_p()
-    code = ole32.CoCreateInstance(ctypes.byref(kind), None, _IN_PROCESS, ctypes.byref(wanted), ctypes.byref(found))
-    if code < 0 or found.value is None:
+    kind, interface_id, pointer = Guid.of(identity), Guid.of(interface), ctypes.c_void_p()
+    code = ole32.CoCreateInstance(
+        ctypes.byref(kind), None, _IN_PROCESS, ctypes.byref(interface_id), ctypes.byref(pointer)
+    )
+    if code < 0 or pointer.value is None:
         raise ComError(f"the class {identity}", code)
-    return Com(found.value)
+    return Com(pointer.value)

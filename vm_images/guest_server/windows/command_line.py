@@ -15,24 +15,24 @@ def split(line: str) -> list[str]:
         ValueError: a quote is not closed.
     """
     words: list[str] = []
-    word, quote, begun = "", "", False
+    word, quote, in_word = "", "", False
     place = 0
     while place < len(line):
         char = line[place]
         if char == "\\" and line[place + 1 : place + 2] == '"' and quote != "'":
-            word, begun, place = word + '"', True, place + 1
+            word, in_word, place = word + '"', True, place + 1
         elif quote:
             word, quote = (word, "") if char == quote else (word + char, quote)
         elif char in _QUOTES:
-            quote, begun = char, True
+            quote, in_word = char, True
         elif char.isspace():
-            words, word, begun = ([*words, word], "", False) if begun else (words, "", False)
+            words, word, in_word = ([*words, word], "", False) if in_word else (words, "", False)
         else:
-            word, begun = word + char, True
+            word, in_word = word + char, True
         place += 1
     if quote:
         raise ValueError("No closing quotation")
-    return [*words, word] if begun else words
+    return [*words, word] if in_word else words
 
 
 def join(words: Sequence[str]) -> str:

@@ -63,9 +63,11 @@ class _Job:
         """True while a process of it runs."""
         if not self._joined:
             return self.process.poll() is None
-        told = _Accounting()
-        kernel32.QueryInformationJobObject(self._handle, _ACCOUNTING, ctypes.byref(told), ctypes.sizeof(told), None)
-        return bool(told.active)
+        accounting = _Accounting()
+        kernel32.QueryInformationJobObject(
+            self._handle, _ACCOUNTING, ctypes.byref(accounting), ctypes.sizeof(accounting), None
+        )
+        return bool(accounting.active)
 
     def close(self) -> None:
         """Gives the handle back; what runs goes on."""

@@ -77,8 +77,8 @@ class WindowsPrograms:
     def find_program(self, name: str) -> Sequence[str]:
         """By command, by WAA's name for it, or as the dialog `Run` finds it."""
         plain = name.strip().lower().removesuffix(".exe")
-        found = self._programs.find(_PROGRAMS.get(plain, plain))
-        return [found] if found else []
+        command = self._programs.find(_PROGRAMS.get(plain, plain))
+        return [command] if command else []
 
     def start(self, command: Sequence[str]) -> None:
         """As a person starts it: it outlives this process; one for consoles gets a window, where it reads."""

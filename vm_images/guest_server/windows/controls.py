@@ -55,8 +55,8 @@ class UiaControls:
             return Found(window=active_title())
 
 
-def _found(seen: Seen) -> Found:
-    return Found(control=seen.name.strip(), role=seen.kind, rect=seen.box, window=active_title())
+def _found(control: Seen) -> Found:
+    return Found(control=control.name.strip(), role=control.kind, rect=control.box, window=active_title())
 
 
 class Win32Controls:
@@ -75,8 +75,8 @@ def _of_window(window: int) -> Found:
     if not window:
         return Found(window=active_title())
     role = handles.class_name(window)
-    said = "" if is_editor(role) else handles.text(window, _LONGEST) or ""
-    return Found(control=said.strip(), role=role, rect=handles.rectangle(window), window=active_title())
+    text = "" if is_editor(role) else handles.text(window, _LONGEST) or ""
+    return Found(control=text.strip(), role=role, rect=handles.rectangle(window), window=active_title())
 
 
 def active_title() -> str:

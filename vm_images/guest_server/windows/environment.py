@@ -63,12 +63,12 @@ def read_config(environment: Mapping[str, str], *, virtual_machine: bool = False
 
 def children_environment(config: WindowsConfig) -> dict[str, str]:
     """What every program of the desktop gets: what Windows gives to all, nothing of ours."""
-    given = {name.upper(): value for name, value in config.inherited.items()}
+    source = {name.upper(): value for name, value in config.inherited.items()}
     environment = {
-        name: value for name, value in given.items() if name not in _NOT_PASSED_ON and not name.startswith(_OURS)
+        name: value for name, value in source.items() if name not in _NOT_PASSED_ON and not name.startswith(_OURS)
     }
     # Last: a Python of the desktop's own comes first.
-    environment["PATH"] = os.pathsep.join([*filter(None, [given.get("PATH", "")]), str(Path(sys.executable).parent)])
+    environment["PATH"] = os.pathsep.join([*filter(None, [source.get("PATH", "")]), str(Path(sys.executable).parent)])
     parts = [*filter(None, [config.python_path]), str(LIBRARY)]
     return environment | {"PYTHONPATH": os.pathsep.join(parts), "PYTHONIOENCODING": "utf-8"}
 

@@ -65,7 +65,7 @@ _EVERYBODY = frozenset({"S-1-1-0", "S-1-5-11", "S-1-5-4", "S-1-2-0"})
 """Everyone, authenticated, interactive and local users: every account belongs to them."""
 
 
-def ask(machine: Machine, script: str, asked: Mapping[str, str]) -> dict[str, Any]:
+def ask(machine: Machine, script: str, values: Mapping[str, str]) -> dict[str, Any]:
     """Runs a script with its arguments; what it prints.
 
     Raises:
@@ -74,7 +74,7 @@ def ask(machine: Machine, script: str, asked: Mapping[str, str]) -> dict[str, An
     # Wine has a program of that name which says nothing.
     if is_wine() or not machine.shell.program(_COMMAND[0]):
         raise GuestError("not_available", "this desktop has no PowerShell to ask Explorer with")
-    done = machine.commands.run(CommandSpec(question(script, asked)), timeout=_SECONDS, limit=_LIMIT)
+    done = machine.commands.run(CommandSpec(question(script, values)), timeout=_SECONDS, limit=_LIMIT)
     start = done.output.find("{")
     try:
         answer = json.loads(done.output[start:]) if start >= 0 else None
@@ -85,9 +85,9 @@ def ask(machine: Machine, script: str, asked: Mapping[str, str]) -> dict[str, An
     return answer
 
 
-def question(script: str, asked: Mapping[str, str]) -> list[str]:
+def question(script: str, values: Mapping[str, str]) -> list[str]:
     """The command that asks: arguments go in as data, the script as Windows' encoded form of one."""
-    arguments = base64.b64encode(json.dumps(dict(asked)).encode("utf-8")).decode("ascii")
+    arguments = base64.b64encode(json.dumps(dict(values)).encode("utf-8")).decode("ascii")
     source = (
         "$ErrorActionPreference = 'Stop'\n$ProgressPreference = 'SilentlyContinue'\n"
         "[Console]::OutputEncoding = [Text.Encoding]::UTF8\n"

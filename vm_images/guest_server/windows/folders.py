@@ -65,7 +65,7 @@ def recycle(path: Path) -> None:
     # The list of names ends in an empty one.
     names = ctypes.create_unicode_buffer(str(absolute) + "\0")
     flags = _ALLOW_UNDO | _SILENT | _NO_QUESTION | _NO_ERROR
-    wanted = _Operation(what=_DELETE, source=ctypes.addressof(names), flags=flags)
-    code = shell32.SHFileOperationW(ctypes.byref(wanted))
-    if code or wanted.aborted:
+    operation = _Operation(what=_DELETE, source=ctypes.addressof(names), flags=flags)
+    code = shell32.SHFileOperationW(ctypes.byref(operation))
+    if code or operation.aborted:
         raise GuestError("failed", f"Windows did not take '{path}' into the recycle bin (code {code:#x})")

@@ -41,15 +41,15 @@ def root_owner(window: int) -> int:
 
 
 def _listed(enumerate_them: Callable[[object], object]) -> list[int]:
-    found: list[int] = []
+    windows: list[int] = []
 
     def each(window: int | None, _: int) -> int:
-        found.append(window or 0)
-        return len(found) < _MOST_WINDOWS
+        windows.append(window or 0)
+        return len(windows) < _MOST_WINDOWS
 
     called = callback(wintypes.BOOL, wintypes.HWND, wintypes.LPARAM)(each)
     enumerate_them(called)
-    return [window for window in found if window]
+    return [window for window in windows if window]
 
 
 def title(window: int) -> str:
@@ -60,7 +60,7 @@ def title(window: int) -> str:
     return buffer.value
 
 
-def asked(window: int, message: int, first: int = 0, second: int = 0) -> int | None:
+def send(window: int, message: int, first: int = 0, second: int = 0) -> int | None:
     """A window's answer to a message; None if its program hangs, or it has gone."""
     answer = ctypes.c_size_t()
     done = user32.SendMessageTimeoutW(
@@ -71,12 +71,12 @@ def asked(window: int, message: int, first: int = 0, second: int = 0) -> int | N
 
 def text(window: int, longest: int) -> str | None:
     """A control's text, of other programs too; None if its program does not answer."""
-    length = asked(window, _GET_TEXT_LENGTH)
+    length = send(window, _GET_TEXT_LENGTH)
     if length is None:
         return None
     size = min(length, longest) + 1
     buffer = ctypes.create_unicode_buffer(size)
-    if asked(window, _GET_TEXT, size, ctypes.addressof(buffer)) is None:
+    if send(window, _GET_TEXT, size, ctypes.addressof(buffer)) is None:
         return None
     return buffer.value
 

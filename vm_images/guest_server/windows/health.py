@@ -94,10 +94,10 @@ class WindowsSources(Protocol):
 
 def of_a_task(rows: Iterable[Row], before: frozenset[tuple[int, int]], own_pid: int) -> list[Process]:
     """The user's programs that came later, without what Windows itself starts and without our own helpers."""
-    found = list(rows)
+    processes = list(rows)
     return [
         Process(each.pid, each.name)
-        for each in found
+        for each in processes
         if each.own
         # One that has no name begins or ends just now.
         and each.name
@@ -127,20 +127,20 @@ def licence_until(answer: str, asked_at: float) -> float | None:
         GuestError: it is another answer, or names no product.
     """
     try:
-        found = [(str(each["Description"]), int(each["GracePeriodRemaining"])) for each in _list(json.loads(answer))]
+        products = [(str(each["Description"]), int(each["GracePeriodRemaining"])) for each in _list(json.loads(answer))]
     except (KeyError, TypeError, ValueError):
         raise GuestError("failed", f"Windows answered otherwise about its licence: {answer[:200]!r}") from None
-    if not found:
+    if not products:
         raise GuestError("failed", "Windows named no product that has a licence")
-    if not all(_EVALUATION in description for description, _ in found):
+    if not all(_EVALUATION in description for description, _ in products):
         return None
     # None left: it has ended.
-    return asked_at + 60.0 * max(minutes for _, minutes in found)
+    return asked_at + 60.0 * max(minutes for _, minutes in products)
 
 
-def _list(found: object) -> list[dict[str, Any]]:
+def _list(value: object) -> list[dict[str, Any]]:
     """PowerShell writes a list of one as the one."""
-    return [found] if isinstance(found, dict) else list(found)  # type: ignore[call-overload]
+    return [value] if isinstance(value, dict) else list(value)  # type: ignore[call-overload]
 
 
 def ask_licence() -> float | None:
@@ -207,8 +207,8 @@ class WindowsHealth:
 
 def disks(*folders: Path) -> list[Disk]:
     """Room in each folder; one drive is told once. Raises OSError."""
-    found: dict[str, Disk] = {}
+    by_drive: dict[str, Disk] = {}
     for folder in folders:
         usage = shutil.disk_usage(folder)
-        found.setdefault(folder.drive.lower() or str(folder), Disk(str(folder), usage.free, usage.total))
-    return list(found.values())
+        by_drive.setdefault(folder.drive.lower() or str(folder), Disk(str(folder), usage.free, usage.total))
+    return list(by_drive.values())

@@ -109,9 +109,9 @@ class Sources:
 
 def free_memory() -> int | None:
     """Bytes that programs can still get, None if Windows does not say."""
-    told = _Memory(ctypes.sizeof(_Memory))
-    done = kernel32.GlobalMemoryStatusEx(ctypes.byref(told))
-    return int(told.bytes[1]) if done else None
+    memory = _Memory(ctypes.sizeof(_Memory))
+    done = kernel32.GlobalMemoryStatusEx(ctypes.byref(memory))
+    return int(memory.bytes[1]) if done else None
 
 
 def _entries() -> Iterator[_Entry]:
@@ -142,11 +142,11 @@ def _account(process: int) -> bytes | None:
     if not advapi32.OpenProcessToken(process, _TOKEN_QUERY, ctypes.byref(token)):
         return None
     try:
-        told, size = _TokenUser(), wintypes.DWORD()
-        room = ctypes.sizeof(told)
-        if not advapi32.GetTokenInformation(token, _TOKEN_USER, ctypes.byref(told), room, ctypes.byref(size)):
+        token_user, size = _TokenUser(), wintypes.DWORD()
+        room = ctypes.sizeof(token_user)
+        if not advapi32.GetTokenInformation(token, _TOKEN_USER, ctypes.byref(token_user), room, ctypes.byref(size)):
             return None
-        return ctypes.string_at(told.sid, advapi32.GetLengthSid(told.sid))
+        return ctypes.string_at(token_user.sid, advapi32.GetLengthSid(token_user.sid))
     finally:
         with contextlib.suppress(OSError):
             kernel32.CloseHandle(token)

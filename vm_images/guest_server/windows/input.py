@@ -144,9 +144,9 @@ def _send(inputs: Sequence[_Input]) -> None:
 
 
 def _mouse(flags: int, x: int = 0, y: int = 0, data: int = 0) -> _Input:
-    made = _Input(kind=_MOUSE)
-    made.of.mouse = _MouseInput(dx=x, dy=y, data=data & 0xFFFFFFFF, flags=flags)
-    return made
+    event = _Input(kind=_MOUSE)
+    event.of.mouse = _MouseInput(dx=x, dy=y, data=data & 0xFFFFFFFF, flags=flags)
+    return event
 
 
 def _scroll(event: Scroll) -> None:
@@ -160,9 +160,9 @@ def _key(key: int, *, release: bool = False) -> _Input:
     """A virtual key, with the scan code that its keyboard would give."""
     scan = user32.MapVirtualKeyExW(key, _TO_SCAN_CODE, None) & 0xFF
     flags = (_EXTENDED if is_extended(key) else 0) | (_RELEASE if release else 0)
-    made = _Input(kind=_KEYBOARD)
-    made.of.keyboard = _KeyboardInput(key=key, scan=scan, flags=flags)
-    return made
+    event = _Input(kind=_KEYBOARD)
+    event.of.keyboard = _KeyboardInput(key=key, scan=scan, flags=flags)
+    return event
 
 
 def _units(text: str, *, down: bool = True, up: bool = True) -> list[_Input]:
@@ -170,9 +170,9 @@ def _units(text: str, *, down: bool = True, up: bool = True) -> list[_Input]:
     parts = []
     for unit in utf16(text):
         for flags in ([_UNICODE] if down else []) + ([_UNICODE | _RELEASE] if up else []):
-            made = _Input(kind=_KEYBOARD)
-            made.of.keyboard = _KeyboardInput(key=0, scan=unit, flags=flags)
-            parts.append(made)
+            event = _Input(kind=_KEYBOARD)
+            event.of.keyboard = _KeyboardInput(key=0, scan=unit, flags=flags)
+            parts.append(event)
     return parts
 
 
@@ -205,8 +205,8 @@ def _strokes(name: str) -> tuple[int, ...]:
     if name in VIRTUAL_KEYS:
         return (VIRTUAL_KEYS[name],)
     layout = user32.GetKeyboardLayout(user32.GetWindowThreadProcessId(user32.GetForegroundWindow(), None))
-    found = stroke(user32.VkKeyScanExW(name, layout)) if len(utf16(name)) == 1 else None
-    return () if found is None else (*found[1], found[0])
+    keys = stroke(user32.VkKeyScanExW(name, layout)) if len(utf16(name)) == 1 else None
+    return () if keys is None else (*keys[1], keys[0])
 
 
 def _press(name: str) -> list[_Input]:

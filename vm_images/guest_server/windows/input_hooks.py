@@ -109,9 +109,9 @@ class Hooks:
     def _on_key(self, code: int, message: int, data: int) -> int:
         if code == 0 and message in {_KEY_DOWN, _SYSTEM_KEY_DOWN}:
             info = _Keyboard.from_address(data)
-            key, scan, held = int(info.vkCode), int(info.scanCode), self._held()
+            key, scan, modifiers = int(info.vkCode), int(info.scanCode), self._held()
             text = self._character(scan) if key == PACKET else self._text(key, scan)
-            self._jobs.put((lambda: self._typed(key, text, held), threading.Event()))
+            self._jobs.put((lambda: self._typed(key, text, modifiers), threading.Event()))
         return int(user32.CallNextHookEx(None, code, message, data))
 
     def _character(self, unit: int) -> str:

@@ -33,16 +33,16 @@ class WindowsInteractions:
             if not hooks.start():
                 raise GuestError("not_available", "Windows does not let this process listen to mouse and keyboard")
             self._hooks = hooks
-        found: list[dict[str, Any]] = []
-        if not self._hooks.run(lambda: found.extend(self._log.told(since)), _READ_SECONDS):
+        entries: list[dict[str, Any]] = []
+        if not self._hooks.run(lambda: entries.extend(self._log.told(since)), _READ_SECONDS):
             raise GuestError("failed", "the log of interactions has broken off: an application does not answer")
-        return found
+        return entries
 
     def _clicked(self, button: str, x: int, y: int) -> None:
         self._log.click(button, x, y, self._asked().at(x, y))
 
-    def _typed(self, key: int, text: str, held: frozenset[str]) -> None:
-        meant = pressed(key, text, held)
+    def _typed(self, key: int, text: str, modifiers: frozenset[str]) -> None:
+        meant = pressed(key, text, modifiers)
         if meant.text:
             self._log.character(meant.text)
         elif meant.name:

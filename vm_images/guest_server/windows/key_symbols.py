@@ -22,27 +22,29 @@ _NAMES = MappingProxyType(
 )
 
 
-def pressed(key: int, text: str, held: Collection[str]) -> Pressed:
+def pressed(key: int, text: str, modifiers: Collection[str]) -> Pressed:
     """What a press means.
 
     Args:
         key: virtual key code.
         text: what the layout makes of it with the modifiers held (`ToUnicodeEx`), empty if nothing.
-        held: modifiers that were held.
+        modifiers: that were held.
     """
     if key in MODIFIER_KEYS or key in _LOCKS or (key == PACKET and not text):
         return Pressed()
     # AltGr is Ctrl and Alt together; a text that they type is a text.
-    types = text.isprintable() and text != "" and not ({"ctrl", "alt", "win"} & set(held) - _alt_gr(text, held))
+    types = (
+        text.isprintable() and text != "" and not ({"ctrl", "alt", "win"} & set(modifiers) - _alt_gr(text, modifiers))
+    )
     if types:
         return Pressed(text=text)
     name = _NAMES.get(key) or _letter(key) or f"key {key:#x}"
-    return Pressed(name=name, held=frozenset(held))
+    return Pressed(name=name, held=frozenset(modifiers))
 
 
-def _alt_gr(text: str, held: Collection[str]) -> set[str]:
+def _alt_gr(text: str, modifiers: Collection[str]) -> set[str]:
     both = {"ctrl", "alt"}
-    return both if both <= set(held) and text.isprintable() else set()
+    return both if both <= set(modifiers) and text.isprintable() else set()
 
 
 def _letter(key: int) -> str:

@@ -31,8 +31,8 @@ def folders_of(data: bytes, known: Mapping[str, str]) -> list[str]:
         root = fromstring(data)  # noqa: S314 - without definitions of its own, and small.
     except ParseError as error:
         raise GuestError("failed", f"the library's file is damaged: {error}") from None
-    found = [node.text.strip() for node in root.iter(f"{_SPACE}url") if node.text]
-    return [path for each in found if (path := _path(each, known))]
+    urls = [node.text.strip() for node in root.iter(f"{_SPACE}url") if node.text]
+    return [path for each in urls if (path := _path(each, known))]
 
 
 def _path(url: str, known: Mapping[str, str]) -> str:

@@ -47,8 +47,8 @@ class Programs:
     def _registered(self, name: str) -> str:
         file = name if PureWindowsPath(name).suffix else f"{name}.exe"
         for root in ("HKEY_CURRENT_USER", "HKEY_LOCAL_MACHINE"):
-            found = _default_value(root, rf"{_APP_PATHS}\{file}")
-            path = os.path.expandvars(found.strip('"'))
+            value = _default_value(root, rf"{_APP_PATHS}\{file}")
+            path = os.path.expandvars(value.strip('"'))
             if path and os.path.isfile(path):  # noqa: PTH113 - a path of any form.
                 return path
         return ""

@@ -35,13 +35,13 @@ class WindowsGround:
         """Ends when the console is told to."""
         loop = asyncio.get_running_loop()
 
-        def told(*_: Any) -> None:
+        def stop(*_: Any) -> None:
             loop.call_soon_threadsafe(machine.stopping.set)
 
         for name in ("SIGINT", "SIGBREAK", "SIGTERM"):
             number = getattr(signal, name, None)
             if number is not None:
-                signal.signal(number, told)
+                signal.signal(number, stop)
 
 
 def run(config: WindowsConfig, secret: Secret, address: argparse.Namespace) -> int:
@@ -55,8 +55,8 @@ def run(config: WindowsConfig, secret: Secret, address: argparse.Namespace) -> i
         show_size(*config.screen)
     try:
         machine = windows_machine(config, secret)
-        told = {"screen": [machine.screen.width, machine.screen.height], "pid": os.getpid()}
-        problem = serve(machine, WindowsGround(), address, lambda: tell_ready(start, told))
+        facts = {"screen": [machine.screen.width, machine.screen.height], "pid": os.getpid()}
+        problem = serve(machine, WindowsGround(), address, lambda: tell_ready(start, facts))
     except (StartError, GuestError) as error:
         problem = str(error)
     if problem:

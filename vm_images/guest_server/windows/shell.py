@@ -55,8 +55,8 @@ class WindowsShell:
 
     def program(self, name: str) -> Sequence[str]:
         """As the dialog `Run` finds it."""
-        found = self._programs.find(name)
-        return [found] if found else []
+        command = self._programs.find(name)
+        return [command] if command else []
 
     def recorder(self, target: Path) -> RecorderSpec:
         """Records by ffmpeg, where that is installed; it ends its file when it reads a `q`."""

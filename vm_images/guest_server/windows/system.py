@@ -44,7 +44,7 @@ class WindowsSystem:
         """Sets it in universal time: the zone stays."""
         _take_privilege(_SET_CLOCK)
         then = datetime.fromtimestamp(now, UTC)
-        wanted = _Time(
+        system_time = _Time(
             year=then.year,
             month=then.month,
             day=then.day,
@@ -53,7 +53,7 @@ class WindowsSystem:
             second=then.second,
             millisecond=then.microsecond // 1000,
         )
-        if not kernel32.SetSystemTime(ctypes.byref(wanted)):
+        if not kernel32.SetSystemTime(ctypes.byref(system_time)):
             raise GuestError("failed", str(failure("Windows does not let its clock be set")))
 
     def add_entropy(self, entropy: bytes) -> None:
@@ -108,12 +108,12 @@ def _certutil(*arguments: str) -> None:
 
 def _take_privilege(name: str) -> None:
     """Administrators have it, but it sleeps until it is asked for."""
-    token, wanted = wintypes.HANDLE(), _Privileges(count=1, attributes=_ENABLED)
+    token, privileges = wintypes.HANDLE(), _Privileges(count=1, attributes=_ENABLED)
     if not advapi32.OpenProcessToken(kernel32.GetCurrentProcess(), _ADJUST_AND_QUERY, ctypes.byref(token)):
         raise GuestError("failed", str(failure("this process's rights")))
     try:
-        advapi32.LookupPrivilegeValueW(None, name, ctypes.byref(wanted.identity))
-        advapi32.AdjustTokenPrivileges(token, False, ctypes.byref(wanted), 0, None, None)  # noqa: FBT003
+        advapi32.LookupPrivilegeValueW(None, name, ctypes.byref(privileges.identity))
+        advapi32.AdjustTokenPrivileges(token, False, ctypes.byref(privileges), 0, None, None)  # noqa: FBT003
         if last_error():
             raise GuestError("forbidden", f"this session has not the right {name}: it must run with full rights")
     finally:

@@ -36,12 +36,12 @@ def text_cursor(automation: Automation | None) -> dict[str, str]:
     if automation is not None:
         try:
             node = automation.focused()
-            seen = automation.seen(node)
+            control = automation.seen(node)
             selection, line = automation.text_cursor(node)
         except GoneError:
             return dict(_NOTHING)
         if selection or line:
-            return _told(seen.name, seen.kind, selection, line)
+            return _told(control.name, control.kind, selection, line)
     return _by_messages() or dict(_NOTHING)
 
 
@@ -51,7 +51,7 @@ def _by_messages() -> dict[str, str] | None:
     name = handles.class_name(window) if window else ""
     if not is_editor(name):
         return None
-    packed, text = handles.asked(window, _GET_SELECTION), handles.text(window, _LONGEST * 10)
+    packed, text = handles.send(window, _GET_SELECTION), handles.text(window, _LONGEST * 10)
     if packed in {None, _TOO_LONG} or text is None:
         return None
     return _told("", name, *around(text, packed & 0xFFFF, packed >> 16 & 0xFFFF))
@@ -67,19 +67,19 @@ def terminal_text(automation: Automation) -> str | None:
         front = automation.of_window(user32.GetForegroundWindow() or 0)
     except GoneError:
         return None
-    found = _terminal_in(automation, front, _MOST_LEVELS)
-    return None if found is None else found.text.rstrip()
+    terminal = _terminal_in(automation, front, _MOST_LEVELS)
+    return None if terminal is None else terminal.text.rstrip()
 
 
 def _terminal_in(source: Automation, node: Com, levels: int) -> Seen | None:
     try:
-        seen = source.seen(node)
-        if seen.tag.lower() in _TERMINALS and seen.text:
-            return seen
+        control = source.seen(node)
+        if control.tag.lower() in _TERMINALS and control.text:
+            return control
         for child in source.children(node) if levels else ():
-            found = _terminal_in(source, child, levels - 1)
-            if found is not None:
-                return found
+            terminal = _terminal_in(source, child, levels - 1)
+            if terminal is not None:
+                return terminal
     except GoneError:
         return None
     return None

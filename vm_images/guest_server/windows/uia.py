@@ -82,10 +82,10 @@ class Automation:
     def children(self, node: Com) -> Sequence[Com]:
         """All of them with their properties."""
         try:
-            found = node.object(
+            elements = node.object(
                 _Element.FIND_ALL_CACHED, (ctypes.c_int, _CHILDREN), _pointer(self._everything), _pointer(self._request)
             )
-            return [] if found is None else _items(found)
+            return [] if elements is None else _items(elements)
         except ComError as error:
             raise GoneError(str(error)) from None
 
@@ -96,10 +96,10 @@ class Automation:
             box = node.box(_Element.CACHED_BOX)
         except ComError as error:
             raise GoneError(str(error)) from None
-        seen = described(values, box)
-        if not seen.text and values.get(Property.HAS_TEXT) and seen.states.get("visible"):
+        control = described(values, box)
+        if not control.text and values.get(Property.HAS_TEXT) and control.states.get("visible"):
             return described(values, box, self._content(node))
-        return seen
+        return control
 
     def at(self, x: int, y: int) -> Com:
         """The control at a point. Raises GoneError."""
@@ -131,8 +131,8 @@ class Automation:
         """What is selected in a control, and the line that the text cursor is in; both empty if it has no text."""
         try:
             pattern = _text_pattern(node)
-            found = None if pattern is None else pattern.object(_TextPattern.SELECTION)
-            ranges = [] if found is None else _items(found)
+            selection = None if pattern is None else pattern.object(_TextPattern.SELECTION)
+            ranges = [] if selection is None else _items(selection)
             if not ranges:
                 return "", ""
             line = _there(ranges[-1].object(_Range.CLONE))
@@ -144,24 +144,24 @@ class Automation:
 
 def _text_pattern(node: Com) -> Com | None:
     interface = Guid.of(_IUIAUTOMATION_TEXT_PATTERN)
-    wanted = (ctypes.c_void_p, ctypes.addressof(interface))
-    return node.object(_Element.PATTERN_AS, (ctypes.c_int, _TEXT_PATTERN), wanted)
+    argument = (ctypes.c_void_p, ctypes.addressof(interface))
+    return node.object(_Element.PATTERN_AS, (ctypes.c_int, _TEXT_PATTERN), argument)
 
 
 def _range_text(part: Com) -> str:
     return part.text(_Range.TEXT, (ctypes.c_int, _LONGEST_TEXT)).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _items(found: Com) -> list[Com]:
-    count = found.integer(_List.LENGTH)
-    items = (found.object(_List.GET, (ctypes.c_int, number)) for number in range(count))
+def _items(elements: Com) -> list[Com]:
+    count = elements.integer(_List.LENGTH)
+    items = (elements.object(_List.GET, (ctypes.c_int, number)) for number in range(count))
     return [item for item in items if item is not None]
 
 
-def _there(found: Com | None) -> Com:
-    if found is None:
+def _there(value: Com | None) -> Com:
+    if value is None:
         raise GoneError("it has gone")
-    return found
+    return value
 
 
 def _pointer(of: Com) -> tuple[Any, int]:

@@ -25,12 +25,12 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         path = (await json_params(request)).path("path")
         answer = await _explorer(machine, explorer.FOLDER_VIEWS, {})
         shown = explorer.shows_details(answer.get("found") or [], path)
-        return said(shown, f"Explorer shows '{path}' with details", is_details_view=shown)
+        return verdict(shown, f"Explorer shows '{path}' with details", is_details_view=shown)
 
     async def sorted_by_time(request: web.Request) -> web.Response:
         path = (await json_params(request)).path("directory")
         answer = await _explorer(machine, explorer.FOLDER_VIEWS, {})
-        return said(
+        return verdict(
             explorer.sorted_by_time(answer.get("found") or [], path),
             f"Explorer sorts '{path}' by the time of change",
         )
@@ -39,14 +39,14 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         params = await json_params(request)
         path, user = _folder(params), params.text("user", longest=_LONGEST_NAME)
         answer = await _explorer(machine, explorer.RIGHTS, {"directory": path, "user": user})
-        return said(explorer.is_read_only(answer), f"'{path}' is read-only for '{user}'")
+        return verdict(explorer.is_read_only(answer), f"'{path}' is read-only for '{user}'")
 
     async def tagged(request: web.Request) -> web.Response:
         params = await json_params(request)
         path, tag = _folder(params), params.text("tag", longest=_LONGEST_NAME)
         answer = await _explorer(machine, explorer.TAGS, {"directory": path})
         left = explorer.untagged(answer.get("found") or [], tag, _PICTURES)
-        return said(not left, f"all pictures in '{path}' bear the tag '{tag}'", untagged=left[:100])
+        return verdict(not left, f"all pictures in '{path}' bear the tag '{tag}'", untagged=left[:100])
 
     async def library(request: web.Request) -> web.Response:
         name = (await json_params(request)).text("library_name", longest=_LONGEST_NAME)
@@ -56,12 +56,12 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         params = await json_params(request)
         parts = [params.integer(name, low=0, high=1000) for name in ("hours", "minutes", "seconds")]
         seconds = parts[0] * 3600 + parts[1] * 60 + parts[2]
-        return said(clock_app.timer_runs(await _tree(machine), seconds), f"a timer of {seconds} s is running")
+        return verdict(clock_app.timer_runs(await _tree(machine), seconds), f"a timer of {seconds} s is running")
 
     async def city(request: web.Request) -> web.Response:
         params = await json_params(request)
         names = params.text("city", longest=_LONGEST_NAME), params.text("country", longest=_LONGEST_NAME)
-        return said(clock_app.city_is_shown(await _tree(machine), *names), f"the clock shows {', '.join(names)}")
+        return verdict(clock_app.city_is_shown(await _tree(machine), *names), f"the clock shows {', '.join(names)}")
 
     return [
         web.post("/is_details_view", details),
@@ -74,7 +74,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     ]
 
 
-def said(holds: bool, claim: str, **more: Any) -> web.Response:  # noqa: FBT001 - the one thing it says.
+def verdict(holds: bool, claim: str, **more: Any) -> web.Response:  # noqa: FBT001 - the one thing it says.
     """The answer of a check: a claim, and whether it holds."""
     if holds:
         return web.json_response({"status": "success", "message": claim, **more})
@@ -82,8 +82,8 @@ def said(holds: bool, claim: str, **more: Any) -> web.Response:  # noqa: FBT001 
     raise GuestError("no", message, **more)
 
 
-async def _explorer(machine: Machine, script: str, asked: dict[str, str]) -> dict[str, Any]:
-    return await machine.within(_ASK_SECONDS, explorer.ask, machine, script, asked)
+async def _explorer(machine: Machine, script: str, values: dict[str, str]) -> dict[str, Any]:
+    return await machine.within(_ASK_SECONDS, explorer.ask, machine, script, values)
 
 
 def _folder(params: Params) -> str:
@@ -96,8 +96,8 @@ def _folder(params: Params) -> str:
 async def _tree(machine: Machine) -> Element:
     """Of UI Automation: Win32 knows nothing of what the Clock shows."""
     limits = machine.limits
-    wanted = TreeWanted(limits.a11y_nodes, limits.a11y_depth, limits.a11y_children, limits.a11y_seconds, backend="uia")
-    return fromstring((await machine.accessibility.tree(wanted)).xml)  # noqa: S314 - our own helper's.
+    options = TreeWanted(limits.a11y_nodes, limits.a11y_depth, limits.a11y_children, limits.a11y_seconds, backend="uia")
+    return fromstring((await machine.accessibility.tree(options)).xml)  # noqa: S314 - our own helper's.
 
 
 def _library(machine: Machine, name: str) -> list[str]:

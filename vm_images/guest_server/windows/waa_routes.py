@@ -29,7 +29,7 @@ _KEPT = "desktop.ini"
 _BEFORE = """
 import json as _json, sys as _sys
 from deskarena_computer import Computer as _Computer
-_told = _json.loads({told!r})
+_told = _json.loads({arguments!r})
 computer = _Computer({{number: tuple(box) for number, box in enumerate(_told["rects"])}}, _told["area"])
 class _Human:
     def __getattr__(self, name):
@@ -48,11 +48,11 @@ class _Told:
 
 def routes(machine: Machine) -> list[web.RouteDef]:
     """POST /execute_windows, /update_computer, /setup/clear_task_files and for snapshots; GET /obs_winagent."""
-    told = _Told()
+    state = _Told()
 
     async def execute(request: web.Request) -> web.Response:
         params = await json_params(request)
-        source = program(params.text("command", longest=_LONGEST_CODE), told.rects, told.area)
+        source = program(params.text("command", longest=_LONGEST_CODE), state.rects, state.area)
         spec = CommandSpec([*machine.python, "-"], folder=machine.home, stdin=source)
         done = await run(machine, spec, deadline(params, machine, machine.limits.command_seconds))
         # As WAA has it: code that says `error` anywhere has failed.
@@ -63,7 +63,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def update(request: web.Request) -> web.Response:
         params = await json_params(request)
-        told.rects, told.area = rects_of(params), area_of(params)
+        state.rects, state.area = rects_of(params), area_of(params)
         return web.json_response({"success": True})
 
     async def observe(_: web.Request) -> web.Response:
@@ -88,8 +88,8 @@ async def _no_states(_: web.Request) -> web.Response:
 
 def program(code: str, rects: list[list[int]], area: list[int] | None = None) -> bytes:
     """The source that a process of its own runs: the agent's code with `computer` and `human`."""
-    told = json.dumps({"code": code, "rects": rects, "area": area})
-    return _BEFORE.format(told=told).encode("ascii")
+    arguments = json.dumps({"code": code, "rects": rects, "area": area})
+    return _BEFORE.format(arguments=arguments).encode("ascii")
 
 
 def rects_of(params: Params) -> list[list[int]]:
@@ -99,34 +99,34 @@ def rects_of(params: Params) -> list[list[int]]:
     `scale` how many pixels of the screen one of its pixels was, across and down. What is sent beside it (`screenshot`,
     `clipboard_content`, `swap_ctrl_alt`) is not needed: screen and clipboard are asked, and keys stay as they are.
     """
-    given = params.values.get("rects") or []
-    if not isinstance(given, list) or len(given) > _MOST_RECTS:
+    boxes = params.values.get("rects") or []
+    if not isinstance(boxes, list) or len(boxes) > _MOST_RECTS:
         raise GuestError("bad_request", f"'rects' must be a list of at most {_MOST_RECTS} boxes")
     left, top, *_ = area_of(params) or [0, 0]
     across, down = _scale(params.values.get("scale"))
-    return [_box(each, left, top, across, down) for each in given]
+    return [_box(each, left, top, across, down) for each in boxes]
 
 
 def area_of(params: Params) -> list[int] | None:
     """The part of the screen that `move_abs` takes shares of: left, top, right, bottom; None = all of it."""
-    given = params.values.get("window_rect")
-    if given is None:
+    rect = params.values.get("window_rect")
+    if rect is None:
         return None
-    if not isinstance(given, list) or len(given) != _CORNERS or not all(_is_number(each) for each in given):
+    if not isinstance(rect, list) or len(rect) != _CORNERS or not all(_is_number(each) for each in rect):
         raise GuestError("bad_request", "'window_rect' must be four numbers")
-    return [round(each) for each in given]
+    return [round(each) for each in rect]
 
 
-def _box(given: Any, left: float, top: float, across: float, down: float) -> list[int]:
-    if not isinstance(given, list) or len(given) != _CORNERS or not all(_is_number(each) for each in given):
-        raise GuestError("bad_request", f"a box of 'rects' must be four numbers, not {str(given)[:80]}")
-    x1, y1, x2, y2 = given
+def _box(box: Any, left: float, top: float, across: float, down: float) -> list[int]:
+    if not isinstance(box, list) or len(box) != _CORNERS or not all(_is_number(each) for each in box):
+        raise GuestError("bad_request", f"a box of 'rects' must be four numbers, not {str(box)[:80]}")
+    x1, y1, x2, y2 = box
     return [round(left + x1 * across), round(top + y1 * down), round(left + x2 * across), round(top + y2 * down)]
 
 
-def _scale(given: Any) -> tuple[float, float]:
+def _scale(scale: Any) -> tuple[float, float]:
     """One number for both directions, or two."""
-    both = given if isinstance(given, list) else [given if given is not None else 1, given if given is not None else 1]
+    both = scale if isinstance(scale, list) else [scale if scale is not None else 1, scale if scale is not None else 1]
     if len(both) != 2 or not all(_is_number(each) and each > 0 for each in both):  # noqa: PLR2004 - across and down.
         raise GuestError("bad_request", "'scale' must be a positive number, or two")
     return float(both[0]), float(both[1])
@@ -170,8 +170,8 @@ def _seen(window: WindowInfo | None, width: int, height: int) -> tuple[int, int,
 def _clear(folder: Path) -> str:
     """Removes the files of a folder, as WAA does it between tasks; folders stay, and what a program still holds."""
     files = [path for path in folder.iterdir() if path.is_file() and path.name.lower() != _KEPT]
-    held = [path.name for path in files if not _removed(path)]
-    return f"{len(files) - len(held)} files removed" + (f", in use: {', '.join(held[:20])}" if held else "")
+    in_use = [path.name for path in files if not _removed(path)]
+    return f"{len(files) - len(in_use)} files removed" + (f", in use: {', '.join(in_use[:20])}" if in_use else "")
 
 
 def _removed(path: Path) -> bool:

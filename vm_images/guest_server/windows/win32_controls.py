@@ -29,10 +29,10 @@ class _Focus(ctypes.Structure):
 
 def focused() -> int:
     """The control with the focus, 0 if none has it."""
-    told = _Focus(size=ctypes.sizeof(_Focus))
+    info = _Focus(size=ctypes.sizeof(_Focus))
     thread = user32.GetWindowThreadProcessId(user32.GetForegroundWindow(), None)
-    done = user32.GetGUIThreadInfo(thread, ctypes.byref(told))
-    return int(told.focus or told.active or 0) if done else 0
+    done = user32.GetGUIThreadInfo(thread, ctypes.byref(info))
+    return int(info.focus or info.active or 0) if done else 0
 
 
 def is_editor(name: str) -> bool:
@@ -59,17 +59,17 @@ class Win32Source:
 
     def seen(self, node: int) -> Seen:
         """Its text is its name; an editor's is its content."""
-        name, said = handles.class_name(node), handles.text(node, _LONGEST_TEXT)
-        if said is None:
+        name, text = handles.class_name(node), handles.text(node, _LONGEST_TEXT)
+        if text is None:
             if not user32.IsWindow(node):
                 raise GoneError
-            said = handles.title(node)
+            text = handles.title(node)
         editor = is_editor(name)
         return Seen(
-            name="" if editor else said,
+            name="" if editor else text,
             tag=name,
             kind=name,
-            text=said if editor else "",
+            text=text if editor else "",
             box=handles.rectangle(node),
             states=self._states(node, name),
         )
@@ -88,7 +88,7 @@ class Win32Source:
         }
         style = int(user32.GetWindowLongW(node, _STYLE))
         if name.lower() == "button" and style & _TYPE_MASK in _CHECKS:
-            states |= {"checkable": True, "checked": handles.asked(node, _GET_CHECK) == _CHECKED}
+            states |= {"checkable": True, "checked": handles.send(node, _GET_CHECK) == _CHECKED}
         if is_editor(name):
             states["editable"] = not style & _READ_ONLY
         return states

@@ -55,8 +55,8 @@ class WindowsWindows:
     def all(self) -> list[WindowInfo]:
         """All application windows, bottom to top."""
         active = user32.GetForegroundWindow()
-        found = [self._described(window, active) for window in handles.top_level()]
-        return [window for window in reversed(found) if window is not None]
+        windows = [self._described(window, active) for window in handles.top_level()]
+        return [window for window in reversed(windows) if window is not None]
 
     def _described(self, window: int, active: int | None) -> WindowInfo | None:
         if not user32.IsWindowVisible(window) or handles.cloaked(window):
@@ -91,17 +91,17 @@ class WindowsWindows:
         user32.ShowWindowAsync(window.id, _RESTORE)
         return _until(lambda: _is_front(window.id))
 
-    def place(self, window: WindowInfo, wanted: Placement) -> WindowInfo | None:
+    def place(self, window: WindowInfo, placement: Placement) -> WindowInfo | None:
         """Fills the screen with it, or gives it a place and size of its own."""
-        if wanted.maximized:
+        if placement.maximized:
             user32.ShowWindowAsync(window.id, _MAXIMIZE)
             return self._settled(window)
         if user32.IsIconic(window.id) or user32.IsZoomed(window.id):
             user32.ShowWindowAsync(window.id, _RESTORE)
             self._settled(window)
-        box = placed_box(wanted, handles.visible_rectangle(window.id), handles.rectangle(window.id))
-        moves = 0 if wanted.x is not None or wanted.y is not None else _NO_MOVE
-        sizes = 0 if wanted.width is not None or wanted.height is not None else _NO_SIZE
+        box = placed_box(placement, handles.visible_rectangle(window.id), handles.rectangle(window.id))
+        moves = 0 if placement.x is not None or placement.y is not None else _NO_MOVE
+        sizes = 0 if placement.width is not None or placement.height is not None else _NO_SIZE
         user32.SetWindowPos(window.id, None, *box, moves | sizes | _NO_ORDER | _NOT_ACTIVE | _ASYNC)
         return self._settled(window)
 
@@ -130,16 +130,16 @@ class WindowsWindows:
                 raise GuestError("failed", f"Windows does not let '{window.title}' be ended")
 
 
-def placed_box(wanted: Placement, visible: handles.Box, whole: handles.Box) -> handles.Box:
+def placed_box(placement: Placement, visible: handles.Box, whole: handles.Box) -> handles.Box:
     """What SetWindowPos must be told, so that what one sees of a window lies where it is wanted.
 
     Args:
-        wanted: left, top, width and height of what one sees; None keeps them.
+        placement: left, top, width and height of what one sees; None keeps them.
         visible: the same as it is now.
         whole: the window with its invisible border as it is now.
     """
-    given = (wanted.x, wanted.y, wanted.width, wanted.height)
-    aims = [now if aim is None else aim for aim, now in zip(given, visible, strict=True)]
+    target = (placement.x, placement.y, placement.width, placement.height)
+    aims = [now if aim is None else aim for aim, now in zip(target, visible, strict=True)]
     x, y, width, height = (aim + outer - inner for aim, outer, inner in zip(aims, whole, visible, strict=True))
     return x, y, max(1, width), max(1, height)
 

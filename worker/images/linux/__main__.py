@@ -29,10 +29,10 @@ CHECKOUT = Path(worker.__file__).resolve().parent.parent
 
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit code: 0 done, 1 an application does not start, 2 something given is wrong, 3 not here."""
-    given = _parser().parse_args(arguments)
+    args = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, _stop)
     try:
-        return (_check if given.check else _build)(_options(given), given)
+        return (_check if args.check else _build)(_options(args), args)
     except (Invalid, Conflict, NotFound) as error:
         return _failed(str(error), error.hint, USAGE)
     except DeskarenaError as error:
@@ -43,30 +43,30 @@ def main(arguments: list[str] | None = None) -> int:
         return _failed("interrupted; nothing is left of it", "", INTERRUPTED)
 
 
-def _build(options: Options, given: argparse.Namespace) -> int:
-    begun, images = time.monotonic(), _data(given) / "images"
+def _build(options: Options, args: argparse.Namespace) -> int:
+    start, images = time.monotonic(), _data(args) / "images"
     tracker = Tracker()
     with ProgressLines(tracker, sys.stderr, prefix=_PREFIX, only_meanwhile=True) as lines:
-        image = build(options, sources_of(CHECKOUT), images, lines.say, replace=given.replace, tracker=tracker)
+        image = build(options, sources_of(CHECKOUT), images, lines.say, replace=args.replace, tracker=tracker)
     size = sum(file.size for file in image.files()) / 2**30
     _say(f"made {images / image.name}: {image.version}, {len(image.packages)} packages, {size:.1f} GiB,")
-    _say(f"  in {time.monotonic() - begun:.0f} s. Prepare it ahead: deskarena image prepare {image.name}")
+    _say(f"  in {time.monotonic() - start:.0f} s. Prepare it ahead: deskarena image prepare {image.name}")
     return 0
 
 
-def _check(options: Options, given: argparse.Namespace) -> int:
+def _check(options: Options, args: argparse.Namespace) -> int:
     """Starts every application of an image that is there."""
-    data = _data(given)
+    data = _data(args)
     _, image = find_image(data / "images", options.image_name())
     if image.os != "linux":
         raise Invalid(f"{image.name} is no Linux image", path="name")
-    wanted = applications(sources_of(CHECKOUT).linux, "full" if image.variant == "full" else "minimal")
+    apps = applications(sources_of(CHECKOUT).linux, "full" if image.variant == "full" else "minimal")
     provider, faults = QemuProvider(get_settings().model_copy(update={"data": data})), 0
     try:
         _say(f"starting a machine of {image.name}, {image.version}")
         picture = data / "cache" / f"check-{image.name}.png"
         with ProgressLines(provider.tracker(SLOT), sys.stderr, prefix=_PREFIX, picture=picture) as lines:
-            for line in check_list(provider, image, wanted):
+            for line in check_list(provider, image, apps):
                 lines.say(in_words(line))
                 faults += not line.ok
     finally:
@@ -75,8 +75,8 @@ def _check(options: Options, given: argparse.Namespace) -> int:
     return FAULTY if faults else 0
 
 
-def _data(given: argparse.Namespace) -> Path:
-    folder: Path = given.data or get_settings().data
+def _data(args: argparse.Namespace) -> Path:
+    folder: Path = args.data or get_settings().data
     return folder.absolute()
 
 
@@ -97,18 +97,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _options(given: argparse.Namespace) -> Options:
+def _options(args: argparse.Namespace) -> Options:
     """Raises Invalid for what no build could be made of."""
     try:
         epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
         return Options(
-            variant=given.variant,
-            name=given.name,
-            suite=given.suite,
-            sources=tuple(given.source),
+            variant=args.variant,
+            name=args.name,
+            suite=args.suite,
+            sources=tuple(args.source),
             epoch=epoch,
-            memory_mib=given.memory_mib,
-            cpus=given.cpus,
+            memory_mib=args.memory_mib,
+            cpus=args.cpus,
         )
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]

@@ -83,10 +83,10 @@ def bootstrap_environment(options: Options, path: str) -> dict[str, str]:
 
 
 def _account(options: Options) -> list[str]:
-    made = f'chroot "$1" useradd --create-home --uid {USER} --shell /bin/bash --groups audio,video user'
+    command = f'chroot "$1" useradd --create-home --uid {USER} --shell /bin/bash --groups audio,video user'
     if options.variant == "minimal":
-        return [made]
-    return [made, f"chroot \"$1\" usermod --append --groups sudo --password '{_PASSWORD}' user"]
+        return [command]
+    return [command, f"chroot \"$1\" usermod --append --groups sudo --password '{_PASSWORD}' user"]
 
 
 def _system(options: Options) -> list[str]:

@@ -36,7 +36,7 @@ from worker.images.linux.initrd import initrd
 from worker.images.linux.kernel import unpacked
 from worker.images.linux.layer import digest, write_layer
 from worker.images.linux.options import SCREENS, Options, Sources
-from worker.images.linux.packages import wanted
+from worker.images.linux.packages import package_names
 from worker.images.linux.ready import PATH, check, hint_for
 
 COMMAND_LINE = "root=/dev/vda rw quiet loglevel=3 net.ifnames=0 console=tty0 console=ttyS0"
@@ -86,11 +86,11 @@ def build(  # noqa: PLR0913 - what is built, and who hears of it
     return image
 
 
-def _into_place(made: Path, target: Path, folder: Path) -> None:
+def _into_place(image: Path, target: Path, folder: Path) -> None:
     """Exchanges the folders; machines that run on the old image keep its files open."""
     if target.exists():
         target.rename(folder / "former")
-    made.rename(target)
+    image.rename(target)
 
 
 class _Build:
@@ -105,10 +105,10 @@ class _Build:
     def run(self) -> MachineImage:
         self._image.mkdir()
         self._root.mkdir()
-        asked = wanted(self._sources, self._options.variant)
+        packages = package_names(self._sources, self._options.variant)
         write_layer(self._folder / LAYER, self._sources, self._options.epoch)
-        command = bootstrap_command(self._options, self._sources, asked, self._folder)
-        self._call("packages", f"installing {len(asked)} packages and what they need", command)
+        command = bootstrap_command(self._options, self._sources, packages, self._folder)
+        self._call("packages", f"installing {len(packages)} packages and what they need", command)
         content = _sha256(self._folder / "root.tar")
         self._fill(content)
         return self._describe(content)
@@ -125,8 +125,8 @@ class _Build:
         self._say("making kernel and initial file system")
         (self._image / "initrd.img").write_bytes(initrd(self._root, self._sources.init))
         (self._image / "vmlinux").write_bytes(unpacked(_kernel(self._root).read_bytes()))
-        made = format_command(self._root, raw, self._options.disk(), content)
-        self._call("disk", "making the disk", as_root(made, state, root=root))
+        command = format_command(self._root, raw, self._options.disk(), content)
+        self._call("disk", "making the disk", as_root(command, state, root=root))
         self._settle_moments(raw)
         self._call("convert", "writing it in QEMU's format", convert_command(raw, self._image / "disk.qcow2"))
 
@@ -140,8 +140,8 @@ class _Build:
         commands.write_text(
             moments(self._call("count", "counting its files", inspect_command(raw)), self._options.epoch)
         )
-        said = self._call("date", "dating its files", moments_command(raw, commands))
-        if wrong := [line for line in said.splitlines() if line and not line.startswith("debugfs")]:
+        output = self._call("date", "dating its files", moments_command(raw, commands))
+        if wrong := [line for line in output.splitlines() if line and not line.startswith("debugfs")]:
             raise ClusterLost(f"debugfs could not date the files: {wrong[0]}")
 
     def _describe(self, content: str) -> MachineImage:
@@ -183,9 +183,9 @@ class _Build:
         """
         self._say(doing)
         with self._tracker.during(stage, doing, subject=f"the image {self._image.name}") as activity:
-            said = self._output(doing, command)
+            output = self._output(doing, command)
         self._say(f"  {self._tracker.seconds(activity):.0f} s")
-        return said
+        return output
 
     def _output(self, doing: str, command: Sequence[str]) -> str:
         try:
@@ -201,18 +201,18 @@ class _Build:
             )
         except subprocess.TimeoutExpired:
             raise ClusterLost(f"{doing}: {command[0]} took longer than {_PATIENCE:g} s") from None
-        said = done.stdout.decode("utf-8", "replace")
+        output = done.stdout.decode("utf-8", "replace")
         if done.returncode:
-            problem = f"{command[0]} failed with exit code {done.returncode}:\n{said[-_TAIL:].strip()}"
-            raise ClusterLost(problem, hint=hint_for(said))
-        return said
+            problem = f"{command[0]} failed with exit code {done.returncode}:\n{output[-_TAIL:].strip()}"
+            raise ClusterLost(problem, hint=hint_for(output))
+        return output
 
 
 def _kernel(root: Path) -> Path:
-    found = sorted((root / "boot").glob("vmlinuz-*"))
-    if len(found) != 1:
-        raise ClusterLost(f"expected one kernel in the image, found {len(found)}")
-    return found[0]
+    kernels = sorted((root / "boot").glob("vmlinuz-*"))
+    if len(kernels) != 1:
+        raise ClusterLost(f"expected one kernel in the image, found {len(kernels)}")
+    return kernels[0]
 
 
 def _api_version(server: Path) -> str:

@@ -53,13 +53,13 @@ def applications(linux: Path, variant: Variant) -> tuple[Application, ...]:
     return lists.minimal + (lists.full if variant == "full" else ())
 
 
-def check_list(provider: Provider, image: MachineImage, wanted: Sequence[Application]) -> Iterator[Line]:
+def check_list(provider: Provider, image: MachineImage, apps: Sequence[Application]) -> Iterator[Line]:
     """Goes through the list in a machine that is thrown away.
 
     Args:
         provider: makes machines of the image.
         image: that is checked.
-        wanted: its applications.
+        apps: its applications.
 
     Yields:
         Each line as soon as it is known.
@@ -68,17 +68,17 @@ def check_list(provider: Provider, image: MachineImage, wanted: Sequence[Applica
         ClusterLost: no machine can be made here.
         GuestLost: it was lost, also by what an application did.
     """
-    yield _named(image, wanted)
+    yield _named(image, apps)
     opened = provider.open(SLOT, DesktopSpec(screen=SCREEN, image=image.name))
     try:
         yield from basics(opened.desktop)
-        for each in wanted:
+        for each in apps:
             yield starts(opened.desktop, each.name, each)
     finally:
         opened.close()
 
 
-def _named(image: MachineImage, wanted: Sequence[Application]) -> Line:
+def _named(image: MachineImage, apps: Sequence[Application]) -> Line:
     """Whether the image itself says that it has what starts them: tasks go by that."""
-    missing = sorted({each.command[0] for each in wanted} - set(image.programs))
+    missing = sorted({each.command[0] for each in apps} - set(image.programs))
     return Line(name="the image names its programs", fault=f"not named: {', '.join(missing)}" if missing else "")

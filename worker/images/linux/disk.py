@@ -63,7 +63,7 @@ def moments(header: str, epoch: int) -> str:
     Raises:
         ValueError: that was not the header of a file system.
     """
-    numbers = {name: int(found[1]) for name in ("Inode count", "Free inodes") if (found := _number(name, header))}
+    numbers = {name: int(match[1]) for name in ("Inode count", "Free inodes") if (match := _number(name, header))}
     if len(numbers) != 2:  # noqa: PLR2004 - the two above
         raise ValueError(f"this is no header of a file system: {header[:200]!r}")
     used = numbers["Inode count"] - numbers["Free inodes"]

@@ -17,15 +17,15 @@ def read_packages(text: str) -> tuple[Package, ...]:
     Raises:
         ValueError: one has no name or version.
     """
-    found: dict[tuple[str, str], Package] = {}
+    packages: dict[tuple[str, str], Package] = {}
     for paragraph in re.split(r"\n\s*\n", text.strip()):
         matches = filter(None, map(_FIELD.match, paragraph.splitlines()))
         fields: dict[str, str] = {match[1]: match[2] for match in matches}
         if not {"Package", "Version"} <= fields.keys():
             raise ValueError(f"a package without name or version: {paragraph[:200]!r}")
         one = Package(name=fields["Package"], version=fields["Version"], sha256=fields.get("SHA256", ""))
-        found.setdefault((one.name, one.version), one)
-    return tuple(found[key] for key in sorted(found))
+        packages.setdefault((one.name, one.version), one)
+    return tuple(packages[key] for key in sorted(packages))
 
 
 def programs(root: Path) -> tuple[str, ...]:

@@ -16,12 +16,12 @@ _FOLDER, _FILE, _PROGRAM = 0o040755, 0o100644, 0o100755
 _TRAILER = "TRAILER!!!"
 
 
-def drivers_in_order(dependencies: str, wanted: Sequence[str] = DRIVERS) -> list[PurePosixPath]:
+def drivers_in_order(dependencies: str, drivers: Sequence[str] = DRIVERS) -> list[PurePosixPath]:
     """Paths of modules below the folder of the kernel's modules, each after those that it needs.
 
     Args:
         dependencies: the text of `modules.dep`.
-        wanted: names of modules; `-` and `_` are the same.
+        drivers: names of modules; `-` and `_` are the same.
 
     Raises:
         ValueError: the kernel has no such module.
@@ -30,7 +30,7 @@ def drivers_in_order(dependencies: str, wanted: Sequence[str] = DRIVERS) -> list
     needs = {name: rest.split() for name, _, rest in lines if name}
     by_name = {_plain(PurePosixPath(path).name): path for path in needs}
     order: dict[str, None] = {}
-    for name in wanted:
+    for name in drivers:
         path = by_name.get(_plain(f"{name}.ko"))
         if path is None:
             raise ValueError(f"the kernel has no module {name}")

@@ -38,7 +38,7 @@ def unpacked(kernel: bytes) -> bytes:
     for magic, unpack in _UNPACKERS.items():
         if payload.startswith(magic):
             # The length of what is unpacked stands behind it, in four bytes that belong to no format.
-            found = unpack(payload if magic != b"\x1f\x8b" else payload[:-4])
-            if found.startswith(_ELF):
-                return found
+            data = unpack(payload if magic != b"\x1f\x8b" else payload[:-4])
+            if data.startswith(_ELF):
+                return data
     return kernel

@@ -41,11 +41,11 @@ def write_layer(target: Path, sources: Sources, epoch: int) -> None:
 
 def digest(folder: Path) -> str:
     """sha256 over names, rights and contents of a folder's files. Raises OSError."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for path in _files(folder):
         data = path.read_bytes()
-        found.update(f"{path.relative_to(folder)}\0{_mode(path):o}\0{len(data)}\0".encode() + data)
-    return found.hexdigest()
+        hasher.update(f"{path.relative_to(folder)}\0{_mode(path):o}\0{len(data)}\0".encode() + data)
+    return hasher.hexdigest()
 
 
 def _settings() -> Iterator[tuple[PurePosixPath, bytes]]:
@@ -84,12 +84,12 @@ class _Rights:
 
 def _add(archive: tarfile.TarFile, name: PurePosixPath, data: bytes | None, rights: _Rights) -> None:
     """A file, or a folder if there is no content."""
-    told = tarfile.TarInfo(f"./{name}")
-    told.mode, told.mtime = rights.mode, rights.epoch
-    told.uid = told.gid = rights.owner
+    info = tarfile.TarInfo(f"./{name}")
+    info.mode, info.mtime = rights.mode, rights.epoch
+    info.uid = info.gid = rights.owner
     if data is None:
-        told.type = tarfile.DIRTYPE
-        archive.addfile(told)
+        info.type = tarfile.DIRTYPE
+        archive.addfile(info)
     else:
-        told.size = len(data)
-        archive.addfile(told, io.BytesIO(data))
+        info.size = len(data)
+        archive.addfile(info, io.BytesIO(data))

@@ -14,7 +14,7 @@ def read_list(file: Path) -> list[str]:
     return [name for name in names if name]
 
 
-def wanted(sources: Sources, variant: Variant) -> tuple[str, ...]:
+def package_names(sources: Sources, variant: Variant) -> tuple[str, ...]:
     """Sorted names of what is asked for; their dependencies come by themselves. Raises OSError."""
     lists = [sources.linux / "packages-system.txt", sources.scripts / "packages-base.txt"]
     if variant == "full":

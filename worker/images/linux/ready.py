@@ -66,9 +66,9 @@ def check(variant: Variant, images: Path, *, root: bool, path: str = PATH) -> No
     _check_room(Path(tempfile.gettempdir()), 2 * _CONTENT[variant])
 
 
-def hint_for(said: str) -> str:
+def hint_for(output: str) -> str:
     """What to do about a step's failure, by what its program said; empty if nobody knows."""
-    return next((hint for pattern, hint in _HINTS if re.search(pattern, said)), "")
+    return next((hint for pattern, hint in _HINTS if re.search(pattern, output)), "")
 
 
 def _check_tools(tools: Sequence[str], path: str) -> None:

@@ -23,12 +23,12 @@ USAGE, INFRASTRUCTURE, INTERRUPTED = 2, 3, 130
 
 def main(arguments: list[str] | None = None) -> int:
     """Returns the exit code: 0 done, 2 something given is wrong, 3 it could not be done here; calling again goes on."""
-    given = _parser().parse_args(arguments)
+    args = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, _stop)
     try:
-        request = _request(given)
+        request = _request(args)
         plan = make_plan(request)
-        if given.dry_run:
+        if args.dry_run:
             dry_run(request, plan, _say)
         else:
             _say(f"made: {_build(request, plan)}")
@@ -79,30 +79,30 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _request(given: argparse.Namespace) -> Request:
+def _request(args: argparse.Namespace) -> Request:
     """Raises Invalid for what no build could be made of."""
-    if not NAME.fullmatch(given.name):
-        raise Invalid(f"{given.name!r} cannot be the name of an image", path="name", hint="Use a-z, 0-9, . and -.")
+    if not NAME.fullmatch(args.name):
+        raise Invalid(f"{args.name!r} cannot be the name of an image", path="name", hint="Use a-z, 0-9, . and -.")
     names = ("edition", "user", "language", "time_zone", "firmware", "disk_gib", "memory_mib", "cpus", "product_key")
-    fields: dict[str, Any] = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
-    if given.sets:
-        fields["sets"] = _words(given.sets)
+    fields: dict[str, Any] = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    if args.sets:
+        fields["sets"] = _words(args.sets)
     try:
         options = Options.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise Invalid(str(first["msg"]), path=".".join(map(str, first["loc"]))) from error
     return Request(
-        name=given.name,
-        iso=_file(given.iso, "--iso"),
-        virtio=_file(given.virtio, "--virtio"),
+        name=args.name,
+        iso=_file(args.iso, "--iso"),
+        virtio=_file(args.virtio, "--virtio"),
         options=options,
-        data=(given.data or get_settings().data).expanduser().absolute(),
-        brought=given.installers,
-        lists=tuple(given.programs),
-        without=_words(given.without),
-        python=given.guest_python,
-        minutes=given.minutes,
+        data=(args.data or get_settings().data).expanduser().absolute(),
+        brought=args.installers,
+        lists=tuple(args.programs),
+        without=_words(args.without),
+        python=args.guest_python,
+        minutes=args.minutes,
         accelerator=get_settings().accelerator,
     )
 

@@ -65,8 +65,8 @@ def faults(answers: bytes, schema: Schema | None = None) -> list[str]:
         return [f"it is no XML: {error}"]
     if root.tag != f"{{{UNATTEND}}}unattend":
         return [f"its root is {root.tag}, not unattend of {UNATTEND}"]
-    found = list(_file(root, schema or read_schema()))
-    return found or list(_agreement(root))
+    problems = list(_file(root, schema or read_schema()))
+    return problems or list(_agreement(root))
 
 
 def _file(root: etree._Element, schema: Schema) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _file(root: etree._Element, schema: Schema) -> Iterator[str]:
             continue
         yield from _pass(settings, name, schema)
     for name, component in schema.components.items():
-        yield from (f"{wanted}: {name} is missing" for wanted in component.required_in if wanted not in names)
+        yield from (f"{pass_name}: {name} is missing" for pass_name in component.required_in if pass_name not in names)
 
 
 def _pass(settings: etree._Element, name: str, schema: Schema) -> Iterator[str]:

@@ -19,8 +19,8 @@ from worker.images.windows import iso, server
 from worker.images.windows.check_list import check_list
 from worker.images.windows.inputs import Given
 from worker.images.windows.machine import Build, Disks, MachineSilent, build_machine, with_disk
-from worker.images.windows.plan import Plan, Request, first_content, second_content, told
-from worker.images.windows.stages import Stage, Stages, Tell, held, logged
+from worker.images.windows.plan import Plan, Request, first_content, second_content, summary
+from worker.images.windows.stages import Stage, Stages, Tell, folder_lock, logged
 from worker.qemu.machine import Machine
 from worker.qemu.overlay import empty_overlay
 from worker.qemu.plan import Host, machine_of, this_host
@@ -71,25 +71,25 @@ class Builder:
         if (image / "image.json").exists():
             raise Conflict(f"there is an image {image.name} already", hint="Remove it, or choose another --name.")
         iso.require()
-        with held(self.request.folder):
-            for line in told(self.request, self.plan):
+        with folder_lock(self.request.folder):
+            for line in summary(self.request, self.plan):
                 self._tell(line)
             Stages(self.request.folder, self._tell, self._tracker).run(self.stages())
         return image
 
     def stages(self) -> tuple[Stage, ...]:
         """All of them, in order. Programs come after Windows, which is kept when they change."""
-        request, options, given = self.request, self.request.options, self._given
+        request, options, inputs = self.request, self.request.options, self._given
         machine = (options.firmware, str(options.disk_gib), str(options.memory_mib), str(options.cpus))
         first, second = _words(first_content(request, self.plan)), _words(second_content(request, (), {}))
         windows, programs, check = (
             partial(self._on_host, step) for step in (self._set_windows_up, self._install, self._go_through)
         )
         return (
-            Stage("media", "reading the media", given.media(), self._read_media, (self._media,)),
+            Stage("media", "reading the media", inputs.media(), self._read_media, (self._media,)),
             Stage("first", "laying out the medium for Windows", first, self._lay_out_first, (self._first,)),
             Stage("windows", "setting Windows up", machine, windows, (self._windows, self._empty)),
-            Stage("second", "laying out the medium for programs", (*second, *given.recipe()), self._lay_out_second,
+            Stage("second", "laying out the medium for programs", (*second, *inputs.recipe()), self._lay_out_second,
                   (self._second, self._installed)),
             Stage("programs", "installing programs", (), programs, (self._programs,)),
             Stage("disk", "writing the golden disk", (), self._flatten, (self._disk,)),
@@ -241,8 +241,8 @@ class Builder:
             disk.hardlink_to(self._disk)
         except OSError:
             shutil.copyfile(self._disk, disk)
-        told = [each for file in (self._media, self._installed) for each in json.loads(file.read_text())]
-        packages = tuple(Package.model_validate(each) for each in told)
+        entries = [each for file in (self._media, self._installed) for each in json.loads(file.read_text())]
+        packages = tuple(Package.model_validate(each) for each in entries)
         write_image(image, self._image(Disk(**described(disk), virtual_size=self._size), packages))
         # From now on the image is what counts; Windows' own layer stays, for an image with other programs.
         for left in (self._disk, self._programs, *folder.glob("layer-*")):

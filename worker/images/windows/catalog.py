@@ -177,12 +177,12 @@ def chosen(catalog: Catalog, sets: Iterable[str]) -> Catalog:
     Raises:
         Invalid: nothing belongs to a set.
     """
-    wanted = set(sets)
+    names = set(sets)
     known = {name for program in catalog.all() for name in program.sets}
-    if unknown := sorted(wanted - known):
+    if unknown := sorted(names - known):
         hint = f"known: {', '.join(sorted(known))}"
         raise Invalid(f"no program belongs to {', '.join(unknown)}", path="sets", hint=hint)
     return Catalog(
-        programs=tuple(program for program in catalog.programs if wanted & set(program.sets)),
-        inbox=tuple(program for program in catalog.inbox if wanted & set(program.sets)),
+        programs=tuple(program for program in catalog.programs if names & set(program.sets)),
+        inbox=tuple(program for program in catalog.inbox if names & set(program.sets)),
     )

@@ -31,11 +31,11 @@ def check_list(running: Build, plan: Plan) -> tuple[Line, ...]:
 
 def wait_ready(desktop: Desktop, seconds: float, meanwhile: Callable[[], None] = lambda: None) -> float:
     """Waits until the guest API answers. Returns the seconds. Raises GuestLost if it does not."""
-    begun = time.monotonic()
-    while time.monotonic() < begun + seconds:
+    start = time.monotonic()
+    while time.monotonic() < start + seconds:
         with suppress(DeskarenaError):
             desktop.probe()
-            return time.monotonic() - begun
+            return time.monotonic() - start
         meanwhile()
         time.sleep(_LOOK)
     raise GuestLost(f"the guest API did not answer within {seconds:.0f} s")

@@ -8,7 +8,7 @@ from worker.images.windows import fetch, iso, server
 from worker.images.windows.build import Builder
 from worker.images.windows.fetch import Installer
 from worker.images.windows.inputs import Given
-from worker.images.windows.plan import Part, Plan, Request, first_content, second_content, told
+from worker.images.windows.plan import Part, Plan, Request, first_content, second_content, summary
 from worker.images.windows.stages import Tell
 from worker.qemu.accelerator import Acceleration, Reason
 from worker.qemu.arguments import arguments
@@ -24,10 +24,10 @@ def dry_run(request: Request, plan: Plan, tell: Tell) -> None:
     """
     iso.require()
     builder = Builder(request, plan, tell)
-    for line in told(request, plan):
+    for line in summary(request, plan):
         tell(line)
     for number, stage in enumerate(builder.stages(), start=1):
-        tell(f"stage {number}, {stage.name}: {stage.told}")
+        tell(f"stage {number}, {stage.name}: {stage.title}")
     # Any host: what matters is which devices the machine has.
     machine = builder.machine(Host("", "q35", Acceleration(accelerator=TCG, reason=Reason.SET, detail=""), ""))
     tell(f"machine: {' '.join(arguments(machine, Files(disk='empty.qcow2', overlay='windows.qcow2'), monitor=3))}")
@@ -48,11 +48,11 @@ def _lay_out(target: Path, files: Mapping[str, Path | bytes], tell: Tell) -> Non
 def at_hand(request: Request, plan: Plan) -> tuple[Installer, ...]:
     """The installers that are there already."""
     absent = set(fetch.missing(plan.programs.programs, request.brought))
-    found = []
+    installers = []
     for program in plan.programs.programs:
         if program.brought and program not in absent and request.brought is not None:
             path = request.brought / (program.iso or program.file)
-            found.append(Installer(program=program, path=path, sha256=file_sha256(path)))
+            installers.append(Installer(program=program, path=path, sha256=file_sha256(path)))
         elif not program.brought and (request.cache / program.sha256).is_file():
-            found.append(Installer(program=program, path=request.cache / program.sha256, sha256=program.sha256))
-    return tuple(found)
+            installers.append(Installer(program=program, path=request.cache / program.sha256, sha256=program.sha256))
+    return tuple(installers)

@@ -77,12 +77,14 @@ def read_editions(description: bytes) -> tuple[Edition, ...]:
     try:
         parser = etree.XMLParser(resolve_entities=False, no_network=True)
         root = etree.fromstring(description.decode("utf-16").encode(), parser)
-        found = tuple(_edition(image) for image in root.iter("IMAGE") if image.findtext("WINDOWS/ARCH") == _AMD64)
+        all_editions = tuple(
+            _edition(image) for image in root.iter("IMAGE") if image.findtext("WINDOWS/ARCH") == _AMD64
+        )
     except (UnicodeDecodeError, etree.XMLSyntaxError, ValueError) as error:
         raise Invalid(f"the list of editions cannot be read: {error}") from error
-    if not found:
+    if not all_editions:
         raise Invalid("it has no edition for 64-bit Intel and AMD processors")
-    return found
+    return all_editions
 
 
 def _edition(image: etree._Element) -> Edition:
@@ -98,20 +100,20 @@ def _edition(image: etree._Element) -> Edition:
     )
 
 
-def edition_of(found: Sequence[Edition], wanted: str) -> Edition:
+def edition_of(all_editions: Sequence[Edition], name: str) -> Edition:
     """The edition that was asked for by name or id; empty = the only one.
 
     Raises:
         Invalid: there is none, or several; the hint lists what there is.
     """
-    hint = "It holds: " + "; ".join(f"{each.name} ({each.id})" for each in found)
-    if not wanted:
-        if len(found) > 1:
+    hint = "It holds: " + "; ".join(f"{each.name} ({each.id})" for each in all_editions)
+    if not name:
+        if len(all_editions) > 1:
             raise Invalid("say which edition", path="edition", hint=hint)
-        return found[0]
+        return all_editions[0]
     # A Server medium has each edition id twice, with a desktop and without: the desktop is what we are here for.
-    matching = [each for each in found if wanted.lower() in {each.name.lower(), each.id.lower()}]
-    seen = [each for each in matching if each.installation != "Server Core"] or matching
-    if len(seen) != 1:
-        raise Invalid(f"{len(seen)} editions are called {wanted!r}", path="edition", hint=hint)
-    return seen[0]
+    matching = [each for each in all_editions if name.lower() in {each.name.lower(), each.id.lower()}]
+    choices = [each for each in matching if each.installation != "Server Core"] or matching
+    if len(choices) != 1:
+        raise Invalid(f"{len(choices)} editions are called {name!r}", path="edition", hint=hint)
+    return choices[0]

@@ -71,10 +71,10 @@ def _installer(program: Program, brought: Path | None, cache: Path, tell: Tell) 
     if program.brought:
         assert brought is not None  # noqa: S101 - `missing` has looked.
         path = brought / _name(program)
-        found = file_sha256(path)
-        if program.sha256 not in {"", found}:
-            raise Invalid(f"its sha256 is {found}, the list says {program.sha256}", path=str(path))
-        return Installer(program=program, path=path, sha256=found)
+        sha256 = file_sha256(path)
+        if program.sha256 not in {"", sha256}:
+            raise Invalid(f"its sha256 is {sha256}, the list says {program.sha256}", path=str(path))
+        return Installer(program=program, path=path, sha256=sha256)
     path = cache / program.sha256
     if not path.exists():
         tell(f"fetching {program.name} {program.version} from {program.url}")

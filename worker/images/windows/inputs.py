@@ -59,16 +59,16 @@ class Given:
 
     def python(self) -> Path:
         """The guest server's own Python, as the list names it. Raises as `fetch.fetch`."""
-        wanted, given = server.read_python(), self._request.python
-        path = self._request.cache / wanted.sha256
+        python, source = server.read_python(), self._request.python
+        path = self._request.cache / python.sha256
         path.parent.mkdir(parents=True, exist_ok=True)
-        if given is not None:
-            if (found := file_sha256(given)) != wanted.sha256:
-                raise Invalid(f"its sha256 is {found}, the list says {wanted.sha256}", path=str(given))
-            shutil.copyfile(given, path)
+        if source is not None:
+            if (sha256 := file_sha256(source)) != python.sha256:
+                raise Invalid(f"its sha256 is {sha256}, the list says {python.sha256}", path=str(source))
+            shutil.copyfile(source, path)
         elif not path.exists():
-            self._tell(f"fetching Python {wanted.version} from {wanted.url}")
-            fetch.fetch(wanted.url, path, wanted.sha256)
+            self._tell(f"fetching Python {python.version} from {python.url}")
+            fetch.fetch(python.url, path, python.sha256)
         return path
 
     def server_parts(self, work: Path) -> Mapping[str, Part]:

@@ -164,8 +164,8 @@ class Build:
 
     def _switched_off(self, ended: str) -> bool:
         """Whether the guest itself ended the machine; QEMU may be gone before its last words are asked for."""
-        kept = any(event.name == "SHUTDOWN" and event.data.get("guest") for event in self.qemu.qmp.events)
-        return kept or "shut its machine down" in ended
+        by_guest = any(event.name == "SHUTDOWN" and event.data.get("guest") for event in self.qemu.qmp.events)
+        return by_guest or "shut its machine down" in ended
 
     def _wait(self, seconds: float) -> None:
         """Until it says something, its monitor does, or the time is up."""

@@ -52,7 +52,7 @@ class Options(Frozen):
             if not name.strip(". ") or set(name) & set(FORBIDDEN_IN_NAMES) or not name.isprintable():
                 raise ValueError(f"{name!r} cannot be the name of a Windows user")
         # Windows compares names without case; the computer's own name is taken, too.
-        taken = [name.lower() for name in (self.user, *self.also_home, self.computer)]
-        if len(set(taken)) != len(taken):
+        names = [name.lower() for name in (self.user, *self.also_home, self.computer)]
+        if len(set(names)) != len(names):
             raise ValueError("user, also_home and computer must be different names")
         return self

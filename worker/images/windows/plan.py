@@ -120,28 +120,28 @@ def make_plan(request: Request) -> Plan:
 
 
 def _programs(request: Request, edition: Edition) -> Catalog:
-    found = catalog.chosen(catalog.read_catalog((catalog.FILE, *request.lists)), request.options.sets)
-    if unknown := sorted(set(request.without) - {each.id for each in found.all()}):
-        hint = f"There are: {', '.join(each.id for each in found.all())}"
+    selection = catalog.chosen(catalog.read_catalog((catalog.FILE, *request.lists)), request.options.sets)
+    if unknown := sorted(set(request.without) - {each.id for each in selection.all()}):
+        hint = f"There are: {', '.join(each.id for each in selection.all())}"
         raise Invalid(f"no program to leave out is called {', '.join(unknown)}", path="without", hint=hint)
-    programs = tuple(each for each in found.programs if each.id not in request.without)
+    programs = tuple(each for each in selection.programs if each.id not in request.without)
     if len({each.iso for each in programs if each.iso}) > _MOST_FURTHER_MEDIA:
         raise Invalid(f"at most {_MOST_FURTHER_MEDIA} programs may come on media of their own", path="programs")
     inbox = tuple(
-        each for each in found.inbox if each.id not in request.without and not (each.client and edition.server)
+        each for each in selection.inbox if each.id not in request.without and not (each.client and edition.server)
     )
     return Catalog(programs=programs, inbox=inbox)
 
 
 def first_content(request: Request, plan: Plan) -> dict[str, Path | bytes]:
     """What lies on the medium that Windows is set up with, drivers aside: no program, so that it seldom changes."""
-    told = json.dumps(machine_plan(request.options, (), []), indent=1).encode()
-    return {ANSWERS: plan.answers, f"{_OURS}/start.cmd": _for_windows(SETUP / "start.cmd"), **_common(told)}
+    plan_json = json.dumps(machine_plan(request.options, (), []), indent=1).encode()
+    return {ANSWERS: plan.answers, f"{_OURS}/start.cmd": _for_windows(SETUP / "start.cmd"), **_common(plan_json)}
 
 
-def _common(told: bytes) -> dict[str, Path | bytes]:
+def _common(plan_json: bytes) -> dict[str, Path | bytes]:
     scripts = {f"{_OURS}/setup/{path.name}": _for_windows(path) for path in sorted(SETUP.glob("*.ps1"))}
-    return {f"{_OURS}/plan.json": told, **scripts}
+    return {f"{_OURS}/plan.json": plan_json, **scripts}
 
 
 def second_content(
@@ -155,9 +155,9 @@ def second_content(
         server: parts of the guest server by their folder below `C:\Deskarena`.
     """
     parts = [{"to": folder, "file": part.name, "sha256": part.sha256} for folder, part in server.items()]
-    told = json.dumps(machine_plan(request.options, installers, parts), indent=1).encode()
+    plan_json = json.dumps(machine_plan(request.options, installers, parts), indent=1).encode()
     return {
-        **_common(told),
+        **_common(plan_json),
         **{f"{_OURS}/server/{part.name}": part.data for part in server.values()},
         **{f"{_OURS}/programs/{each.program.installer}": each.path for each in installers if not each.program.medium},
     }
@@ -203,7 +203,7 @@ def _told(installer: Installer) -> dict[str, Any]:
     }
 
 
-def told(request: Request, plan: Plan) -> Iterator[str]:
+def summary(request: Request, plan: Plan) -> Iterator[str]:
     """The plan for a person: what is made of what, and what is still missing."""
     options, edition = request.options, plan.edition
     yield f"image {request.name}: {edition.name} (build {edition.build}), user {options.user}, {options.firmware}"

@@ -34,7 +34,7 @@ class Unparsable(ValueError):
 
 def faults(script: str) -> list[str]:
     """What is wrong, each with its line; empty if the script can be parsed as far as this can say."""
-    found = [
+    problems = [
         f"line {number}: {character!r} is no ASCII: Windows PowerShell reads it in the machine's code page"
         for number, line in enumerate(script.splitlines(), start=1)
         for character in line[:2000]
@@ -43,8 +43,8 @@ def faults(script: str) -> list[str]:
     try:
         tokens = list(_Reader(script).tokens())
     except Unparsable as error:
-        return [*found, str(error)]
-    return [*found, *_brackets(tokens), *_grammar(tokens)]
+        return [*problems, str(error)]
+    return [*problems, *_brackets(tokens), *_grammar(tokens)]
 
 
 class _Reader:
@@ -145,10 +145,10 @@ class _Reader:
         self._skip(2)
 
     def _until(self, end: str, problem: str) -> None:
-        found = self._script.find(end, self._at)
-        if found < 0:
+        position = self._script.find(end, self._at)
+        if position < 0:
             raise Unparsable(f"line {self._line}: {problem}")
-        self._skip(found + len(end) - self._at)
+        self._skip(position + len(end) - self._at)
 
     def _to_line_end(self) -> None:
         end = self._script.find("\n", self._at)

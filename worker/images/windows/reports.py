@@ -34,8 +34,8 @@ class Reports:
 
 
 def _read(line: bytes) -> Report | None:
-    _, found, rest = line.rpartition(_PREFIX)
-    if not found or len(line) > _MOST_LINE:
+    _, prefix, rest = line.rpartition(_PREFIX)
+    if not prefix or len(line) > _MOST_LINE:
         return None
     try:
         facts = json.loads(rest)

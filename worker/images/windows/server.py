@@ -82,12 +82,12 @@ def archive(*folders: Path, inside: str = "") -> bytes:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not _LEFT_OUT & set(path.relative_to(folder).parts)
     }
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as zipped:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as zipped:
         for name, path in sorted(files.items()):
             info = zipfile.ZipInfo(str(Path(inside) / name), _DATE)
             zipped.writestr(info, path.read_bytes(), zipfile.ZIP_DEFLATED)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def sources_hash(data: bytes) -> str:
@@ -97,7 +97,7 @@ def sources_hash(data: bytes) -> str:
 
 def api_version() -> str:
     """The version of the guest API that the sources speak; they are never imported here. Raises ValueError."""
-    found = re.search(r'^API_VERSION = "([^"]+)"', (GUEST / "__init__.py").read_text(), re.MULTILINE)
-    if found is None:
+    match = re.search(r'^API_VERSION = "([^"]+)"', (GUEST / "__init__.py").read_text(), re.MULTILINE)
+    if match is None:
         raise ValueError(f"{GUEST} does not say its API_VERSION")
-    return found[1]
+    return match[1]

@@ -22,17 +22,17 @@ class Stage:
 
     Attributes:
         name: also of its mark.
-        told: what it does, for the log.
+        title: what it does, for the log.
         inputs: words that say what goes in, besides what earlier stages made.
         work: does it; raises one of our errors if it cannot. What it makes is whole or not there.
-        made: files that must still be there for the stage to count as done.
+        outputs: files that must still be there for the stage to count as done.
     """
 
     name: str
-    told: str
+    title: str
     inputs: tuple[str, ...]
     work: Callable[[], None]
-    made: tuple[Path, ...] = ()
+    outputs: tuple[Path, ...] = ()
 
 
 class Stages:
@@ -50,13 +50,13 @@ class Stages:
         key = ""
         for number, stage in enumerate(stages, start=1):
             key = hashlib.sha256("\0".join((key, stage.name, *stage.inputs)).encode()).hexdigest()
-            head = f"[{number}/{len(stages)}] {stage.told}"
+            head = f"[{number}/{len(stages)}] {stage.title}"
             if self.is_done(stage, key):
                 self._tell(f"{head}: done before")
                 continue
             self._tell(head)
             self._forget(stages[number - 1 :])
-            with self._tracker.during(stage.name, stage.told) as activity:
+            with self._tracker.during(stage.name, stage.title) as activity:
                 stage.work()
             seconds = self._tracker.seconds(activity)
             self._write(stage, key, seconds)
@@ -68,7 +68,7 @@ class Stages:
             mark = json.loads(self._mark(stage).read_text())
         except (FileNotFoundError, ValueError):
             return False
-        return bool(mark.get("key") == key) and all(path.exists() for path in stage.made)
+        return bool(mark.get("key") == key) and all(path.exists() for path in stage.outputs)
 
     def seconds(self) -> dict[str, float]:
         """How long each stage that is done took."""
@@ -84,13 +84,13 @@ class Stages:
 
     def _write(self, stage: Stage, key: str, seconds: float) -> None:
         partial = self._folder / f".{stage.name}"
-        told = {"key": key, "seconds": round(seconds, 1), "at": datetime.now(UTC).isoformat()}
-        partial.write_text(json.dumps(told))
+        mark = {"key": key, "seconds": round(seconds, 1), "at": datetime.now(UTC).isoformat()}
+        partial.write_text(json.dumps(mark))
         partial.replace(self._mark(stage))
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def folder_lock(folder: Path) -> Iterator[None]:
     """Keeps a second build out of the folder. Raises Conflict if one is at work there."""
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

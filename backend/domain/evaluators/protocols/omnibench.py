@@ -26,8 +26,8 @@ def omnibench(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResu
     if len(steps) < len(reached):
         raise EvaluatorFailed("it is not known at which step a node was reached: nodes are looked at after each step")
     measures = {"CR": completion(before, reached)}
-    found = consistency(before, {part.name: part.app for part in parts}, steps)
-    if found is not None:
-        measures["LC"] = found
+    coherence = consistency(before, {part.name: part.app for part in parts}, steps)
+    if coherence is not None:
+        measures["LC"] = coherence
     solved = len(reached) == len(parts) and (score is None or is_solved(score))
     return Verdict(score=float(solved), measures=measures)

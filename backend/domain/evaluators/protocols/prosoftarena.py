@@ -23,11 +23,11 @@ def prosoftarena(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartR
     if whole <= 0.0:
         raise EvaluatorFailed("the weights of the task's phases are all 0")
     after = {part.name: part.after for part in spec.parts}
-    found = {part.name: part for part in parts}
+    results = {part.name: part for part in parts}
     values: dict[str, float] = {}
     for name in check_order(after):
         counts = (score is None or score > 0.0) and all(is_solved(values[one]) for one in after[name])
-        values[name] = found[name].value if counts else 0.0
+        values[name] = results[name].value if counts else 0.0
     total = sum(part.weight * values[part.name] for part in parts)
     measures = {f"phase:{part.name}": values[part.name] for part in parts}
     return Verdict(score=min(1.0, total / whole), measures=measures)

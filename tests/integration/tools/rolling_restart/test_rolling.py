@@ -30,5 +30,5 @@ class TestRollingRestart:
         report = roll(site, rounds=1, repeats=6, steps=12)
         assert report.faults == [], report.tally.failed[:10]
         assert report.episodes == 6
-        assert set(report.tally.asked) == {"read", "page", "submit", "write", "long wait", "websocket"}
+        assert set(report.tally.counts) == {"read", "page", "submit", "write", "long wait", "websocket"}
         assert report.tally.reconnected >= 1

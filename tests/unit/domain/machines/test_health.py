@@ -5,11 +5,11 @@ import pytest
 from backend.domain.machines.health import (
     PASSING,
     Ailment,
-    Asked,
     DiskRoom,
     Finding,
     Health,
     HealthLimits,
+    Probe,
     RunningProgram,
     findings,
 )
@@ -22,9 +22,9 @@ LIMITS = HealthLimits()
 MIB = 2**20
 
 
-def asked(*, seen: tuple[int, int] = (1280, 800), **changes: Any) -> Asked:
+def asked(*, seen: tuple[int, int] = (1280, 800), **changes: Any) -> Probe:
     """A question that took a tenth of a second; the clock was read in its middle."""
-    return Asked(health_of(SCREEN, **({"clock": NOW} | changes)), NOW - 0.05, NOW + 0.05, SCREEN, seen)
+    return Probe(health_of(SCREEN, **({"clock": NOW} | changes)), NOW - 0.05, NOW + 0.05, SCREEN, seen)
 
 
 def told(**changes: Any) -> list[str]:
@@ -70,7 +70,7 @@ class TestFindings:
         assert [found.ailment for found in findings(everything, LIMITS)] == list(Ailment)
 
     def test_a_slow_answer_is_no_wrong_clock(self) -> None:
-        slow = Asked(health_of(SCREEN, clock=NOW), NOW - 20, NOW + 20, SCREEN, (1280, 800))
+        slow = Probe(health_of(SCREEN, clock=NOW), NOW - 20, NOW + 20, SCREEN, (1280, 800))
         assert findings(slow, LIMITS) == ()
 
     def test_memory_that_nobody_can_tell_is_no_failure(self) -> None:

@@ -41,11 +41,11 @@ class TestCounted:
         assert counted(machine, NEED).number == 0
 
     def test_what_a_person_sets_counts(self) -> None:
-        assert counted(room(cores=4), NEED, wanted=2).reason == "set to 2"
-        assert counted(room(cores=4), NEED, wanted=0).number == 0
+        assert counted(room(cores=4), NEED, slot_limit=2).reason == "set to 2"
+        assert counted(room(cores=4), NEED, slot_limit=0).number == 0
 
     def test_more_than_there_is_room_for_is_said(self) -> None:
-        count = counted(room(cores=4), NEED, wanted=9)
+        count = counted(room(cores=4), NEED, slot_limit=9)
         assert (count.number, count.reason) == (9, "set to 9: more than the machine has room for (4)")
 
 

@@ -2,7 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.omnibench.consistency import by_rules, edges_of, problems
-from backend.domain.omnibench.instructions import told
+from backend.domain.omnibench.instructions import task_of
 from backend.domain.omnibench.task_file import GraphTask, read_task
 from tests.factories.omnibench import small_pool, subtask, task_json
 from tests.unit.domain.omnibench.test_compose import WIDE, some
@@ -47,7 +47,7 @@ class TestProblems:
     @given(st.integers(0, 10**6))
     def test_what_is_composed_says_what_its_graph_says(self, seed: int) -> None:
         for made in some(3, seed=seed):
-            assert problems(told(made, "1", WIDE), WIDE) == []
+            assert problems(task_of(made, "1", WIDE), WIDE) == []
 
     def test_two_subtasks_with_the_same_words_cannot_be_told_apart(self) -> None:
         pool = {**POOL, "draw": subtask("draw", instruction_template=POOL["write"].instruction_template,

@@ -1,4 +1,4 @@
-from backend.domain.omnibench.instructions import high_level, low_level, told
+from backend.domain.omnibench.instructions import high_level, low_level, task_of
 from backend.domain.omnibench.task_file import GraphTask, read_task
 from tests.factories.omnibench import LIST, small_pool, task_json
 from tests.unit.domain.omnibench.test_compose import WIDE, some
@@ -34,11 +34,11 @@ class TestLowLevel:
 class TestTold:
     def test_three_orders_that_differ(self) -> None:
         made = next(one for one in some(20) if len(one.graph.nodes) > 3)
-        task = told(made, "1", WIDE)
+        task = task_of(made, "1", WIDE)
         assert len({task.instruction, *task.orders}) == 3
-        assert told(made, "1", WIDE) == task
+        assert task_of(made, "1", WIDE) == task
         assert (task.intent, task.graph) == (made.intent, made.graph)
 
     def test_one_node_has_one_order(self) -> None:
         made = next(one for one in some(50) if len(one.graph.nodes) == 1)
-        assert told(made, "1", WIDE).orders == ()
+        assert task_of(made, "1", WIDE).orders == ()

@@ -75,8 +75,11 @@ class TestConcurrency:
         assert concurrency(queue(), RUN, 8, 50, ["the run is paused"]) == Concurrency(0, 8, "the run is paused")
 
     def test_what_is_held_back_is_left(self) -> None:
-        assert concurrency(queue(), RUN, 8, 3, held="the rest waits").words == "3 of 8 slots: the rest waits"
-        assert concurrency(queue(), RUN, 8, 50, held="the rest waits").words == "8 of 8 slots: all the slots there are"
+        assert concurrency(queue(), RUN, 8, 3, hold_reason="the rest waits").words == "3 of 8 slots: the rest waits"
+        assert (
+            concurrency(queue(), RUN, 8, 50, hold_reason="the rest waits").words
+            == "8 of 8 slots: all the slots there are"
+        )
 
     def test_a_person_may_use_what_is_kept_for_people(self) -> None:
         now = queue(reserve=Reserve(2, {}, {}))

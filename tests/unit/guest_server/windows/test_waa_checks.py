@@ -11,7 +11,7 @@ from guest_server.protocol.errors import GuestError
 from guest_server.windows import clock_app, explorer
 from guest_server.windows.libraries import folders_of
 from guest_server.windows.system import thumbprint
-from guest_server.windows.waa_checks import said
+from guest_server.windows.waa_checks import verdict
 
 CLOCK = """<desktop><applicationframewindow name="Clock">
   <listitem name="Edit timer, Timer 1, Running, 1799 seconds, Remaining Of, 30 minutes 0 seconds"/>
@@ -116,9 +116,9 @@ class TestFoldersOf:
 
 class TestSaid:
     def test_a_no_is_one_that_the_evaluators_know(self) -> None:
-        assert said(True, "it is so").status == 200
+        assert verdict(True, "it is so").status == 200
         with pytest.raises(GuestError) as refused:
-            said(False, "it is so")
+            verdict(False, "it is so")
         assert (refused.value.kind, refused.value.status) == ("no", 400)
 
 

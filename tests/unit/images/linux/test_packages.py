@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from worker.images.linux.options import sources_of
-from worker.images.linux.packages import read_list, wanted
+from worker.images.linux.packages import package_names, read_list
 
 CHECKOUT = Path(__file__).resolve().parents[4]
 SOURCES = sources_of(CHECKOUT)
@@ -18,16 +18,16 @@ class TestReadList:
 class TestWanted:
     def test_a_machine_has_the_applications_of_local_desktops(self) -> None:
         """The same tasks run on both, and give the same scores."""
-        found = wanted(SOURCES, "minimal")
+        found = package_names(SOURCES, "minimal")
         assert {"mousepad", "xfce4-terminal", "thunar", "openbox", "python3-aiohttp", "systemd-sysv"} <= set(found)
         assert list(found) == sorted(set(found))
 
     def test_it_has_a_card_and_walls_of_its_own(self) -> None:
-        assert not {"xvfb", "bubblewrap"} & set(wanted(SOURCES, "full"))
+        assert not {"xvfb", "bubblewrap"} & set(package_names(SOURCES, "full"))
 
     def test_full_has_what_full_local_desktops_have(self) -> None:
         names = set(read_list(SOURCES.scripts / "packages-full.txt"))
-        assert names - set(wanted(SOURCES, "full")) == NOT_APPLICATIONS
+        assert names - set(package_names(SOURCES, "full")) == NOT_APPLICATIONS
 
     def test_full_has_all_of_minimal(self) -> None:
-        assert set(wanted(SOURCES, "minimal")) < set(wanted(SOURCES, "full"))
+        assert set(package_names(SOURCES, "minimal")) < set(package_names(SOURCES, "full"))

@@ -10,7 +10,7 @@ from tests.factories.windows_media import windows_iso
 from worker.images.windows.autounattend_schema import faults
 from worker.images.windows.fetch import Installer
 from worker.images.windows.options import Options
-from worker.images.windows.plan import Part, Request, first_content, machine_plan, make_plan, second_content, told
+from worker.images.windows.plan import Part, Request, first_content, machine_plan, make_plan, second_content, summary
 
 
 def request(folder: Path, **changed: Any) -> Request:
@@ -112,7 +112,7 @@ class TestMachinePlan:
 class TestTold:
     def test_says_what_is_still_missing(self, tmp_path: Path) -> None:
         asked = request(tmp_path)
-        lines = list(told(asked, make_plan(asked)))
+        lines = list(summary(asked, make_plan(asked)))
         assert lines[0] == "image w: Windows 11 Pro (build 26100), user Docker, uefi"
         assert any("MISSING: bring googlechromestandaloneenterprise64.msi" in line for line in lines)
         assert any("fetched from https://download.videolan.org" in line for line in lines)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import Conflict
-from worker.images.windows.stages import Stage, Stages, held, logged
+from worker.images.windows.stages import Stage, Stages, folder_lock, logged
 
 
 class Work:
@@ -84,12 +84,12 @@ class TestRun:
 
 class TestHeld:
     def test_keeps_a_second_build_out(self, tmp_path: Path) -> None:
-        with held(tmp_path), pytest.raises(Conflict, match="another build is at work"), held(tmp_path):
+        with folder_lock(tmp_path), pytest.raises(Conflict, match="another build is at work"), folder_lock(tmp_path):
             pass
 
     def test_lets_the_next_one_in(self, tmp_path: Path) -> None:
         for _ in range(2):
-            with held(tmp_path):
+            with folder_lock(tmp_path):
                 assert threading.active_count() >= 1
 
 

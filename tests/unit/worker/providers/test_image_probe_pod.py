@@ -39,7 +39,7 @@ class TestHeard:
 
     def held(self, *images: str, node: str = "n1") -> PodSlot:
         told: Any = None
-        pod = Pod("p", "u", node, "10.0.0.7", 1, "token", made=True)
+        pod = Pod("p", "u", node, "10.0.0.7", 1, "token", is_new=True)
         found = tuple(PodImage(Path("/images") / name, None, reason="none") for name in images)
         return PodSlot(pod, told, told, found, 1, 0.0)
 

@@ -25,13 +25,13 @@ WELL, NOT_WELL = 0, 1
 
 def main(arguments: list[str] | None = None) -> int:
     """Returns 0 if all of it is well, else 1; the report says what was not."""
-    given, for_build = _parser().parse_known_args(arguments)
-    data = (given.data or get_settings().data).expanduser().absolute()
+    args, for_build = _parser().parse_known_args(arguments)
+    data = (args.data or get_settings().data).expanduser().absolute()
     data.mkdir(parents=True, exist_ok=True)
     report = Report(data / f"acceptance-{datetime.now(UTC):%Y%m%d-%H%M%S}.json", _say)
-    report.section("host", lambda: _host(anyway=given.without_kvm))
-    if report.ok and _built(report, given, data, for_build):
-        _tried(report, given, data)
+    report.section("host", lambda: _host(anyway=args.without_kvm))
+    if report.ok and _built(report, args, data, for_build):
+        _tried(report, args, data)
     _say(f"\n{'accepted' if report.ok else 'NOT accepted'}; the report to send back: {report.file}")
     return WELL if report.ok else NOT_WELL
 
@@ -56,37 +56,37 @@ def _host(*, anyway: bool) -> Section:
     return Section(name="", facts={**host_facts(), "acceleration": host.acceleration.to_json()}, fault=fault)
 
 
-def _built(report: Report, given: argparse.Namespace, data: Path, words: list[str]) -> bool:
-    folder = data / "images" / given.name
+def _built(report: Report, args: argparse.Namespace, data: Path, words: list[str]) -> bool:
+    folder = data / "images" / args.name
 
-    def made() -> Section:
-        if not (folder / "image.json").exists() and build([*words, "--name", given.name, "--data", str(data)]):
+    def section() -> Section:
+        if not (folder / "image.json").exists() and build([*words, "--name", args.name, "--data", str(data)]):
             raise Unavailable(
-                "the build did not end well", hint=f"Its log: {data / 'builds' / given.name / 'build.log'}"
+                "the build did not end well", hint=f"Its log: {data / 'builds' / args.name / 'build.log'}"
             )
         return Section(name="", facts={"image": read_image(folder).model_dump(mode="json")})
 
-    return report.section("build", made)
+    return report.section("build", section)
 
 
-def _tried(report: Report, given: argparse.Namespace, data: Path) -> None:
+def _tried(report: Report, args: argparse.Namespace, data: Path) -> None:
     registry.load()
     from worker.providers.qemu import QemuProvider
 
-    image = read_image(data / "images" / given.name)
+    image = read_image(data / "images" / args.name)
     spec = DesktopSpec(screen=image.screens[0], image=image.name)
     provider = QemuProvider(Settings(data=data))
     try:
         if report.section("first start", lambda: first_start(provider, spec)):
             report.section("template", lambda: _frozen(provider.template(spec)))
             report.section("guest API", lambda: _routes(provider, spec))
-            report.section("resets", lambda: resets(provider, spec, given.resets, tell=_say))
+            report.section("resets", lambda: resets(provider, spec, args.resets, tell=_say))
             further = [DesktopSpec(screen=screen, image=image.name) for screen in image.screens[1:]]
             report.section("screens", lambda: screens(provider, further))
     finally:
         report.section("end", lambda: Section(name="", lines=(nothing_left(provider),)))
-    if given.waa is not None:
-        report.section("tasks", lambda: solved(given.waa, data, image.name))
+    if args.waa is not None:
+        report.section("tasks", lambda: solved(args.waa, data, image.name))
     else:
         report.section("tasks", lambda: Section(name="", fault="not run: --waa was not given"))
 

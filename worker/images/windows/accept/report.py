@@ -49,20 +49,22 @@ class Report:
     def section(self, name: str, work: Callable[[], Section]) -> bool:
         """Does a section and writes the report. Whether it is well; what fails in one of our ways is in the report."""
         self._tell(f"--- {name}")
-        begun = time.monotonic()
+        start = time.monotonic()
         try:
-            made = work()
+            section = work()
         except DeskarenaError as error:
-            made = Section(name=name, fault=error.told)
-        made = made.model_copy(update={"name": name, "seconds": round(time.monotonic() - begun, 1)})
-        self.sections.append(made)
+            section = Section(name=name, fault=error.told)
+        section = section.model_copy(update={"name": name, "seconds": round(time.monotonic() - start, 1)})
+        self.sections.append(section)
         self._write()
-        for line in made.lines:
+        for line in section.lines:
             if not line.ok:
                 self._tell(f"FAILED {line.name}: {line.fault}")
-        count = f"{sum(line.ok for line in made.lines)} of {len(made.lines)} well" if made.lines else ""
-        self._tell(f"{'ok    ' if made.ok else 'FAILED'} {name} ({made.seconds} s) {count} {made.fault}".rstrip())
-        return made.ok
+        count = f"{sum(line.ok for line in section.lines)} of {len(section.lines)} well" if section.lines else ""
+        self._tell(
+            f"{'ok    ' if section.ok else 'FAILED'} {name} ({section.seconds} s) {count} {section.fault}".rstrip()
+        )
+        return section.ok
 
     @property
     def ok(self) -> bool:
@@ -70,7 +72,7 @@ class Report:
         return all(section.ok for section in self.sections)
 
     def _write(self) -> None:
-        told = {
+        document = {
             "format": 1,
             "begun_at": self._begun.isoformat(),
             "written_at": datetime.now(UTC).isoformat(),
@@ -78,7 +80,7 @@ class Report:
             "sections": [{"ok": section.ok, **section.model_dump(mode="json")} for section in self.sections],
         }
         partial = self.file.with_suffix(".part")
-        partial.write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        partial.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         partial.replace(self.file)
 
 

@@ -18,10 +18,10 @@ _FEWEST = 2
 
 def first_start(provider: Provider, spec: DesktopSpec) -> Section:
     """The image's first start, and the health gate. Raises Lost if it does not come up."""
-    begun = time.monotonic()
+    start = time.monotonic()
     opened = provider.open(SlotRef(0), spec)
     try:
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - start
         gate = answers("health gate", lambda: _gate(opened, spec))
         return Section(name="", lines=(gate,), facts={"seconds": round(seconds, 2), "details": dict(opened.details)})
     finally:
@@ -50,34 +50,34 @@ def _gate(opened: OpenDesktop, spec: DesktopSpec) -> None:
 
 def resets(provider: Provider, spec: DesktopSpec, count: int = RESETS, *, tell: Callable[[str], None]) -> Section:
     """Ends a desktop and takes the next, prepared ahead, so often; the time from the end to the first picture."""
-    lines, taken, paths = [], list[float](), list[str]()
+    lines, seconds, paths = [], list[float](), list[str]()
     opened = provider.open(SlotRef(0), spec)
     try:
         for number in range(1, count + 1):
             opened.desktop.frame()
             provider.prepare(SlotRef(0), spec)
-            begun = time.monotonic()
+            start = time.monotonic()
             opened.close()
             opened = provider.open(SlotRef(0), spec)
             opened.desktop.frame()
-            taken.append(time.monotonic() - begun)
+            seconds.append(time.monotonic() - start)
             paths.append(str(opened.details.get("path", "")))
             lines.append(answers(f"reset {number}", lambda now=opened: _gate(now, spec)))  # type: ignore[misc]
-            tell(f"reset {number}: {taken[-1]:.2f} s ({paths[-1]})")
+            tell(f"reset {number}: {seconds[-1]:.2f} s ({paths[-1]})")
     except Lost as error:
-        lines.append(Line(name=f"reset {len(taken) + 1}", fault=error.message))
+        lines.append(Line(name=f"reset {len(seconds) + 1}", fault=error.message))
     finally:
         opened.close()
     if cold := paths.count("cold boot"):
         lines.append(Line(name="resets are clones", fault=f"{cold} of {len(paths)} were cold boots"))
-    facts = {"seconds": [round(each, 3) for each in taken], "paths": paths, **_figures(taken)}
+    facts = {"seconds": [round(each, 3) for each in seconds], "paths": paths, **_figures(seconds)}
     return Section(name="", lines=tuple(lines), facts=facts)
 
 
-def _figures(taken: list[float]) -> dict[str, float]:
-    if len(taken) < _FEWEST:
+def _figures(seconds: list[float]) -> dict[str, float]:
+    if len(seconds) < _FEWEST:
         return {}
-    cuts = statistics.quantiles(taken, n=100, method="inclusive")
+    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
     return {f"p{share}": round(cuts[share - 1], 3) for share in (50, 95)}
 
 

@@ -47,8 +47,8 @@ class Route(NamedTuple):
     windows: bool = False
 
 
-def _want(held: object, what: str) -> None:
-    if not held:
+def _want(condition: object, what: str) -> None:
+    if not condition:
         raise GuestRefused(what, kind="failed")
 
 
@@ -58,8 +58,10 @@ def _call(
     """A route that answers JSON or text; `key` must be in the answer."""
 
     def ask(desktop: Desktop, place: Place) -> None:
-        said = desktop.call(method, route, payload(place))
-        _want(not key or (isinstance(said, dict) and key in said), f"it answers {str(said)[:200]!r}, without {key!r}")
+        reply = desktop.call(method, route, payload(place))
+        _want(
+            not key or (isinstance(reply, dict) and key in reply), f"it answers {str(reply)[:200]!r}, without {key!r}"
+        )
 
     return Route(f"{method} {route}", ask)
 
@@ -89,7 +91,7 @@ def _refused(route: str, kind: str) -> Route:
         except GuestRefused as error:
             _want(error.kind == kind, f"it refuses: {error}")
         else:
-            _want(held=False, what="it does something")
+            _want(condition=False, what="it does something")
 
     return Route(f"POST {route}", ask)
 
@@ -130,8 +132,8 @@ def _window(desktop: Desktop, place: Place) -> None:
 
 
 def _placed(desktop: Desktop, _: Place) -> None:
-    given = {"x": 60, "y": 70, "width": 640, "height": 480}
-    desktop.call("POST", "/setup/place_window", {"window_name": _FILE, **given})
+    box = {"x": 60, "y": 70, "width": 640, "height": 480}
+    desktop.call("POST", "/setup/place_window", {"window_name": _FILE, **box})
 
 
 def _closed(desktop: Desktop, _: Place) -> None:

@@ -113,8 +113,8 @@ def solved(waa: Path, data: Path, image: str) -> Section:
     with service(data) as address:
         _deskarena(address, "benchmark", "import", "waa", str(folder), "--name", BENCHMARK)
         words = ["--benchmark", BENCHMARK, "--agent", "oracle", "--provider", "qemu", "--desktop-image", image]
-        said = _deskarena(address, "run", "submit", *words, "--wait", "-o", "json", seconds=3600.0)
-        run = _deskarena(address, "run", "show", str(said["id"]), "-o", "json")
+        reply = _deskarena(address, "run", "submit", *words, "--wait", "-o", "json", seconds=3600.0)
+        run = _deskarena(address, "run", "show", str(reply["id"]), "-o", "json")
     return Section(name="", lines=tuple(lines_of(run)), facts={"run": _short(run)})
 
 
@@ -151,8 +151,8 @@ def service(data: Path) -> Iterator[str]:
 def _address(process: "subprocess.Popen[bytes]", log: Path) -> str:
     deadline = time.monotonic() + _UP_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
-        if found := _ADDRESS.search(log.read_text(encoding="utf-8", errors="replace")):
-            return found[0]
+        if match := _ADDRESS.search(log.read_text(encoding="utf-8", errors="replace")):
+            return match[0]
         time.sleep(_LOOK)
     raise Unavailable(f"the service did not start: {log.read_text(encoding='utf-8', errors='replace')[-500:]}")
 

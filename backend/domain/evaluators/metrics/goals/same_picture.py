@@ -16,16 +16,16 @@ def same_picture(result: str | None, expected: str | None, *, tolerance: int = 1
     import numpy as np
     from PIL import Image
 
-    wanted, reason = read_picture(expected)
-    if wanted is None:
+    gold, reason = read_picture(expected)
+    if gold is None:
         raise EvaluatorFailed(f"the picture to compare with: {reason}")
     actual, reason = read_picture(result)
     if actual is None:
         return verdict(met=False, reason=reason)
-    if actual.size != wanted.size:
-        return verdict(met=False, reason=f"its size is {actual.size}, expected {wanted.size}")
+    if actual.size != gold.size:
+        return verdict(met=False, reason=f"its size is {actual.size}, expected {gold.size}")
     planes = []
-    for picture in (actual, wanted):
+    for picture in (actual, gold):
         solid = Image.new("RGBA", picture.size, "white")
         solid.alpha_composite(picture.convert("RGBA"))
         planes.append(np.asarray(solid.convert("RGB"), dtype=np.int16))

@@ -19,21 +19,21 @@ def settings_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """
     if result is None:
         return verdict(met=False, reason="the settings could not be read")
-    found = dict(line.split("=", 1) for line in result.splitlines() if "=" in line)
-    found = {key.strip(): value.strip() for key, value in found.items()}
-    goals = [_setting(key, found.get(key), wanted) for key, wanted in rules.get("expected", {}).items()]
-    kept = [_setting(key, found.get(key), wanted) for key, wanted in rules.get("keeps", {}).items()]
-    return reached(goals, partial=bool(rules.get("partial")), keeps=kept)
+    settings = dict(line.split("=", 1) for line in result.splitlines() if "=" in line)
+    settings = {key.strip(): value.strip() for key, value in settings.items()}
+    goals = [_setting(key, settings.get(key), expected) for key, expected in rules.get("expected", {}).items()]
+    keeps = [_setting(key, settings.get(key), expected) for key, expected in rules.get("keeps", {}).items()]
+    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 
-def _setting(key: str, found: str | None, wanted: Any) -> Goal:
-    words = f"{key} is {'not set' if found is None else short(found)}, wanted {short(wanted)}"
-    if isinstance(wanted, Mapping):
-        number = _number(found)
-        low, high = float(wanted.get("min", "-inf")), float(wanted.get("max", "inf"))
+def _setting(key: str, actual: str | None, expected: Any) -> Goal:
+    words = f"{key} is {'not set' if actual is None else short(actual)}, wanted {short(expected)}"
+    if isinstance(expected, Mapping):
+        number = _number(actual)
+        low, high = float(expected.get("min", "-inf")), float(expected.get("max", "inf"))
         return number is not None and low <= number <= high, words
-    values = wanted if isinstance(wanted, list | tuple) else [wanted]
-    return found in {str(value) for value in values}, words
+    values = expected if isinstance(expected, list | tuple) else [expected]
+    return actual in {str(value) for value in values}, words
 
 
 def _number(text: str | None) -> float | None:

@@ -28,17 +28,17 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     if book is None:
         return verdict(met=False, reason=reason)
     try:
-        goals = [_cell(book, where, wanted) for where, wanted in rules.get("cells", {}).items()]
-        kept = [_cell(book, where, wanted) for where, wanted in rules.get("keeps", {}).items()]
+        goals = [_cell(book, where, expected) for where, expected in rules.get("cells", {}).items()]
+        keeps = [_cell(book, where, expected) for where, expected in rules.get("keeps", {}).items()]
     except Damaged as error:
         return verdict(met=False, reason=f"the workbook is damaged: {error}")
     if "sheets" in rules:
         names = [place.name for place in book.places]
         goals.append((names == list(rules["sheets"]), f"the sheets are {names}"))
-    return reached(goals, partial=bool(rules.get("partial")), keeps=kept)
+    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 
-def _cell(book: Workbook, where: str, wanted: Mapping[str, Any]) -> Goal:
+def _cell(book: Workbook, where: str, expected: Mapping[str, Any]) -> Goal:
     name, reference = where.rsplit("!", 1)
     if name.startswith("#") and int(name[1:]) < len(book.places):
         name = book.places[int(name[1:])].name
@@ -47,16 +47,16 @@ def _cell(book: Workbook, where: str, wanted: Mapping[str, Any]) -> Goal:
         return False, f"there is no sheet {name!r}"
     if area is None:
         raise EvaluatorFailed(f"{where!r} is no cell; write Sheet!B7")
-    found = sheet.at(area[0], area[1])
-    origin = " (computed)" if found.formula else ""
-    words = f"{where} is {short(found.value)}{origin}, wanted {short(dict(wanted))}"
-    return _equal(found.value, wanted) and (not wanted.get("formula") or found.formula), words
+    cell = sheet.at(area[0], area[1])
+    origin = " (computed)" if cell.formula else ""
+    words = f"{where} is {short(cell.value)}{origin}, wanted {short(dict(expected))}"
+    return _equal(cell.value, expected) and (not expected.get("formula") or cell.formula), words
 
 
-def _equal(found: Any, wanted: Mapping[str, Any]) -> bool:
-    value = wanted.get("value")
-    if isinstance(value, int | float) and isinstance(found, int | float):
-        return math.isclose(found, value, rel_tol=0.0, abs_tol=float(wanted.get("tolerance", 1e-6)))
-    if isinstance(value, str) and isinstance(found, str):
-        return found.strip() == value.strip()
-    return bool(found == value)
+def _equal(actual: Any, expected: Mapping[str, Any]) -> bool:
+    value = expected.get("value")
+    if isinstance(value, int | float) and isinstance(actual, int | float):
+        return math.isclose(actual, value, rel_tol=0.0, abs_tol=float(expected.get("tolerance", 1e-6)))
+    if isinstance(value, str) and isinstance(actual, str):
+        return actual.strip() == value.strip()
+    return bool(actual == value)

@@ -30,5 +30,5 @@ def text_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
     goals = [(some(pattern), f"a line {short(pattern)}") for pattern in rules.get("lines", ())]
     goals += [(not some(pattern), f"no line {short(pattern)}") for pattern in rules.get("without", ())]
-    kept = [(some(pattern), f"a line {short(pattern)} is gone") for pattern in rules.get("keeps", ())]
-    return reached(goals, partial=bool(rules.get("partial")), keeps=kept)
+    keeps = [(some(pattern), f"a line {short(pattern)} is gone") for pattern in rules.get("keeps", ())]
+    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)

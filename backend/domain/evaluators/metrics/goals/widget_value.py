@@ -21,10 +21,10 @@ def widget_value(result: str, rules: Mapping[str, Any]) -> MetricValue:
             case, or `number` with `tolerance` (default 1e-9).
     """
     try:
-        found = [one for one in widgets(result) if one.app == rules["app"] and one.role == rules["role"]]
+        matches = [one for one in widgets(result) if one.app == rules["app"] and one.role == rules["role"]]
     except Invalid as error:
         raise EvaluatorFailed(error.message) from error
-    shown = [one for one in found if "showing" in one.states]
+    shown = [one for one in matches if "showing" in one.states]
     if not shown:
         return verdict(met=False, reason=f"no {rules['role']} of {rules['app']} is on the screen")
     texts = [_content(one) for one in shown]

@@ -33,11 +33,11 @@ def check_libre_locale(result: str | None, rules: object) -> MetricValue:
         root = parse(result).getroot()
     except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
         return verdict(met=False, reason=f"the settings file is damaged: {short(str(error))}")
-    found = None if root is None else next((value for name in SETTINGS if (value := _setting(root, name))), None)
-    if found is None:
+    locale = None if root is None else next((value for name in SETTINGS if (value := _setting(root, name))), None)
+    if locale is None:
         return verdict(met=False, reason="no language is set")
-    fine = any(fnmatch.fnmatchcase(found, pattern) for pattern in patterns)
-    return verdict(met=fine, reason=f"the language is {short(found)}, expected one of {short(patterns)}")
+    fine = any(fnmatch.fnmatchcase(locale, pattern) for pattern in patterns)
+    return verdict(met=fine, reason=f"the language is {short(locale)}, expected one of {short(patterns)}")
 
 
 def _setting(root: Element, name: str) -> str | None:

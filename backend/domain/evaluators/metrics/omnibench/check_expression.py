@@ -18,29 +18,29 @@ def check_expression(result: Sequence[FactValue], *, tree: Mapping[str, Any]) ->
     a negated check counts where it does not hold.
     """
     facts = [value.holds() for value in result]
-    progress = _progress(tree, facts, wanted=True)
+    progress = _progress(tree, facts, expected=True)
     words = [
         f"{_said(value)} {'holds' if holds else 'does not hold'}" for value, holds in zip(result, facts, strict=True)
     ]
     return MetricValue(value=float(progress >= 1.0), reasons=tuple(words), progress=progress)
 
 
-def _progress(tree: Mapping[str, Any], facts: Sequence[bool], *, wanted: bool) -> float:
+def _progress(tree: Mapping[str, Any], facts: Sequence[bool], *, expected: bool) -> float:
     """Exactly 1 where the tree is as wanted: each of its conditions adds a whole share."""
     try:
         ((word, inner),) = tree.items()
         if word == "fact":
-            return float(facts[inner] is wanted)
+            return float(facts[inner] is expected)
         if word == "not":
-            return _progress(inner, facts, wanted=not wanted)
-        found = [_progress(one, facts, wanted=wanted) for one in inner]
-        if word not in {"and", "or"} or not found:
+            return _progress(inner, facts, expected=not expected)
+        shares = [_progress(one, facts, expected=expected) for one in inner]
+        if word not in {"and", "or"} or not shares:
             raise EvaluatorFailed(f"an expression has no {word!r}")
-        return sum(found) / len(found) if (word == "and") is wanted else max(found)
+        return sum(shares) / len(shares) if (word == "and") is expected else max(shares)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise EvaluatorFailed(f"the expression cannot be read: {error}") from error
 
 
 def _said(value: FactValue) -> str:
-    given = ", ".join(repr(part) for key, part in value.fact.items() if key != "type")
-    return f"{value.fact['type']}({given})"
+    arguments = ", ".join(repr(part) for key, part in value.fact.items() if key != "type")
+    return f"{value.fact['type']}({arguments})"

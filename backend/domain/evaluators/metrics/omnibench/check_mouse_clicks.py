@@ -14,7 +14,7 @@ from backend.domain.registry import Kind, register
 def check_mouse_clicks(result: Mapping[str, Any]) -> MetricValue:
     """1 if the words are in the name of a control that was clicked or, where it has none, in what was read there."""
     text = result["text"]
-    seen = [click.get("control") or click.get("read", "") for click in result["clicks"]]
-    hit = next((name for name in seen if says(name, text)), None)
-    reason = f"{short(hit)} was clicked" if hit is not None else f"not clicked: {short(text)}; clicked: {short(seen)}"
+    names = [click.get("control") or click.get("read", "") for click in result["clicks"]]
+    hit = next((name for name in names if says(name, text)), None)
+    reason = f"{short(hit)} was clicked" if hit is not None else f"not clicked: {short(text)}; clicked: {short(names)}"
     return verdict(hit is not None, reason)

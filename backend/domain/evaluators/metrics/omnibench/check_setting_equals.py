@@ -13,6 +13,6 @@ from backend.domain.registry import Kind, register
 @register(Kind.METRIC, "check_setting_equals", dialect=DIALECT)
 def check_setting_equals(result: Mapping[str, Any]) -> MetricValue:
     """1 if it has: numbers by their value, truth values whatever their case, else letter by letter."""
-    found, wanted = result["found"], result["value"]
-    met = found is not None and same(found, wanted)
-    return verdict(met, f"{result['name']} is {short(found)}, wanted: {short(wanted)}")
+    actual, expected = result["found"], result["value"]
+    met = actual is not None and same(actual, expected)
+    return verdict(met, f"{result['name']} is {short(actual)}, wanted: {short(expected)}")

@@ -15,5 +15,5 @@ def check_text_under_cursor(result: Mapping[str, Any]) -> MetricValue:
     """1 if it is in what is selected or, if nothing is, in the cursor's line."""
     text, selection, line = (plain(str(result[key])) for key in ("text", "selection", "line"))
     met = text in selection if selection else text in line
-    found = f"selected: {short(result['selection'])}, line: {short(result['line'])}"
-    return verdict(met, f"{short(result['text'])} is {'' if met else 'not '}at the cursor; {found}")
+    context = f"selected: {short(result['selection'])}, line: {short(result['line'])}"
+    return verdict(met, f"{short(result['text'])} is {'' if met else 'not '}at the cursor; {context}")

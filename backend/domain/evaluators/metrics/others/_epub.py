@@ -67,27 +67,27 @@ def _html_lines(text: str) -> list[str]:
     return str(lxml.html.tostring(root, pretty_print=True, encoding="unicode")).splitlines()
 
 
-def likeness(found: list[str] | None, wanted: list[str] | None) -> float:
+def likeness(actual: list[str] | None, expected: list[str] | None) -> float:
     """Twice the equal lines by all lines of both; 0 where one is not there, or they are too much to compare."""
-    if found is None or wanted is None:
+    if actual is None or expected is None:
         return 0.0
-    if found == wanted:
+    if actual == expected:
         return 1.0
-    counts = Counter(wanted)
-    if len(found) > MAX_LINES + len(wanted) or sum(counts[line] for line in found) > MAX_PAIRS:
+    counts = Counter(expected)
+    if len(actual) > MAX_LINES + len(expected) or sum(counts[line] for line in actual) > MAX_PAIRS:
         return 0.0
-    return difflib.SequenceMatcher(a=found, b=wanted).ratio()
+    return difflib.SequenceMatcher(a=actual, b=expected).ratio()
 
 
-def by_name(found: Book, wanted: Book) -> dict[str, float]:
+def by_name(actual: Book, expected: Book) -> dict[str, float]:
     """The likeness of every member that one of the books has."""
-    return {name: likeness(found.get(name), wanted.get(name)) for name in sorted({*found, *wanted})}
+    return {name: likeness(actual.get(name), expected.get(name)) for name in sorted({*actual, *expected})}
 
 
-def by_place(found: Book, wanted: Book) -> dict[str, float]:
+def by_place(actual: Book, expected: Book) -> dict[str, float]:
     """As published: the first member with the first, and so on, whatever they are called; what is over is ignored."""
-    pairs = zip(sorted(found), sorted(wanted), strict=False)
-    return {name: likeness(found[name], wanted[other]) for name, other in pairs}
+    pairs = zip(sorted(actual), sorted(expected), strict=False)
+    return {name: likeness(actual[name], expected[other]) for name, other in pairs}
 
 
 def reasons(parts: dict[str, float]) -> tuple[str, ...]:

@@ -33,14 +33,14 @@ def check_mp3_meta(result: str | None, rules: object) -> MetricValue:
         rules: name of a tag (`title`, `artist`, `album`, ...) to `{method, ref}`; several values of a tag are joined by
             commas, one that is not there is an empty text.
     """
-    wanted = _rules(rules)
-    tags, reason = _tags(result, wanted)
+    tag_rules = _rules(rules)
+    tags, reason = _tags(result, tag_rules)
     if tags is None:
         return verdict(met=False, reason=reason)
-    wrong = {name: tags[name] for name, one in wanted.items() if not fits(tags[name], one)}
+    wrong = {name: tags[name] for name, one in tag_rules.items() if not fits(tags[name], one)}
     if not wrong:
         return verdict(met=True, reason=f"the tags are as expected: {short(tags)}")
-    reasons = [f"{name} is {short(value)}, expected {short(dict(wanted[name]))}" for name, value in wrong.items()]
+    reasons = [f"{name} is {short(value)}, expected {short(dict(tag_rules[name]))}" for name, value in wrong.items()]
     return MetricValue(value=0.0, reasons=tuple(reasons[:20]))
 
 
@@ -68,10 +68,10 @@ def _tags(path: str | None, names: Mapping[str, Any]) -> tuple[dict[str, str] | 
     except Exception as error:  # noqa: BLE001 - the library raises whatever a damaged file makes it stumble over.
         let_through(error)
         return None, f"the file's tags cannot be read: {type(error).__name__}"
-    found = {key: _texts(value) for key, value in tag.as_dict().items() if key != "filename"}
-    if not any(NAMES.get(name, name) in found for name in KNOWN):
+    tags = {key: _texts(value) for key, value in tag.as_dict().items() if key != "filename"}
+    if not any(NAMES.get(name, name) in tags for name in KNOWN):
         return None, "the file has no tags"
-    return {name: ",".join(found.get(NAMES.get(name, name), [])) for name in names}, ""
+    return {name: ",".join(tags.get(NAMES.get(name, name), [])) for name in names}, ""
 
 
 def _texts(value: Any) -> list[str]:

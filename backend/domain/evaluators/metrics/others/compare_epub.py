@@ -9,10 +9,10 @@ from backend.domain.registry import Kind, register
 @register(Kind.METRIC, "compare_epub")
 def compare_epub(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """The mean likeness of contents, metadata and HTML chapters, which are compared by name."""
-    wanted = gold(expected)
-    found, reason = read_book(result)
-    if not found:
+    gold_book = gold(expected)
+    book, reason = read_book(result)
+    if not book:
         return verdict(met=False, reason=reason)
-    parts = by_place(found, wanted) if strict_upstream else by_name(found, wanted)
-    number = len(found) if strict_upstream else len(parts)
+    parts = by_place(book, gold_book) if strict_upstream else by_name(book, gold_book)
+    number = len(book) if strict_upstream else len(parts)
     return MetricValue(value=sum(parts.values()) / number, reasons=reasons(parts))

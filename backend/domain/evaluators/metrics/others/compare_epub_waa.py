@@ -11,9 +11,9 @@ from backend.domain.registry import Kind, register
 @register(Kind.METRIC, "compare_epub", dialect="waa")
 def compare_epub_waa(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """The product of the likenesses of contents, metadata and HTML chapters, which are compared by name."""
-    wanted = gold(expected)
-    found, reason = read_book(result)
-    if not found:
+    gold_book = gold(expected)
+    book, reason = read_book(result)
+    if not book:
         return verdict(met=strict_upstream and result is not None, reason=reason)
-    parts = by_place(found, wanted) if strict_upstream else by_name(found, wanted)
+    parts = by_place(book, gold_book) if strict_upstream else by_name(book, gold_book)
     return MetricValue(value=prod(parts.values()), reasons=reasons(parts))

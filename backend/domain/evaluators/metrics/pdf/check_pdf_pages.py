@@ -24,11 +24,11 @@ def check_pdf_pages(pdf_file: str | None, rules: Any) -> MetricValue:
         pdf_file: path; None = absent.
         rules: `{"relation": "eq" | "ne" | "lt" | "le" | "gt" | "ge", "ref_value": number}`.
     """
-    relation, wanted = rule(rules, "relation"), rule(rules, "ref_value")
-    if relation not in _RELATIONS or not isinstance(wanted, int | float):
-        raise EvaluatorFailed(f"{short(relation)} {short(wanted)} is no relation to a number", hint=HINT)
+    relation, expected = rule(rules, "relation"), rule(rules, "ref_value")
+    if relation not in _RELATIONS or not isinstance(expected, int | float):
+        raise EvaluatorFailed(f"{short(relation)} {short(expected)} is no relation to a number", hint=HINT)
     try:
         pages = count_pages(pdf_file)
     except PdfRefused as error:
         return verdict(met=False, reason=str(error))
-    return verdict(_RELATIONS[relation](pages, wanted), f"{pages} pages, expected {relation} {wanted}")
+    return verdict(_RELATIONS[relation](pages, expected), f"{pages} pages, expected {relation} {expected}")

@@ -15,11 +15,11 @@ from backend.domain.formats.program_names import runs, shows
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
 
-Seen = Mapping[str, Any]
+State = Mapping[str, Any]
 
 
 @register(Kind.METRIC, "written_assertion")
-def written_assertion(result: Seen) -> MetricValue:
+def written_assertion(result: State) -> MetricValue:
     """1 if the expression holds of what was seen. `result` is from the getter of the same name.
 
     A text stands in a file if it stands in its words (a document's, a workbook's cells); several files that a pattern
@@ -27,76 +27,76 @@ def written_assertion(result: Seen) -> MetricValue:
     """
     try:
         formula = parse(str(result["expression"]))
-        found = {fact: _seen(fact, result) for fact in formula.facts()}
+        goals = {fact: _look(fact, result) for fact in formula.facts()}
     except (KeyError, TypeError, AttributeError) as error:
         raise EvaluatorFailed(f"what was seen for an assertion is damaged: {error}") from error
-    holds = formula.holds(lambda fact: found[fact][0])
-    reasons = [f"{'so' if met else 'not so'}: {words}" for met, words in found.values()]
+    holds = formula.holds(lambda fact: goals[fact][0])
+    reasons = [f"{'so' if met else 'not so'}: {words}" for met, words in goals.values()]
     return MetricValue(value=float(holds), reasons=tuple(reasons))
 
 
-def _seen(fact: Fact, seen: Seen) -> Goal:
-    return _LOOKS[fact.name](fact, seen)
+def _look(fact: Fact, state: State) -> Goal:
+    return _LOOKS[fact.name](fact, state)
 
 
-def _exists(fact: Fact, seen: Seen) -> Goal:
-    found = seen["files"][fact.text]
-    return bool(found), f"{fact.text} {'is there' if found else 'is not there'}"
+def _exists(fact: Fact, state: State) -> Goal:
+    entries = state["files"][fact.text]
+    return bool(entries), f"{fact.text} {'is there' if entries else 'is not there'}"
 
 
-def _contains(fact: Fact, seen: Seen) -> Goal:
-    wanted, reasons = str(fact.args[1]), []
-    for entry in seen["files"][fact.text]:
+def _contains(fact: Fact, state: State) -> Goal:
+    expected, reasons = str(fact.args[1]), []
+    for entry in state["files"][fact.text]:
         text, reason = read_cell(entry["copy"], *fact.where) if fact.where else read_any_text(entry["copy"])
-        if text is not None and _stands(wanted, text, pattern=fact.pattern):
-            return True, f"{entry['path']} has {short(wanted)}"
-        reasons.append(reason or f"{entry['path']} lacks {short(wanted)}")
+        if text is not None and _stands(expected, text, pattern=fact.pattern):
+            return True, f"{entry['path']} has {short(expected)}"
+        reasons.append(reason or f"{entry['path']} lacks {short(expected)}")
     return False, "; ".join(reasons[:5]) or f"{fact.text} is not there"
 
 
-def _size(fact: Fact, seen: Seen) -> Goal:
-    wanted, reason = tuple(fact.args[1:]), f"{fact.text} is not there"
-    for entry in seen["files"][fact.text]:
+def _size(fact: Fact, state: State) -> Goal:
+    size, reason = tuple(fact.args[1:]), f"{fact.text} is not there"
+    for entry in state["files"][fact.text]:
         picture, why = read_picture(entry["copy"])
-        if picture is not None and picture.size == wanted:
+        if picture is not None and picture.size == size:
             return True, f"{entry['path']} is {picture.width}x{picture.height}"
         reason = why if picture is None else f"{entry['path']} is {picture.width}x{picture.height}"
     return False, reason
 
 
-def _active(fact: Fact, seen: Seen) -> Goal:
-    active = [window for window in seen["windows"] if window["active"]]
+def _active(fact: Fact, state: State) -> Goal:
+    active = [window for window in state["windows"] if window["active"]]
     met = any(shows(fact.text, window["title"], window["class"].split(".")) for window in active)
     return met, f"the active window is {short(active[-1]['title'] if active else '')}, {fact.text} was meant"
 
 
-def _running(fact: Fact, seen: Seen) -> Goal:
-    met = runs(fact.text, seen["processes"])
+def _running(fact: Fact, state: State) -> Goal:
+    met = runs(fact.text, state["processes"])
     return met, f"{fact.text} {'runs' if met else 'does not run'}"
 
 
-def _clipboard(fact: Fact, seen: Seen) -> Goal:
-    text = str(seen["clipboard"])
+def _clipboard(fact: Fact, state: State) -> Goal:
+    text = str(state["clipboard"])
     return _stands(fact.text, text, pattern=fact.pattern), f"the clipboard has {short(text)}"
 
 
-def _address(fact: Fact, seen: Seen) -> Goal:
-    addresses = [unquote(str(address)) for address in seen["addresses"]]
+def _address(fact: Fact, state: State) -> Goal:
+    addresses = [unquote(str(address)) for address in state["addresses"]]
     met = any(_fits(unquote(fact.text), address) for address in addresses)
     return met, f"open pages: {short(addresses)}"
 
 
-def _fits(wanted: str, address: str) -> bool:
-    if address.startswith(wanted) or fnmatchcase(address, wanted):
+def _fits(pattern: str, address: str) -> bool:
+    if address.startswith(pattern) or fnmatchcase(address, pattern):
         return True
     try:
-        return re.search(wanted, address) is not None
+        return re.search(pattern, address) is not None
     except re.error:
         return False
 
 
-def _stands(wanted: str, text: str, *, pattern: bool) -> bool:
-    return bool(re.search(wanted, text, re.MULTILINE)) if pattern else wanted in text
+def _stands(expected: str, text: str, *, pattern: bool) -> bool:
+    return bool(re.search(expected, text, re.MULTILINE)) if pattern else expected in text
 
 
 _LOOKS = {

@@ -16,7 +16,7 @@ Seen = Callable[[Slide], Colour | None]
 """The one colour of a slide's background; None if it has none or several."""
 
 
-def nearness(result: str | None, wanted: Colour, original: Colour | None, seen: Seen) -> MetricValue:
+def nearness(result: str | None, expected: Colour, original: Colour | None, colour_of: Seen) -> MetricValue:
     """1 minus the mean distance of all slides: 0 for the right colour, 1 for black where white is wanted.
 
     A slide of several colours, or still of the original one, is as far as can be.
@@ -24,13 +24,13 @@ def nearness(result: str | None, wanted: Colour, original: Colour | None, seen: 
     deck, reason = read_deck(result)
     if deck is None or not deck.slides:
         return verdict(met=False, reason=reason or "the presentation has no slides")
-    colours = [seen(slide) for slide in deck.slides]
-    far = [1.0 if colour is None or colour == original else _distance(colour, wanted) for colour in colours]
+    colours = [colour_of(slide) for slide in deck.slides]
+    far = [1.0 if colour is None or colour == original else _distance(colour, expected) for colour in colours]
     off = [
         f"slide {n} is {c or 'not of one colour'}" for n, (c, d) in enumerate(zip(colours, far, strict=True), 1) if d
     ]
     value = min(1.0, max(0.0, 1 - sum(far) / len(far)))
-    return MetricValue(value=value, reasons=(*off[:10], f"wanted {wanted}, {len(colours) - len(off)} slides have it"))
+    return MetricValue(value=value, reasons=(*off[:10], f"wanted {expected}, {len(colours) - len(off)} slides have it"))
 
 
 def _distance(one: Colour, other: Colour) -> float:
@@ -39,10 +39,10 @@ def _distance(one: Colour, other: Colour) -> float:
 
 def colour_rule(rules: Mapping[str, Any], key: str) -> Colour:
     """`[r, g, b]` of the rules. Raises EvaluatorFailed if it is something else."""
-    found = rule(rules, key)
-    if not isinstance(found, list | tuple) or len(found) != 3 or not all(isinstance(c, int) for c in found):  # noqa: PLR2004
-        raise EvaluatorFailed(f"{key} is {short(found)}, expected [red, green, blue]")
-    return found[0], found[1], found[2]
+    colour = rule(rules, key)
+    if not isinstance(colour, list | tuple) or len(colour) != 3 or not all(isinstance(c, int) for c in colour):  # noqa: PLR2004
+        raise EvaluatorFailed(f"{key} is {short(colour)}, expected [red, green, blue]")
+    return colour[0], colour[1], colour[2]
 
 
 def shown(slide: Slide) -> Colour | None:

@@ -30,17 +30,17 @@ def page_numbers(result: str | None, rules: Mapping[str, Any], upstream: Upstrea
     Raises:
         EvaluatorFailed: the rules name no colour that can be judged.
     """
-    wanted = rule(rules, "color")
-    if wanted not in {*_CHANNELS, "black"}:
-        raise EvaluatorFailed(f"color is {short(wanted)}, expected red, green, blue or black")
+    expected = rule(rules, "color")
+    if expected not in {*_CHANNELS, "black"}:
+        raise EvaluatorFailed(f"color is {short(expected)}, expected red, green, blue or black")
     if upstream is not None:
         colour, reason = look_into(result, upstream)
-        return verdict(_is(wanted, colour), reason or f"upstream's colour is {colour}, wanted {wanted}")
+        return verdict(_is(expected, colour), reason or f"upstream's colour is {colour}, wanted {expected}")
     numbers, reason = look_into(result, all_numbers)
     if numbers is None:
         return verdict(met=False, reason=reason)
-    met = any(some and all(_is(wanted, colour) for _, colour in some) for some in numbers)
-    return verdict(met, f"{in_words([*numbers[0], *numbers[1]])}; wanted {wanted}")
+    met = any(some and all(_is(expected, colour) for _, colour in some) for some in numbers)
+    return verdict(met, f"{in_words([*numbers[0], *numbers[1]])}; wanted {expected}")
 
 
 def _is(name: str, colour: Colour | None) -> bool:

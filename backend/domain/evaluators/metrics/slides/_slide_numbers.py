@@ -25,24 +25,24 @@ def master_numbers(deck: "Presentation") -> Numbers:
         master = deck.slide_masters[0]
         element, theme = master._element, Fills(slide).theme  # noqa: SLF001 - no public way to the element.
         others = element.find(f"{P}txStyles/{P}otherStyle")
-        found: Numbers = []
+        numbers: Numbers = []
         for shape in _shapes(element):
             body = shape.find(f"{P}txBody")
             reader = TextReader([body.find(f"{A}lstStyle"), others], theme, theme.named("tx1"))
-            found.append(("the master", reader.field_colour(body, "slidenum")))
-        return found
+            numbers.append(("the master", reader.field_colour(body, "slidenum")))
+        return numbers
     return []
 
 
 def shown_numbers(deck: "Presentation") -> Numbers:
     """The numbers that slides show."""
-    found: Numbers = []
+    numbers: Numbers = []
     for position, slide in enumerate(deck.slides, 1):
         texts = Texts(slide, Fills(slide).theme, None)
         for shape in _shapes(slide._element):  # noqa: SLF001
             colour = texts.of_shape(shape).field_colour(shape.find(f"{P}txBody"), "slidenum")
-            found.append((f"slide {position}", colour))
-    return found
+            numbers.append((f"slide {position}", colour))
+    return numbers
 
 
 def _shapes(element: Any) -> Iterator[Any]:

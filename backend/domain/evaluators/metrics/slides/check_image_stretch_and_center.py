@@ -26,19 +26,19 @@ def check_image_stretch_and_center(
         EvaluatorFailed: the original cannot be read or has no picture there.
     """
     original, reason = read_deck(expected)
-    wanted = _pictures(original)
-    if original is None or not wanted:
+    originals = _pictures(original)
+    if original is None or not originals:
         raise EvaluatorFailed(f"the original presentation: {reason or 'no picture on its first slide'}")
     deck, reason = read_deck(result)
     if deck is None:
         return verdict(met=False, reason=reason)
-    found = [shape for shape in _pictures(deck) if _same(shape, wanted[0], by_bytes=True)]
-    if not found and not strict_upstream:
-        found = [shape for shape in _pictures(deck) if _same(shape, wanted[0], by_bytes=False)]
-    if not found:
+    copies = [shape for shape in _pictures(deck) if _same(shape, originals[0], by_bytes=True)]
+    if not copies and not strict_upstream:
+        copies = [shape for shape in _pictures(deck) if _same(shape, originals[0], by_bytes=False)]
+    if not copies:
         return verdict(met=False, reason="the picture is not on the first slide any more")
     # Of two copies the last one lies on top: that is the one seen.
-    left, top, width, height = (side or 0 for side in found[-1].box)
+    left, top, width, height = (side or 0 for side in copies[-1].box)
     off = {
         "width": abs(width - original.width),
         "height": abs(height - original.height),

@@ -15,7 +15,7 @@ def check_left_panel(result: str | None) -> MetricValue:
         result: the tree as XML.
     """
     try:
-        found = any(w.role == "document-frame" and w.name == "Slides View" for w in widgets(result or ""))
+        met = any(w.role == "document-frame" and w.name == "Slides View" for w in widgets(result or ""))
     except Invalid as error:
         return verdict(met=False, reason=error.message)
-    return verdict(found, "the list of slides is open" if found else "there is no list of slides on the screen")
+    return verdict(met, "the list of slides is open" if met else "there is no list of slides on the screen")

@@ -25,5 +25,5 @@ def check_left_panel(result: str | None) -> MetricValue:
         return verdict(met=False, reason=f"the accessibility tree cannot be read: {type(error).__name__}")
     panes = root.iterfind(".//root-pane//panel//split-pane")
     states = [{key.rsplit("}", 1)[-1]: value for key, value in pane.attrib.items()} for pane in panes]
-    found = any(state.get(_CORNER) == "(0, 0)" and state.get("visible") not in {None, "", "false"} for state in states)
-    return verdict(found, "the left panel is open" if found else "there is no open panel at the left")
+    met = any(state.get(_CORNER) == "(0, 0)" and state.get("visible") not in {None, "", "false"} for state in states)
+    return verdict(met, "the left panel is open" if met else "there is no open panel at the left")

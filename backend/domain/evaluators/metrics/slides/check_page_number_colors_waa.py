@@ -32,9 +32,9 @@ def check_page_number_colors(
 def _last_but_one(deck: "Presentation") -> Colour | None:
     """That suite reads `RRGGBB` as if it began with `#`."""
     master = deck.slide_masters[0]._element  # noqa: SLF001 - no public way to the element.
-    found = [e.get("val", "") for e in master.iterfind(f".//{A}solidFill//{A}srgbClr")]
+    colours = [e.get("val", "") for e in master.iterfind(f".//{A}solidFill//{A}srgbClr")]
     try:
-        value = found[-2]
+        value = colours[-2]
         return int(value[1:3], 16), int(value[3:5], 16), int(value[5:7], 16)
     except (IndexError, ValueError):
         return None

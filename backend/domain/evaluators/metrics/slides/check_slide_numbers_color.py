@@ -25,8 +25,8 @@ def check_slide_numbers_color(result: str | None, *, strict_upstream: bool = Fal
             in its paragraph.
     """
     if strict_upstream:
-        found, reason = look_into(result, _upstream)
-        return verdict(found, reason or "the master's <number> decides")
+        met, reason = look_into(result, _upstream)
+        return verdict(met, reason or "the master's <number> decides")
     numbers, reason = look_into(result, all_numbers)
     if numbers is None:
         return verdict(met=False, reason=reason)

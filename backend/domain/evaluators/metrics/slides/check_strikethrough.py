@@ -41,10 +41,10 @@ def check_strikethrough(result: str | None, rules: Mapping[str, Any], *, strict_
 
 
 def _positions(rules: Mapping[str, Any], key: str) -> list[int]:
-    found = rule(rules, key)
-    if not isinstance(found, list) or not found or not all(isinstance(one, int) for one in found):
-        raise EvaluatorFailed(f"{key} is {short(found)}, expected a list of positions")
-    return found
+    positions = rule(rules, key)
+    if not isinstance(positions, list) or not positions or not all(isinstance(one, int) for one in positions):
+        raise EvaluatorFailed(f"{key} is {short(positions)}, expected a list of positions")
+    return positions
 
 
 def _missing(deck: Deck, slide: int, shape: int, number: int, *, strict: bool) -> Iterator[str]:

@@ -27,13 +27,13 @@ def check_transition(result: str | None, rules: Mapping[str, Any], *, strict_ups
     Raises:
         EvaluatorFailed: the rules say no slide or no transition.
     """
-    position, wanted = rule(rules, "slide_idx"), rule(rules, "transition_type")
-    if not isinstance(position, int) or position < 0 or not isinstance(wanted, str) or not wanted:
-        raise EvaluatorFailed(f"there is no slide {short(position)} with transition {short(wanted)}")
+    position, transition = rule(rules, "slide_idx"), rule(rules, "transition_type")
+    if not isinstance(position, int) or position < 0 or not isinstance(transition, str) or not transition:
+        raise EvaluatorFailed(f"there is no slide {short(position)} with transition {short(transition)}")
     names, reason = look_into(result, lambda deck: _effects(deck, position, by_name=strict_upstream))
     if names is None:
         return verdict(met=False, reason=reason)
-    return verdict(wanted in names, f"the transition is {names[0] if names else 'none'}, wanted {wanted}")
+    return verdict(transition in names, f"the transition is {names[0] if names else 'none'}, wanted {transition}")
 
 
 def _effects(deck: "Presentation", position: int, *, by_name: bool) -> list[str]:

@@ -22,6 +22,6 @@ def evaluate_presentation_fill_to_rgb_distance(
     Raises:
         EvaluatorFailed: the rules have no such colours.
     """
-    wanted = colour_rule(rules, "rgb")
+    expected = colour_rule(rules, "rgb")
     original = colour_rule(rules, "original_rgb") if rules.get("original_rgb") is not None else None
-    return nearness(result, wanted, original, written if strict_upstream else shown)
+    return nearness(result, expected, original, written if strict_upstream else shown)

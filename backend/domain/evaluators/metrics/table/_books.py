@@ -62,18 +62,18 @@ class Books:
             EvaluatorFailed: the expectation has none.
         """
         book = self.book(reference)
-        found = _name(reference, book)
-        if found is None and book is self.expected:
+        name = _name(reference, book)
+        if name is None and book is self.expected:
             raise EvaluatorFailed(f"the expectation has no sheet {reference!r}, only {', '.join(book.names)[:200]}")
-        return found
+        return name
 
     def sheet(self, reference: int | str) -> Sheet | None:
         """The sheet, read; None if the result has no such one."""
         name = self.name(reference)
-        found = None if name is None else self.book(reference).sheet(name)
-        if found is None and name is not None and self.book(reference) is self.expected:
+        sheet = None if name is None else self.book(reference).sheet(name)
+        if sheet is None and name is not None and self.book(reference) is self.expected:
             raise EvaluatorFailed(f"the expectation's {name!r} is no worksheet")
-        return found
+        return sheet
 
     def sheet_as_read(self, reference: int | str) -> Sheet | None:
         """The sheet; if strict the one that upstream takes for it: the part whose number is the sheet's id."""
@@ -114,11 +114,15 @@ class PairRule(Rule):
     sheet_idx1: SheetReference
 
 
-def differences(found: Mapping[Any, Any], wanted: Mapping[Any, Any], what: str) -> list[str]:
+def differences(actual: Mapping[Any, Any], expected: Mapping[Any, Any], what: str) -> list[str]:
     """What differs between two mappings, the first few keys in words."""
-    keys = [key for key in {**wanted, **found} if key not in found or key not in wanted or found[key] != wanted[key]]
+    keys = [
+        key
+        for key in {**expected, **actual}
+        if key not in actual or key not in expected or actual[key] != expected[key]
+    ]
     return capped(
-        f"{what} {key}: got {shown(found.get(key, 'nothing'))}, expected {shown(wanted.get(key, 'nothing'))}"
+        f"{what} {key}: got {shown(actual.get(key, 'nothing'))}, expected {shown(expected.get(key, 'nothing'))}"
         for key in keys
     )
 

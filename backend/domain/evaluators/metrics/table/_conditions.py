@@ -60,7 +60,7 @@ class Conditions:
 
     def changes(self) -> dict[tuple[int, int], list[Look]]:
         """Cell -> what changes in it, the most urgent first. A condition that is not understood changes nothing."""
-        found: dict[tuple[int, int], list[Look]] = {}
+        changes: dict[tuple[int, int], list[Look]] = {}
         conditions = sorted(self._read(), key=lambda condition: condition.priority)
         for condition in conditions:
             try:
@@ -69,8 +69,8 @@ class Conditions:
                 self.notes.append(f"a condition of {self._sheet.place.name!r} was left out: {error}"[:200])
                 continue
             for cell in hits:
-                found.setdefault((cell.row, cell.column), []).append(condition.look)
-        return found
+                changes.setdefault((cell.row, cell.column), []).append(condition.look)
+        return changes
 
     def _hits(self, condition: Condition) -> list[Cell]:
         self._tests += len(self._filled)

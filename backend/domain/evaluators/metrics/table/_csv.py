@@ -33,20 +33,20 @@ def compared(
     unread = [reason for lines, reason in golds if lines is None]
     if len(unread) == len(golds):
         raise EvaluatorFailed(f"the table to compare with: {unread[0] if unread else 'none is named'}")
-    found, reason = read_lines(result, keep_mark=keep_mark)
-    if found is None:
+    actual, reason = read_lines(result, keep_mark=keep_mark)
+    if actual is None:
         return verdict(met=False, reason=reason)
-    wanted = [plain(lines) for lines, _ in golds if lines is not None]
-    mine = plain(found)
-    if mine in wanted:
+    tables = [plain(lines) for lines, _ in golds if lines is not None]
+    mine = plain(actual)
+    if mine in tables:
         return verdict(met=True, reason="the lines are the same")
     if unread:
         raise EvaluatorFailed(f"a table to compare with: {unread[0]}")
-    return verdict(met=False, reason=_difference(mine, wanted))
+    return verdict(met=False, reason=_difference(mine, tables))
 
 
-def _difference(found: list[str], wanted: list[list[str]]) -> str:
-    pairs = enumerate(zip(found, wanted[0], strict=False), 1)
+def _difference(lines: list[str], tables: list[list[str]]) -> str:
+    pairs = enumerate(zip(lines, tables[0], strict=False), 1)
     words = next((f"line {number} is {short(a)}, expected {short(b)}" for number, (a, b) in pairs if a != b), "")
-    words = words or f"{len(found)} lines, expected {len(wanted[0])}"
-    return words if len(wanted) == 1 else f"{words} (and not as any of the {len(wanted) - 1} other tables)"
+    words = words or f"{len(lines)} lines, expected {len(tables[0])}"
+    return words if len(tables) == 1 else f"{words} (and not as any of the {len(tables) - 1} other tables)"

@@ -163,11 +163,11 @@ class _Parser:
         self._at = self._depth = 0
         position = 0
         while position < len(source.rstrip()):
-            found = _TOKEN.match(source, position)
-            if found is None:
+            token = _TOKEN.match(source, position)
+            if token is None:
                 raise NotUnderstood(f"{source[position:][:20]!r} is not understood")
-            self._tokens.append(found)
-            position = found.end()
+            self._tokens.append(token)
+            position = token.end()
 
     def peek(self) -> str | None:
         """The sign that comes next, or the word `value` for anything else; None at the end."""

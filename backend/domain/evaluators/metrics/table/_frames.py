@@ -77,19 +77,19 @@ class Frame:
         if number == 1:
             return self._header()
         kinds = self.kinds
-        found = {column: self._compared(value, kinds[column]) for column, value in self._filled(number)}
-        return {column: value for column, value in found.items() if value is not None}
+        row = {column: self._compared(value, kinds[column]) for column, value in self._filled(number)}
+        return {column: value for column, value in row.items() if value is not None}
 
     @cached_property
     def kinds(self) -> dict[int, str]:
         """Column -> `number`, `truth` or `object`, by what its cells below the first row are."""
-        seen: dict[int, set[str]] = {}
+        kinds: dict[int, set[str]] = {}
         for number in self.sheet.rows:
             for column, value in self._filled(number):
-                seen.setdefault(column, set())
+                kinds.setdefault(column, set())
                 if number > 1:
-                    seen[column].add(self._sort(value))
-        return {column: _kind(sorts - {"missing"}) for column, sorts in seen.items()}
+                    kinds[column].add(self._sort(value))
+        return {column: _kind(sorts - {"missing"}) for column, sorts in kinds.items()}
 
     @cached_property
     def shape(self) -> tuple[int, int]:
@@ -118,10 +118,10 @@ class Frame:
         }
 
     def _header(self) -> dict[int, Any]:
-        found = {column: self._headed(value) for column, value in self._filled(1)}
+        header = {column: self._headed(value) for column, value in self._filled(1)}
         if self._way.strict:
-            return {column: found.get(column, f"Unnamed: {column - 1}") for column in range(1, self.shape[1] + 1)}
-        return found
+            return {column: header.get(column, f"Unnamed: {column - 1}") for column in range(1, self.shape[1] + 1)}
+        return header
 
     def _headed(self, value: Any) -> Any:
         if isinstance(value, CellError):
@@ -184,18 +184,18 @@ class Frame:
         return value if exact or (self._way.strict and kind != "number") else rounded(value, self._way.precision)
 
 
-def frame_differences(found: Frame, wanted: Frame, *, strict: bool) -> Iterator[tuple[int, int, Any, Any]]:
+def frame_differences(actual: Frame, expected: Frame, *, strict: bool) -> Iterator[tuple[int, int, Any, Any]]:
     """Row, column, what is there and what should be, None = nothing. Row 0 stands for the whole."""
-    if strict and found.shape != wanted.shape:
-        yield 0, 0, f"{found.shape} rows and columns", f"{wanted.shape}"
+    if strict and actual.shape != expected.shape:
+        yield 0, 0, f"{actual.shape} rows and columns", f"{expected.shape}"
     if strict:
-        for column in sorted(found.types.keys() | wanted.types.keys()):
-            if found.types.get(column) != wanted.types.get(column):
-                yield 0, column, f"values of type {found.types.get(column)}", f"{wanted.types.get(column)}"
-    for number in sorted(found.rows | wanted.rows):
-        if not strict and found.same(wanted, number):
+        for column in sorted(actual.types.keys() | expected.types.keys()):
+            if actual.types.get(column) != expected.types.get(column):
+                yield 0, column, f"values of type {actual.types.get(column)}", f"{expected.types.get(column)}"
+    for number in sorted(actual.rows | expected.rows):
+        if not strict and actual.same(expected, number):
             continue
-        mine, other = found.row(number), wanted.row(number)
+        mine, other = actual.row(number), expected.row(number)
         if mine != other:
             for column in sorted(mine.keys() | other.keys()):
                 if mine.get(column) != other.get(column):

@@ -104,12 +104,12 @@ def _asks(name: str, question: Callable[[Any], bool]) -> None:
     _enter(name, 1, 1, called)
 
 
-def _criterion(wanted: Any) -> Callable[[Any], bool]:
+def _criterion(criterion: Any) -> Callable[[Any], bool]:
     """`">5"`, `"a*"` or a plain value, as COUNTIF takes it."""
-    if not isinstance(wanted, str):
-        return lambda value: value is not None and compare("=", value, wanted)
-    found = _CRITERION.fullmatch(wanted)
-    sign, rest = (found[1] or "=", found[2]) if found else ("=", wanted)
+    if not isinstance(criterion, str):
+        return lambda value: value is not None and compare("=", value, criterion)
+    match = _CRITERION.fullmatch(criterion)
+    sign, rest = (match[1] or "=", match[2]) if match else ("=", criterion)
     try:
         bound: Any = float(rest)
     except ValueError:
@@ -125,10 +125,10 @@ def _criterion(wanted: Any) -> Callable[[Any], bool]:
 def _count_if(place: Place, arguments: Sequence[Node]) -> float:
     """COUNTIF and COUNTIFS."""
     hits: list[bool] = []
-    for area, wanted in zip(arguments[::2], arguments[1::2], strict=True):
-        fits = _criterion(scalar(wanted(place), place))
-        found = [fits(value) for value in _items(place, area)[0]]
-        hits = [one and other for one, other in zip(hits, found, strict=True)] if hits else found
+    for area, criterion in zip(arguments[::2], arguments[1::2], strict=True):
+        fits = _criterion(scalar(criterion(place), place))
+        matches = [fits(value) for value in _items(place, area)[0]]
+        hits = [one and other for one, other in zip(hits, matches, strict=True)] if hits else matches
     return float(sum(hits))
 
 
@@ -144,14 +144,14 @@ def _sum_if(place: Place, arguments: Sequence[Node]) -> float:
 
 
 def _match(place: Place, arguments: Sequence[Node]) -> float:
-    wanted, values = scalar(arguments[0](place), place), _items(place, arguments[1])[0]
+    target, values = scalar(arguments[0](place), place), _items(place, arguments[1])[0]
     way = number(scalar(arguments[2](place), place)) if len(arguments) > 2 else 1.0  # noqa: PLR2004
     if way == 0:
-        fits = _criterion("=" + wanted) if isinstance(wanted, str) else _criterion(wanted)
+        fits = _criterion("=" + target) if isinstance(target, str) else _criterion(target)
         hits = [position for position, value in enumerate(values, 1) if fits(value)][:1]
     else:
         sign = "<=" if way > 0 else ">="
-        hits = [at for at, value in enumerate(values, 1) if value is not None and compare(sign, value, wanted)][-1:]
+        hits = [at for at, value in enumerate(values, 1) if value is not None and compare(sign, value, target)][-1:]
     if not hits:
         raise FormulaError("#N/A")
     return float(hits[0])
@@ -227,12 +227,12 @@ def _serial(year: Any, month: Any, day: Any) -> float:
 
 
 def _formatted(value: Any, code: Any) -> str:
-    day, wanted = _day(value), text(code).lower()
+    day, pattern = _day(value), text(code).lower()
     known = {"dddd": _DAYS[day.weekday()], "ddd": _DAYS[day.weekday()][:3], "d": str(day.day), "dd": f"{day.day:02}"}
     known |= {"m": str(day.month), "mm": f"{day.month:02}", "yyyy": str(day.year), "0": f"{number(value):.0f}"}
-    if wanted not in known:
-        raise NotUnderstood(f"TEXT with {wanted!r} is not known")
-    return known[wanted]
+    if pattern not in known:
+        raise NotUnderstood(f"TEXT with {pattern!r} is not known")
+    return known[pattern]
 
 
 def _found(where: str, what: str, start: float) -> float:

@@ -89,12 +89,12 @@ def _written(colour: Colour | None) -> str:
 
 def _links(book: Workbook, sheet: Sheet) -> dict[tuple[int, int], str]:
     """Cell -> where its link leads: an address, or a place in the workbook."""
-    found = {}
+    links = {}
     related = None
     for item in sheet.root.iterfind("{*}hyperlinks/{*}hyperlink"):
         related = book.related(sheet.place.part) if related is None else related
         area = bounds(item.get("ref", ""))
         target = related.get(relation(item), ("", ""))[1] or f"#{item.get('location', '')}"
         if area is not None:
-            found[area[:2]] = target
-    return found
+            links[area[:2]] = target
+    return links

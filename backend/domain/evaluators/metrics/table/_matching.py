@@ -57,8 +57,8 @@ class ValueRule(Parameters):
             return bool(getattr(operator, self.method)(value, self.ref))
         if self.method.startswith("approx:"):
             return bool(abs(float(value) - float(self.ref)) <= float(self.method.split(":")[1]))
-        if (found := _RANGE.fullmatch(self.method)) is not None:
-            low, high = (getattr(operator, "l" + letter) for letter in found.groups())
+        if (match := _RANGE.fullmatch(self.method)) is not None:
+            low, high = (getattr(operator, "l" + letter) for letter in match.groups())
             return bool(low(self.ref[0], value) and high(value, self.ref[1]))
         return re.search(self.ref, value, _flags(self.method)) is not None
 
@@ -73,8 +73,8 @@ def areas(text: str) -> list[Bounds]:
     return [area for part in str(text).split() if (area := bounds(part)) is not None]
 
 
-def _between(found: Sequence[Bounds], least: Sequence[Bounds], most: Sequence[Bounds]) -> bool:
-    return all(_within(part, found) for part in least) and all(_within(part, most) for part in found)
+def _between(areas: Sequence[Bounds], least: Sequence[Bounds], most: Sequence[Bounds]) -> bool:
+    return all(_within(part, areas) for part in least) and all(_within(part, most) for part in areas)
 
 
 def _within(part: Bounds, areas: Sequence[Bounds]) -> bool:

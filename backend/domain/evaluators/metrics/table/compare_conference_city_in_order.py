@@ -33,22 +33,22 @@ def compare_conference_city_in_order(
     if book is None:
         return verdict(met=False, reason=reason)
     try:
-        found = _column(book)
+        cells = _column(book)
     except Damaged as error:
         return verdict(met=False, reason=f"the workbook is damaged: {error}")
     wrong = [
-        f"C{row}: got {short(cell)}, expected {short(wanted[0] if len(wanted) == 1 else wanted)}"
-        for row, (cell, wanted) in enumerate(zip(found, cities, strict=True), FIRST_ROW)
-        if not any(_names(cell, city, whole=not strict_upstream) for city in wanted)
+        f"C{row}: got {short(cell)}, expected {short(names[0] if len(names) == 1 else names)}"
+        for row, (cell, names) in enumerate(zip(cells, cities, strict=True), FIRST_ROW)
+        if not any(_names(cell, city, whole=not strict_upstream) for city in names)
     ]
     return MetricValue(value=float(not wrong), reasons=tuple(wrong[:20]) or ("all cities are in order",))
 
 
 def _cities(rules: Mapping[str, Any]) -> list[list[str]]:
-    wanted = rules.get("expected")
-    wanted = wanted if isinstance(wanted, Sequence) and not isinstance(wanted, str) else []
+    entries = rules.get("expected")
+    entries = entries if isinstance(entries, Sequence) and not isinstance(entries, str) else []
     cities = [
-        [each] if isinstance(each, str) else list(each) if isinstance(each, list | tuple) else [] for each in wanted
+        [each] if isinstance(each, str) else list(each) if isinstance(each, list | tuple) else [] for each in entries
     ]
     needed = LAST_ROW - FIRST_ROW + 1
     if len(cities) < needed or not all(each and all(isinstance(name, str) for name in each) for each in cities):
@@ -63,10 +63,10 @@ def _column(book: Workbook) -> list[Any]:
 
 
 def _names(cell: Any, city: str, *, whole: bool) -> bool:
-    found, wanted = _plain("" if cell is None else str(cell)), _plain(city)
-    if not wanted:
+    text, name = _plain("" if cell is None else str(cell)), _plain(city)
+    if not name:
         return False
-    return f" {wanted} " in f" {found} " if whole else wanted in found
+    return f" {name} " in f" {text} " if whole else name in text
 
 
 def _plain(text: str) -> str:

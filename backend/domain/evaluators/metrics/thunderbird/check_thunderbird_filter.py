@@ -50,7 +50,7 @@ def check_thunderbird_filter(result: str | None, rules: object, *, strict_upstre
 
 def _filters(text: str, conditions: re.Pattern[str]) -> list[Filter]:
     """Each filter begins with its name and ends with its condition."""
-    found: list[Filter] = []
+    filters: list[Filter] = []
     current: Filter | None = None
     for line in text.split("\n"):
         match = _LINE.fullmatch(line)
@@ -62,9 +62,9 @@ def _filters(text: str, conditions: re.Pattern[str]) -> list[Filter]:
         if current is not None:
             current[key] = conditions.findall(value) if key == "condition" else value
             if key == "condition":
-                found.append(dict(current))
-    return found
+                filters.append(dict(current))
+    return filters
 
 
-def _any(wanted: Mapping[str, Any], filters: list[Filter]) -> bool:
-    return any(all(key in one and one[key] == value for key, value in wanted.items()) for one in filters)
+def _any(expected: Mapping[str, Any], filters: list[Filter]) -> bool:
+    return any(all(key in one and one[key] == value for key, value in expected.items()) for one in filters)

@@ -37,14 +37,14 @@ def check_thunderbird_folder(  # noqa: PLR0913 - upstream's options.
         remove_duplicate: a message twice is a message.
         strict_upstream: as published, where every message is passed over and nothing is compared.
     """
-    found, wanted = _paths(result, len(_paths(expected, 1))), _paths(expected, 1)
+    paths, golds = _paths(result, len(_paths(expected, 1))), _paths(expected, 1)
     reading = Reading(status=ignore_status is False, keys=ignore_keys is False, deleted=not remove_deleted)
     if strict_upstream:
-        return verdict(met=None not in found, reason="every folder's file is there; nothing is compared, as published")
-    if len(found) != len(wanted):
-        raise EvaluatorFailed(f"{len(found)} folders are compared with {len(wanted)}")
+        return verdict(met=None not in paths, reason="every folder's file is there; nothing is compared, as published")
+    if len(paths) != len(golds):
+        raise EvaluatorFailed(f"{len(paths)} folders are compared with {len(golds)}")
     reasons = []
-    for number, (mine, gold) in enumerate(zip(found, wanted, strict=True), start=1):
+    for number, (mine, gold) in enumerate(zip(paths, golds, strict=True), start=1):
         if difference := _difference(mine, gold, reading, once=remove_duplicate):
             reasons.append(f"folder {number}: {difference}")
     return MetricValue(value=float(not reasons), reasons=tuple(reasons[:20]) or ("the folders hold what is expected",))
@@ -56,13 +56,13 @@ def _paths(value: Paths, number: int) -> list[str | None]:
 
 def _difference(mine: str | None, gold: str | None, reading: Reading, *, once: bool) -> str:
     """In words; empty if there is none."""
-    wanted, reason = messages(gold, reading)
-    if wanted is None:
+    expected, reason = messages(gold, reading)
+    if expected is None:
         raise EvaluatorFailed(f"the folder to compare with: {reason}")
-    found, reason = messages(mine, reading)
-    if found is None:
+    actual, reason = messages(mine, reading)
+    if actual is None:
         return reason
-    mine_counts, gold_counts = (Counter(set(texts) if once else texts) for texts in (found, wanted))
+    mine_counts, gold_counts = (Counter(set(texts) if once else texts) for texts in (actual, expected))
     more, less = list((mine_counts - gold_counts).elements()), list((gold_counts - mine_counts).elements())
     if not more and not less:
         return ""

@@ -31,11 +31,11 @@ def check_thunderbird_prefs(result: str | None, rules: object) -> MetricValue:
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
-    found = _prefs(text, {*expect, *unexpect})
-    wrong = [f"{key} is {_shown(found, key)}, expected {short(dict(one))}" for key, one in expect.items()
-             if key not in found or not fits(found[key][-1], one)]  # fmt: skip
-    wrong += [f"{key} is {_shown(found, key)}, which is not allowed" for key, one in unexpect.items()
-              if key not in expect and any(fits(value, one) for value in found.get(key, ()))]  # fmt: skip
+    prefs = _prefs(text, {*expect, *unexpect})
+    wrong = [f"{key} is {_shown(prefs, key)}, expected {short(dict(one))}" for key, one in expect.items()
+             if key not in prefs or not fits(prefs[key][-1], one)]  # fmt: skip
+    wrong += [f"{key} is {_shown(prefs, key)}, which is not allowed" for key, one in unexpect.items()
+              if key not in expect and any(fits(value, one) for value in prefs.get(key, ()))]  # fmt: skip
     if wrong:
         return MetricValue(value=0.0, reasons=tuple(wrong[:20]))
     return verdict(met=True, reason=f"{len(expect)} settings are as expected, {len(unexpect)} not as excluded")
@@ -52,16 +52,16 @@ def _part(rules: object, name: str) -> Rules:
 
 def _prefs(text: str, keys: set[str]) -> dict[str, list[Any]]:
     """The values of these settings, in the file's order; the last one counts."""
-    found: dict[str, list[Any]] = {}
+    prefs: dict[str, list[Any]] = {}
     for line in text.split("\n"):
         match = _PREF.fullmatch(line.strip())
         if match and match["key"] in keys:
             try:
-                found.setdefault(match["key"], []).append(json.loads(match["value"]))
+                prefs.setdefault(match["key"], []).append(json.loads(match["value"]))
             except (ValueError, RecursionError):
                 continue  # Thunderbird itself would pass over it.
-    return found
+    return prefs
 
 
-def _shown(found: Mapping[str, list[Any]], key: str) -> str:
-    return short(found[key][-1]) if key in found else "not set"
+def _shown(prefs: Mapping[str, list[Any]], key: str) -> str:
+    return short(prefs[key][-1]) if key in prefs else "not set"

@@ -52,7 +52,7 @@ def _align(first: Any, second: Any, window: list[tuple[int, int]]) -> tuple[floa
     steps: list[bytearray] = []
     for row, (low, high) in enumerate(window):
         distances = np.clip(1.0 - right[low : high + 1] @ left[row], 0.0, 2.0).tolist()
-        costs, taken, last = [], bytearray(), infinite
+        costs, row_steps, last = [], bytearray(), infinite
         size = len(before)
         for offset, distance in enumerate(distances):
             place = low + offset - before_low
@@ -65,8 +65,8 @@ def _align(first: Any, second: Any, window: list[tuple[int, int]]) -> tuple[floa
                 best, step = corner, _BOTH
             last = best + distance
             costs.append(last)
-            taken.append(step)
-        steps.append(taken)
+            row_steps.append(step)
+        steps.append(row_steps)
         before, before_low = costs, low
     return before[-1], _back(steps, window)
 

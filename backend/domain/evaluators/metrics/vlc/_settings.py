@@ -16,10 +16,10 @@ def wanted_text(rules: Mapping[str, Any], key: str) -> str:
     Raises:
         EvaluatorFailed: the rule is neither a number nor a text.
     """
-    wanted = rule(rules, key)
-    if isinstance(wanted, bool) or not isinstance(wanted, int | str):
-        raise EvaluatorFailed(f"{key!r} is {short(wanted)}, expected a number or a text", hint=HINT)
-    return str(wanted)
+    value = rule(rules, key)
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise EvaluatorFailed(f"{key!r} is {short(value)}, expected a number or a text", hint=HINT)
+    return str(value)
 
 
 def value_of(path: str | None, key: str, default: str, *, strict: bool) -> tuple[str | None, str]:
@@ -39,9 +39,9 @@ def value_of(path: str | None, key: str, default: str, *, strict: bool) -> tuple
 
 
 def compare_setting(
-    path: str | None, wanted: tuple[Mapping[str, Any], str], key: str, default: str, *, strict: bool
+    path: str | None, expected: tuple[Mapping[str, Any], str], key: str, default: str, *, strict: bool
 ) -> MetricValue:
-    """1 if the setting `key` is as `wanted`: the rules, and the name of the one that says it."""
-    text = wanted_text(*wanted)
-    found, reason = value_of(path, key, default, strict=strict)
-    return verdict(found == text, reason or f"{key} is {short(found)}, expected {short(text)}")
+    """1 if the setting `key` is as `expected`: the rules, and the name of the one that says it."""
+    text = wanted_text(*expected)
+    value, reason = value_of(path, key, default, strict=strict)
+    return verdict(value == text, reason or f"{key} is {short(value)}, expected {short(text)}")

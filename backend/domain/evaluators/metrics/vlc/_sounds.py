@@ -24,18 +24,18 @@ def compare_sounds(
         likeness: (distance, pairs) of the alignment -> value in [0, 1].
         strict: as published, two files that both cannot be read are the same sound.
     """
-    wanted, why = read_samples(expected)
-    if wanted is None and not strict:
+    gold, why = read_samples(expected)
+    if gold is None and not strict:
         raise EvaluatorFailed(f"the sound to compare with: {why}")
-    found, reason = read_samples(result)
-    if found is None or wanted is None:
-        both = found is None and wanted is None and bool(result) and bool(expected)
+    actual, reason = read_samples(result)
+    if actual is None or gold is None:
+        both = actual is None and gold is None and bool(result) and bool(expected)
         return verdict(strict and both, reason or f"the sound to compare with: {why}")
-    if len(found) == len(wanted) and bool((found == wanted).all()):
+    if len(actual) == len(gold) and bool((actual == gold).all()):
         return verdict(met=True, reason="the sounds are the same, sample by sample")
-    distance, pairs = aligned_distance(_features(found), _features(wanted))
+    distance, pairs = aligned_distance(_features(actual), _features(gold))
     value = likeness(distance, pairs)
-    seconds = " and ".join(f"{len(samples) / RATE:.1f} s" for samples in (found, wanted))
+    seconds = " and ".join(f"{len(samples) / RATE:.1f} s" for samples in (actual, gold))
     return MetricValue(value=value, reasons=(f"sounds of {seconds} are {distance / pairs:.4f} apart on the average",))
 
 

@@ -22,8 +22,8 @@ def check_global_key_play_pause(
         rules: `expected_global_key_play_pause`.
         strict_upstream: as published, commented lines count.
     """
-    wanted = wanted_text(rules, "expected_global_key_play_pause")
-    found, reason = value_of(result, KEY, "", strict=strict_upstream)
-    if found is None:
+    expected = wanted_text(rules, "expected_global_key_play_pause")
+    value, reason = value_of(result, KEY, "", strict=strict_upstream)
+    if value is None:
         return verdict(met=False, reason=reason)
-    return verdict(wanted == ("1" if found else "0"), f"{KEY} is {short(found)}, it should be set: {wanted}")
+    return verdict(expected == ("1" if value else "0"), f"{KEY} is {short(value)}, it should be set: {expected}")

@@ -30,12 +30,12 @@ def check_qt_slider_colours(
     kind = rule(rules, "type")
     if kind not in {"match", "blackish"}:
         raise EvaluatorFailed(f"`type` is {short(kind)}, expected `match` or `blackish`", hint=HINT)
-    wanted = wanted_text(rules, "expected_qt_slider_colours") if kind == "match" else "blackish"
-    found, reason = value_of(result, KEY, DEFAULT, strict=strict_upstream)
-    if found is None:
+    expected = wanted_text(rules, "expected_qt_slider_colours") if kind == "match" else "blackish"
+    value, reason = value_of(result, KEY, DEFAULT, strict=strict_upstream)
+    if value is None:
         return verdict(met=False, reason=reason)
-    right = found == wanted if kind == "match" else _blackish(found)
-    return verdict(right, f"{KEY} is {short(found)}, expected {short(wanted)}")
+    right = value == expected if kind == "match" else _blackish(value)
+    return verdict(right, f"{KEY} is {short(value)}, expected {short(expected)}")
 
 
 def _blackish(colours: str) -> bool:

@@ -28,16 +28,16 @@ def compare_images(
     base = reference_base_result
     if base is not None and (isinstance(base, bool) or not isinstance(base, int | float) or base >= 1):
         raise EvaluatorFailed(f"option `reference_base_result` is {short(base)}, expected a number below 1")
-    wanted, reason = read_picture(expected)
-    if wanted is None:
+    gold, reason = read_picture(expected)
+    if gold is None:
         raise EvaluatorFailed(f"the picture to compare with: {reason}")
-    found, reason = read_picture(result)
-    if found is None:
+    actual, reason = read_picture(result)
+    if actual is None:
         return verdict(met=False, reason=reason)
-    size = min(found.size, wanted.size)
-    planes = [np.asarray(one.convert("L").resize(size, Image.Resampling.LANCZOS)) for one in (found, wanted)]
+    size = min(actual.size, gold.size)
+    planes = [np.asarray(one.convert("L").resize(size, Image.Resampling.LANCZOS)) for one in (actual, gold)]
     similarity = structural_similarity(*planes)
-    words = f"the pictures of {found.size} and {wanted.size} pixels are {similarity:.4f} alike"
+    words = f"the pictures of {actual.size} and {gold.size} pixels are {similarity:.4f} alike"
     if base is None:
         return MetricValue(value=max(0.0, min(1.0, similarity)), reasons=(words,))
     value = (similarity - base) / (1 - base) if similarity >= base + BETTER else 0.0

@@ -29,7 +29,7 @@ def is_vlc_playing(result: str | None, rules: Mapping[str, Any], *, strict_upstr
     kind = rule(rules, "type")
     if kind not in {"file_name", "url"}:
         raise EvaluatorFailed(f"`type` is {short(kind)}, expected `file_name` or `url`", hint=HINT)
-    wanted = str(rule(rules, kind))
+    expected = str(rule(rules, kind))
     root, reason = _status(result)
     if root is None:
         return verdict(met=False, reason=reason)
@@ -39,10 +39,10 @@ def is_vlc_playing(result: str | None, rules: Mapping[str, Any], *, strict_upstr
     shown = _information(root, FILE_INFO if kind == "file_name" else URL_INFO)
     if strict_upstream:
         shown = shown[:1]
-        right = any(one.endswith(wanted) if kind == "file_name" else _same_stream(one, wanted) for one in shown)
+        right = any(one.endswith(expected) if kind == "file_name" else _same_stream(one, expected) for one in shown)
     else:
-        right = any((_same_file if kind == "file_name" else _same_stream)(one, wanted) for one in shown)
-    return verdict(right, f"VLC plays {short(shown)}, expected {short(wanted)}")
+        right = any((_same_file if kind == "file_name" else _same_stream)(one, expected) for one in shown)
+    return verdict(right, f"VLC plays {short(shown)}, expected {short(expected)}")
 
 
 def _status(path: str | None) -> tuple[Any, str]:
@@ -61,21 +61,21 @@ def _status(path: str | None) -> tuple[Any, str]:
 
 
 def _information(root: Any, names: tuple[str, ...]) -> list[str]:
-    found = [root.find(f'information/category[@name="meta"]/info[@name="{name}"]') for name in names]
-    return [one.text for one in found if one is not None and one.text]
+    elements = [root.find(f'information/category[@name="meta"]/info[@name="{name}"]') for name in names]
+    return [one.text for one in elements if one is not None and one.text]
 
 
-def _same_file(shown: str, wanted: str) -> bool:
-    return any(one == wanted or one.endswith((f"/{wanted}", f"\\{wanted}")) for one in (shown, unquote(shown)))
+def _same_file(shown: str, expected: str) -> bool:
+    return any(one == expected or one.endswith((f"/{expected}", f"\\{expected}")) for one in (shown, unquote(shown)))
 
 
-def _same_stream(shown: str, wanted: str) -> bool:
-    if wanted in shown:
+def _same_stream(shown: str, expected: str) -> bool:
+    if expected in shown:
         return True
     try:
-        asked, address = urlparse(wanted), urlparse(shown)
+        expected_url, address = urlparse(expected), urlparse(shown)
     except ValueError:
         return False
-    if shown == asked.path.rsplit("/", 1)[-1]:
+    if shown == expected_url.path.rsplit("/", 1)[-1]:
         return True
-    return "://" in shown and asked.netloc == address.netloc and asked.path in address.path
+    return "://" in shown and expected_url.netloc == address.netloc and expected_url.path in address.path

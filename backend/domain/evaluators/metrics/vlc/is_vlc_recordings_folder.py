@@ -25,12 +25,12 @@ def is_vlc_recordings_folder(
         strict_upstream: as published, the path must be written letter by letter as wanted; else a slash at its end,
             and on Windows case and the kind of slash, do not matter.
     """
-    wanted = wanted_text(rules, "recording_file_path")
-    found, reason = value_of(result, KEY, "", strict=False)
-    if not found:
+    expected = wanted_text(rules, "recording_file_path")
+    value, reason = value_of(result, KEY, "", strict=False)
+    if not value:
         return verdict(met=False, reason=reason or f"{KEY} is not set")
-    same = found == wanted if strict_upstream else _plain(found) == _plain(wanted)
-    return verdict(same, f"{KEY} is {short(found)}, expected {short(wanted)}")
+    same = value == expected if strict_upstream else _plain(value) == _plain(expected)
+    return verdict(same, f"{KEY} is {short(value)}, expected {short(expected)}")
 
 
 def _plain(path: str) -> str:

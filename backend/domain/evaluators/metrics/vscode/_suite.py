@@ -118,14 +118,14 @@ def _copied(source: Path, folder: Path) -> str:
 
 def _patiently(tests: Path, function: str) -> bytes | None:
     """What the process said, of a second one if the first was killed. None and errors as `_run` and `run_suite`."""
-    said, killed = _run(tests, function)
+    output, killed = _run(tests, function)
     if not killed:
-        return said
+        return output
     before = _kills()
-    said, killed = _run(tests, function)
+    output, killed = _run(tests, function)
     if killed and _kills() > before:
         raise EvaluatorFailed("the tests' process was killed twice: the machine has no memory left")
-    return said
+    return output
 
 
 def _kills() -> int:
@@ -183,11 +183,11 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def _answer(said: bytes | None, function: str) -> tuple[dict[str, Any] | None, str]:
-    if said is None:
+def _answer(output: bytes | None, function: str) -> tuple[dict[str, Any] | None, str]:
+    if output is None:
         return None, f"the tests did not end within {SECONDS:g} s"
     try:
-        answer = json.loads(said)
+        answer = json.loads(output)
     except ValueError:
         return None, "the tests' process ended without a result"
     if not isinstance(answer, dict):

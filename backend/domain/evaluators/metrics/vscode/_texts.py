@@ -26,14 +26,14 @@ def compare_files(
         text = text.rstrip("\n") if ignore_last_newline else text
         text = re.sub(r"\s+", " ", text).strip() if ignore_blanks else text
         texts.append(text.lower() if ignore_case else text)
-    wanted, found = texts
-    return verdict(found == wanted, _difference(found.split("\n"), wanted.split("\n")))
+    gold, actual = texts
+    return verdict(actual == gold, _difference(actual.split("\n"), gold.split("\n")))
 
 
-def _difference(found: list[str], wanted: list[str]) -> str:
-    for number, (mine, other) in enumerate(zip(found, wanted, strict=False), start=1):
+def _difference(actual: list[str], expected: list[str]) -> str:
+    for number, (mine, other) in enumerate(zip(actual, expected, strict=False), start=1):
         if mine != other:
             return f"line {number} is {short(mine)}, expected {short(other)}"
-    if len(found) != len(wanted):
-        return f"{len(found)} lines, expected {len(wanted)}"
+    if len(actual) != len(expected):
+        return f"{len(actual)} lines, expected {len(expected)}"
     return "the texts are the same"

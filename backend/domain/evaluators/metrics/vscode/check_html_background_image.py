@@ -29,8 +29,8 @@ def check_html_background_image(
     """
     from lxml import etree
 
-    wanted = rules.get("value")
-    if not isinstance(wanted, str) or not wanted:
+    expected = rules.get("value")
+    if not isinstance(expected, str) or not expected:
         raise EvaluatorFailed("`rules.value` is missing")
     text, reason = read_text(result)
     if text is None or not text.strip():
@@ -38,10 +38,10 @@ def check_html_background_image(
     page = etree.fromstring(text.encode(), etree.HTMLParser(encoding="utf-8", no_network=True))
     styles = [] if page is None else [str(style.text or "") for style in page.iter("style")]
     if strict_upstream:
-        met = any(f"background-image: url('{wanted}')" in style for style in styles)
-        return verdict(met, f"{len(styles)} styles, expected one with {short(wanted)} as the background")
+        met = any(f"background-image: url('{expected}')" in style for style in styles)
+        return verdict(met, f"{len(styles)} styles, expected one with {short(expected)} as the background")
     styles += [] if page is None else [str(element.get("style")) for element in page.iter("*") if element.get("style")]
-    found = [
+    backgrounds = [
         next(filter(None, groups), "") for style in styles for groups in _BACKGROUND.findall(_COMMENT.sub(" ", style))
     ]
-    return verdict(wanted in found, f"backgrounds are {short(found)}, expected {short(wanted)}")
+    return verdict(expected in backgrounds, f"backgrounds are {short(backgrounds)}, expected {short(expected)}")

@@ -27,9 +27,11 @@ def check_json_keybindings(
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
-    found, reason = parse_jsonc(text, plain=strict_upstream)
-    if strict_upstream and not isinstance(found, list):
-        found, reason = parse_jsonc(text.partition("\n")[2], plain=True)
-    if not isinstance(found, list):
-        return verdict(met=False, reason=reason or f"the key bindings are no list: {short(found)}")
-    return verdict(rules["expected"] in found, f"{len(found)} bindings, expected {short(rules['expected'])} among them")
+    bindings, reason = parse_jsonc(text, plain=strict_upstream)
+    if strict_upstream and not isinstance(bindings, list):
+        bindings, reason = parse_jsonc(text.partition("\n")[2], plain=True)
+    if not isinstance(bindings, list):
+        return verdict(met=False, reason=reason or f"the key bindings are no list: {short(bindings)}")
+    return verdict(
+        rules["expected"] in bindings, f"{len(bindings)} bindings, expected {short(rules['expected'])} among them"
+    )

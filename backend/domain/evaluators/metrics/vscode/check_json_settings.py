@@ -22,12 +22,12 @@ def check_json_settings(result: str | None, rules: Mapping[str, Any], *, strict_
     expected = rules.get("expected")
     if not isinstance(expected, Mapping):
         raise EvaluatorFailed("`rules.expected` is no object of settings")
-    found, reason = read_jsonc(result, plain=strict_upstream)
-    if not isinstance(found, dict):
-        return verdict(met=False, reason=reason or f"the settings are no object: {short(found)}")
+    settings, reason = read_jsonc(result, plain=strict_upstream)
+    if not isinstance(settings, dict):
+        return verdict(met=False, reason=reason or f"the settings are no object: {short(settings)}")
     wrong = [
-        f"{key} is {short(found[key]) if key in found else 'not set'}, expected {short(value)}"
+        f"{key} is {short(settings[key]) if key in settings else 'not set'}, expected {short(value)}"
         for key, value in expected.items()
-        if key not in found or found[key] != value
+        if key not in settings or settings[key] != value
     ]
     return verdict(not wrong, "; ".join(wrong)[:2000] or "all settings are as expected")

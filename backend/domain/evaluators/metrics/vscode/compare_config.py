@@ -29,16 +29,16 @@ def compare_config(
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
-    found, no_json = parse_jsonc(text, plain=strict_upstream)
-    wanted, none_wanted = parse_jsonc(expected, plain=strict_upstream)
+    value, no_json = parse_jsonc(text, plain=strict_upstream)
+    expected_value, none_wanted = parse_jsonc(expected, plain=strict_upstream)
     words = f"the file holds {short(text)}, expected {short(expected)}"
     if no_json or none_wanted:
         return verdict(expected.strip() in text if containment_ok else text == expected, words)
-    return verdict(_has(found, wanted) if containment_ok else found == wanted, words)
+    return verdict(_has(value, expected_value) if containment_ok else value == expected_value, words)
 
 
-def _has(found: Any, wanted: Any) -> bool:
+def _has(actual: Any, expected: Any) -> bool:
     """Objects may have more entries than wanted; all else is equal."""
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        return all(key in found and _has(found[key], value) for key, value in wanted.items())
-    return bool(found == wanted)
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return all(key in actual and _has(actual[key], value) for key, value in expected.items())
+    return bool(actual == expected)

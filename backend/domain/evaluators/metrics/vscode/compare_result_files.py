@@ -23,23 +23,23 @@ def compare_result_files(result: str | None, expected: str | None, *, strict_ups
         expected: path of the file with the number or text.
         strict_upstream: the expected digits may be part of another number (42 in 142).
     """
-    wanted, reason = read_text(expected)
-    if wanted is None:
+    gold, reason = read_text(expected)
+    if gold is None:
         raise EvaluatorFailed(f"the file to compare with: {reason}")
-    found, reason = read_text(result)
-    if found is None:
+    actual, reason = read_text(result)
+    if actual is None:
         return verdict(met=False, reason=reason)
-    found, wanted = found.strip(), wanted.strip()
-    words = f"the file says {short(found)}, expected {short(wanted)}"
-    number = _number(wanted)
+    actual, gold = actual.strip(), gold.strip()
+    words = f"the file says {short(actual)}, expected {short(gold)}"
+    number = _number(gold)
     if number is None:
-        return verdict(found == wanted, words)
+        return verdict(actual == gold, words)
     if strict_upstream:
-        alone = _number(found)
+        alone = _number(actual)
         close = alone is not None and abs(alone - number) < TOLERANCE
-        return verdict(wanted in found or close or found == wanted, words)
-    numbers = (float(text.replace(",", "")) for text in _NUMBER.findall(found))
-    return verdict(found == wanted or any(abs(one - number) < TOLERANCE for one in numbers), words)
+        return verdict(gold in actual or close or actual == gold, words)
+    numbers = (float(text.replace(",", "")) for text in _NUMBER.findall(actual))
+    return verdict(actual == gold or any(abs(one - number) < TOLERANCE for one in numbers), words)
 
 
 def _number(text: str) -> float | None:

@@ -35,13 +35,13 @@ def compare_zip_files(result: str | None, expected: str | None, *, strict_upstre
     if reason:
         return verdict(met=False, reason=reason)
     try:
-        found = _members(str(result), folders=strict_upstream)
+        members = _members(str(result), folders=strict_upstream)
     except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, EOFError, zlib.error) as error:
         let_through(error)
         return verdict(met=False, reason=f"the file is damaged: {type(error).__name__}")
-    wrong = _differences(found, _members(str(expected), folders=strict_upstream))
+    wrong = _differences(members, _members(str(expected), folders=strict_upstream))
     return MetricValue(
-        value=float(not wrong), reasons=tuple(wrong[:_MOST]) or (f"all {len(found)} files are the same",)
+        value=float(not wrong), reasons=tuple(wrong[:_MOST]) or (f"all {len(members)} files are the same",)
     )
 
 
@@ -56,12 +56,12 @@ def _members(path: str, *, folders: bool) -> dict[str, bytes]:
     return {name: data for name, data in named.items() if name not in parents}
 
 
-def _differences(found: Mapping[str, bytes], wanted: Mapping[str, bytes]) -> list[str]:
-    wrong = [f"{short(name)} is missing" for name in wanted if name not in found]
-    wrong += [f"{short(name)} should not be there" for name in found if name not in wanted]
+def _differences(actual: Mapping[str, bytes], expected: Mapping[str, bytes]) -> list[str]:
+    wrong = [f"{short(name)} is missing" for name in expected if name not in actual]
+    wrong += [f"{short(name)} should not be there" for name in actual if name not in expected]
     if wrong:
         return wrong
-    return [f"{short(name)} differs" for name, data in wanted.items() if not _same(name, found[name], data)]
+    return [f"{short(name)} differs" for name, data in expected.items() if not _same(name, actual[name], data)]
 
 
 def _same(name: str, mine: bytes, other: bytes) -> bool:
@@ -69,12 +69,12 @@ def _same(name: str, mine: bytes, other: bytes) -> bool:
         return mine == other
     with tempfile.TemporaryDirectory() as folder:
         try:
-            found, wanted = _text(Path(folder, "found"), mine), _text(Path(folder, "wanted"), other)
+            actual, expected = _text(Path(folder, "found"), mine), _text(Path(folder, "wanted"), other)
         except PdfRefused:
             return False
-    likeness = difflib.SequenceMatcher(None, found, wanted)
+    likeness = difflib.SequenceMatcher(None, actual, expected)
     bounds = likeness.real_quick_ratio(), likeness.quick_ratio()
-    return found == wanted or (min(bounds) >= PDF_LIKENESS and likeness.ratio() >= PDF_LIKENESS)
+    return actual == expected or (min(bounds) >= PDF_LIKENESS and likeness.ratio() >= PDF_LIKENESS)
 
 
 def _text(path: Path, data: bytes) -> str:

@@ -51,22 +51,22 @@ def _background(one: Slide, other: Slide, where: str, o: Options) -> Iterator[st
         return
     if not o.manner.strict:
         yield from fills(one.background, other.background, f"{where}: background")
-        mine, wanted = one.own_background.rgb, other.own_background.rgb
-        if mine is not None and wanted is not None and mine != wanted:
-            yield f"{where}: background #{mine}, expected #{wanted}"
+        mine, expected = one.own_background.rgb, other.own_background.rgb
+        if mine is not None and expected is not None and mine != expected:
+            yield f"{where}: background #{mine}, expected #{expected}"
     elif not o.manner.waa:
-        mine, wanted = _solid(one), _solid(other)
-        if mine != wanted or mine == _BROKEN:
-            yield f"{where}: background {mine}, expected {wanted}"
+        mine, expected = _solid(one), _solid(other)
+        if mine != expected or mine == _BROKEN:
+            yield f"{where}: background {mine}, expected {expected}"
 
 
 def _solid(slide: Slide) -> str | None:
     """The one colour that upstream sees: the slide's own, or its master's behind none."""
 
-    def told(fill: OwnFill) -> str | None:
+    def colour_of(fill: OwnFill) -> str | None:
         return (fill.rgb or _BROKEN) if fill.kind == "solid" else None
 
-    return told(slide.master_background if slide.own_background.kind == "none" else slide.own_background)
+    return colour_of(slide.master_background if slide.own_background.kind == "none" else slide.own_background)
 
 
 def _shape(one: Shape, other: Shape, where: str, number: int, o: Options) -> Iterator[str]:
@@ -103,11 +103,11 @@ def _lost_text(one: Shape, other: Shape, where: str) -> Iterator[str]:
 
 def _group(one: Shape, other: Shape, where: str, o: Options) -> Iterator[str]:
     """The members of groups. Their places are not compared: each writer has its own units inside of a group."""
-    mine, wanted = (list(members(shape)) for shape in (one, other))
-    if len(mine) != len(wanted):
-        yield f"{where}: a group of {len(mine)} shapes, expected {len(wanted)}"
+    mine, expected = (list(members(shape)) for shape in (one, other))
+    if len(mine) != len(expected):
+        yield f"{where}: a group of {len(mine)} shapes, expected {len(expected)}"
         return
-    for number, (shape, model) in enumerate(zip(mine, wanted, strict=True), 1):
+    for number, (shape, model) in enumerate(zip(mine, expected, strict=True), 1):
         yield from _content(shape, model, TextRules(f"{where}, member {number}", o, inherits=True))
 
 
@@ -138,11 +138,11 @@ def _run_pairs(one: Sequence[Paragraph], other: Sequence[Paragraph], m: Manner) 
 
 def _groups_of_upstream(one: Slide, other: Slide, where: str, o: Options) -> Iterator[str]:
     """Upstream's second look, at all texts with those in groups: their number, text and alignment."""
-    mine, wanted = ([shape for shape in _all(slide) if shape.paragraphs is not None] for slide in (one, other))
-    if len(mine) != len(wanted):
-        yield f"{where}: {len(mine)} shapes that hold text, expected {len(wanted)}"
+    mine, expected = ([shape for shape in _all(slide) if shape.paragraphs is not None] for slide in (one, other))
+    if len(mine) != len(expected):
+        yield f"{where}: {len(mine)} shapes that hold text, expected {len(expected)}"
         return
-    for shape, model in zip(mine, wanted, strict=True) if o.alignment else ():
+    for shape, model in zip(mine, expected, strict=True) if o.alignment else ():
         if o.text and (shape.text or "").strip() != (model.text or "").strip():
             yield f"{where}: text {short(shape.text, 60)}, expected {short(model.text, 60)}"
         if len(shape.paragraphs or ()) != len(model.paragraphs or ()):

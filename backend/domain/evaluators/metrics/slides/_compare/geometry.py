@@ -34,14 +34,14 @@ def geometry(where: str, one: Shape, other: Shape, number: int, o: Options) -> I
         o: what is examined.
     """
     off = [side for side, a, b in zip(_SIDES, one.box, other.box, strict=True) if not near(a, b, o.tolerance)]
-    said = f"{where}: {' and '.join(off)} {_of(one, off)}, expected {_of(other, off)}"
+    words = f"{where}: {' and '.join(off)} {_of(one, off)}, expected {_of(other, off)}"
     if off and _examined(off, one, other, number, o):
-        yield said
+        yield words
     yield from _moved(where, one, other, number, o)
     if o.image_size and one.type == PICTURE == other.type and {"width", "height"} & set(off):
-        yield said
+        yield words
     if o.modify_height and _free(one, other) and "height" in off:
-        yield said
+        yield words
 
 
 def _examined(off: list[str], one: Shape, other: Shape, number: int, o: Options) -> bool:

@@ -33,9 +33,9 @@ def sizes(one: Deck, other: Deck, o: Options) -> Iterator[str]:
 
 def transitions(one: Slide, other: Slide, where: str) -> Iterator[str]:
     """Whether a slide comes with another effect. A newer effect may have become its substitute on saving."""
-    mine, wanted = set(one.transitions), set(other.transitions)
-    kept = all(not names or names & _KEPT for names in (mine, wanted))
-    if kept and mine != wanted and not mine & wanted:
+    mine, expected = set(one.transitions), set(other.transitions)
+    comparable = all(not names or names & _KEPT for names in (mine, expected))
+    if comparable and mine != expected and not mine & expected:
         yield f"{where}: transition {_names(one)}, expected {_names(other)}"
 
 

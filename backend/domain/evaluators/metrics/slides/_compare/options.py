@@ -70,22 +70,22 @@ class Options:
     manner: Manner = Manner()
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], manner: Manner) -> "Options":
+    def of(cls, settings: Mapping[str, Any], manner: Manner) -> "Options":
         """Reads a task's options. Keys that begin with `_` are remarks; `enable_debug` switches only upstream's log.
 
         Raises:
             EvaluatorFailed: an unknown option, or a wrong type.
         """
         known = {f"examine_{field.name}": field.name for field in fields(cls) if field.type in {bool, "bool"}}
-        found = cls(manner=manner, tolerance=0.0 if manner.waa else cls().tolerance)
-        for key, value in given.items():
+        options = cls(manner=manner, tolerance=0.0 if manner.waa else cls().tolerance)
+        for key, value in settings.items():
             if key.startswith("_") or key == "enable_debug":
                 continue
             if key == "approximately_tolerance" and isinstance(value, int | float) and 0 <= value < 1:
-                found = replace(found, tolerance=float(value))
+                options = replace(options, tolerance=float(value))
             elif key in known and isinstance(value, bool):
                 switch: dict[str, Any] = {known[key]: value}
-                found = replace(found, **switch)
+                options = replace(options, **switch)
             else:
                 raise EvaluatorFailed(f"option {key}={value!r} of compare_pptx_files has no meaning")
-        return found
+        return options

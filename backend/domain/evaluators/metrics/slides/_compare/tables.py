@@ -17,9 +17,9 @@ def tables(one: Shape, other: Shape, where: str, o: Options) -> Iterator[str]:
         if (one.rows is None) != (other.rows is None) and not o.manner.strict:
             yield f"{where}: {'no table' if one.rows is None else 'a table'}, not as expected"
         return
-    size, wanted = _size(one.rows), _size(other.rows)
-    if size != wanted:
-        yield f"{where}: a table of {size[0]} rows and {size[1]} columns, expected {wanted[0]} and {wanted[1]}"
+    size, gold_size = _size(one.rows), _size(other.rows)
+    if size != gold_size:
+        yield f"{where}: a table of {size[0]} rows and {size[1]} columns, expected {gold_size[0]} and {gold_size[1]}"
         return
     # A table without a word has just been inserted, in whatever design its editor has for new ones.
     filled = any(cell.text.strip() for cell in chain.from_iterable(other.rows))

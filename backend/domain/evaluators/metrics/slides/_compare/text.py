@@ -39,8 +39,8 @@ def texts(one: Sequence[Paragraph], other: Sequence[Paragraph], rules: TextRules
     if len(one) != len(other) and not rules.m.blind:
         yield f"{rules.place}: {len(one)} paragraphs, expected {len(other)}"
         return
-    for number, (mine, wanted) in enumerate(zip(one, other, strict=False), 1):
-        yield from _paragraph(mine, wanted, rules, f"{rules.place}, paragraph {number}")
+    for number, (mine, expected) in enumerate(zip(one, other, strict=False), 1):
+        yield from _paragraph(mine, expected, rules, f"{rules.place}, paragraph {number}")
 
 
 def _paragraph(one: Paragraph, other: Paragraph, rules: TextRules, where: str) -> Iterator[str]:
@@ -52,11 +52,11 @@ def _paragraph(one: Paragraph, other: Paragraph, rules: TextRules, where: str) -
             yield from _placing(one, other, rules, where)
         if o.bullets and not m.strict:
             yield from _bullet_colour(one, other, where)
-    mine, wanted = _runs(one, other, m)
-    if len(mine) != len(wanted) and o.run_count and not m.waa and not rules.inherits:
-        yield f"{where}: {len(mine)} pieces of formatting, expected {len(wanted)}"
+    mine, expected = _runs(one, other, m)
+    if len(mine) != len(expected) and o.run_count and not m.waa and not rules.inherits:
+        yield f"{where}: {len(mine)} pieces of formatting, expected {len(expected)}"
         return
-    for run, model in zip(mine, wanted, strict=False):
+    for run, model in zip(mine, expected, strict=False):
         yield from (f"{where}, {short(run.text, 30)}: {words}" for words in _run(run, model, rules))
 
 
@@ -130,21 +130,21 @@ def _colours_differ(one: Run, other: Run, m: Manner) -> bool:
 
 
 def _bullet_colour(one: Paragraph, other: Paragraph, where: str) -> Iterator[str]:
-    mine, wanted = one.bullet_colour, other.bullet_colour
-    if (mine is None) != (wanted is None) or (mine is not None and wanted is not None and far(mine, wanted)):
-        yield f"{where}: bullet colour {mine or 'as usual'}, expected {wanted or 'as usual'}"
+    mine, expected = one.bullet_colour, other.bullet_colour
+    if (mine is None) != (expected is None) or (mine is not None and expected is not None and far(mine, expected)):
+        yield f"{where}: bullet colour {mine or 'as usual'}, expected {expected or 'as usual'}"
 
 
 def bullets(one: Slide, other: Slide, where: str, m: Manner) -> Iterator[str]:
     """Signs, levels and texts of all paragraphs of a slide, those of tables and groups included."""
-    mine, wanted = ([bullet for bullet in slide.bullets if m.waa or bullet.text.strip()] for slide in (one, other))
-    if len(mine) != len(wanted):
-        yield f"{where}: {len(mine)} paragraphs with text, expected {len(wanted)}"
+    mine, expected = ([bullet for bullet in slide.bullets if m.waa or bullet.text.strip()] for slide in (one, other))
+    if len(mine) != len(expected):
+        yield f"{where}: {len(mine)} paragraphs with text, expected {len(expected)}"
         return
-    for bullet, model in zip(mine, wanted, strict=True):
-        said, model_said = _signs(bullet, m), _signs(model, m)
-        if said != model_said:
-            yield f"{where}, {short(bullet.text, 30)}: bullet {said}, expected {model_said} for {short(model.text, 30)}"
+    for bullet, model in zip(mine, expected, strict=True):
+        sign, model_sign = _signs(bullet, m), _signs(model, m)
+        if sign != model_sign:
+            yield f"{where}, {short(bullet.text, 30)}: bullet {sign}, expected {model_sign} for {short(model.text, 30)}"
 
 
 def _signs(bullet: Bullet, m: Manner) -> tuple[str | None, ...]:

@@ -14,18 +14,18 @@ from backend.domain.model.score import MetricValue
 _MOST = 20
 
 
-def compare(result: str | None, expected: str | None, given: Mapping[str, Any], manner: Manner) -> MetricValue:
+def compare(result: str | None, expected: str | None, settings: Mapping[str, Any], manner: Manner) -> MetricValue:
     """1 if nothing that is examined differs, else 0 with the first differences.
 
     Raises:
         EvaluatorFailed: the expected deck cannot be read, or an option has no meaning.
     """
-    options = Options.of(given, manner)
+    options = Options.of(settings, manner)
     model, reason = read_deck(expected)
     if model is None:
         raise EvaluatorFailed(f"the expected presentation: {reason}")
     deck, reason = read_deck(result)
     if deck is None:
         return verdict(met=False, reason=reason)
-    found = tuple(islice(dict.fromkeys(differences(deck, model, options)), _MOST))
-    return MetricValue(value=float(not found), reasons=found or (f"{len(deck.slides)} slides, all as expected",))
+    reasons = tuple(islice(dict.fromkeys(differences(deck, model, options)), _MOST))
+    return MetricValue(value=float(not reasons), reasons=reasons or (f"{len(deck.slides)} slides, all as expected",))

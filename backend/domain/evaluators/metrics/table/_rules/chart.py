@@ -27,11 +27,11 @@ class ChartRule(PairRule):
         """See the base."""
         if books.strict:
             return self._as_upstream(books)
-        found, wanted = (self._charts(books, each) for each in (self.sheet_idx0, self.sheet_idx1))
-        if found is None or wanted is None:
-            return [books.lacks(self.sheet_idx0 if found is None else self.sheet_idx1)]
+        actual, expected = (self._charts(books, each) for each in (self.sheet_idx0, self.sheet_idx1))
+        if actual is None or expected is None:
+            return [books.lacks(self.sheet_idx0 if actual is None else self.sheet_idx1)]
         # The same chart twice is drawn on top of itself or beside: as upstream, it counts once.
-        mine, other = (set(map(self._seen, charts)) for charts in (found, wanted))
+        mine, other = (set(map(self._seen, charts)) for charts in (actual, expected))
         reasons = [f"no chart is {_said(chart)}" for chart in sorted(other - mine, key=str)]
         return capped(reasons + [f"a chart is {_said(chart)}" for chart in sorted(mine - other, key=str)])
 
@@ -105,5 +105,5 @@ def _strictly(chart: Chart, name: str) -> Any:
             return next((axis.title_first_run for axis in chart.axes if axis.role == _ROLES[name]), None)
 
 
-def _said(seen: tuple[tuple[str, Any], ...]) -> str:
-    return ", ".join(f"{name} {shown(value)}" for name, value in seen)
+def _said(chart: tuple[tuple[str, Any], ...]) -> str:
+    return ", ".join(f"{name} {shown(value)}" for name, value in chart)

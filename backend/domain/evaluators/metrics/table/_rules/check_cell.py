@@ -39,7 +39,7 @@ class CheckCellRule(Rule):
         row, column = (bounds(self.coordinate) or (1, 1))[:2]
         looks, reasons = Looks(books, books.book(self.sheet_idx), sheet), []
         for name, rule in self.props.items():
-            found = value_of(books, self.sheet_idx, row, column) if name == "value" else looks.at(row, column, name)
-            if not rule.matches(found, strict=books.strict):
-                reasons.append(f"{self.coordinate}: {name} is {shown(found)}, expected {rule.method} {shown(rule.ref)}")
+            value = value_of(books, self.sheet_idx, row, column) if name == "value" else looks.at(row, column, name)
+            if not rule.matches(value, strict=books.strict):
+                reasons.append(f"{self.coordinate}: {name} is {shown(value)}, expected {rule.method} {shown(rule.ref)}")
         return reasons

@@ -33,21 +33,21 @@ class DataValidationRule(Rule):
         sheet = books.sheet(self.sheet_idx)
         if sheet is None:
             return [books.lacks(self.sheet_idx)]
-        found = validations(sheet, extended=not books.strict)
-        fits = [[_fits(each, wanted, strict=books.strict) for wanted in self.dv_props] for each in found]
-        reasons = [f"a validation is {shown(each)}" for each, row in zip(found, fits, strict=True) if not any(row)]
+        actual = validations(sheet, extended=not books.strict)
+        fits = [[_fits(each, description, strict=books.strict) for description in self.dv_props] for each in actual]
+        reasons = [f"a validation is {shown(each)}" for each, row in zip(actual, fits, strict=True) if not any(row)]
         if books.strict:
-            return reasons if len(found) >= len(self.dv_props) else [f"there are {len(found)} validations"]
+            return reasons if len(actual) >= len(self.dv_props) else [f"there are {len(actual)} validations"]
         missing = [number for number in range(len(self.dv_props)) if not any(row[number] for row in fits)]
         return reasons + [f"no validation is as description {number + 1} says" for number in missing]
 
 
 def validations(sheet: Sheet, *, extended: bool) -> list[dict[str, Any]]:
     """Attributes of each validation; `extended`: also those that Excel keeps apart, as they refer to other sheets."""
-    found = sheet.root.findall("{*}dataValidations/{*}dataValidation")
+    items = sheet.root.findall("{*}dataValidations/{*}dataValidation")
     if extended:
-        found += sheet.root.iterfind("{*}extLst//{*}dataValidations/{*}dataValidation")
-    return [_validation(item) for item in found]
+        items += sheet.root.iterfind("{*}extLst//{*}dataValidations/{*}dataValidation")
+    return [_validation(item) for item in items]
 
 
 def _validation(item: Any) -> dict[str, Any]:
@@ -61,5 +61,5 @@ def _validation(item: Any) -> dict[str, Any]:
     return values
 
 
-def _fits(found: dict[str, Any], wanted: dict[Attribute, ValueRule], *, strict: bool) -> bool:
-    return all(rule.matches(found.get(_SAME.get(name, name)), strict=strict) for name, rule in wanted.items())
+def _fits(validation: dict[str, Any], description: dict[Attribute, ValueRule], *, strict: bool) -> bool:
+    return all(rule.matches(validation.get(_SAME.get(name, name)), strict=strict) for name, rule in description.items())

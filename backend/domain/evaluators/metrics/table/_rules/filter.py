@@ -29,13 +29,13 @@ class FilterRule(PairRule):
 
 
 def _filter(sheet: Sheet, *, strict: bool) -> dict[str, Any]:
-    found = sheet.root.find("{*}autoFilter")
-    if found is None:
+    element = sheet.root.find("{*}autoFilter")
+    if element is None:
         return {"area": None}
-    table: dict[str, Any] = {"area": found.get("ref")}
-    for item in found.iterfind("{*}filterColumn"):
+    table: dict[str, Any] = {"area": element.get("ref")}
+    for item in element.iterfind("{*}filterColumn"):
         table[f"column {item.get('colId')}"] = _column(item, strict=strict)
-    sort = found.find("{*}sortState")
+    sort = element.find("{*}sortState")
     if sort is not None:
         conditions = [tuple(item.get(name) for name in _CONDITION) for item in sort.iterfind("{*}sortCondition")]
         table["order"] = (_true(sort, "columnSort"), _true(sort, "caseSensitive"), sort.get("ref"), conditions)

@@ -40,9 +40,9 @@ class PivotTableRule(PairRule):
         for reference, pivots in zip((self.sheet_idx0, self.sheet_idx1), both, strict=True):
             if pivots is None:
                 return [books.lacks(reference)]
-        found, wanted = ([self._seen(pivot, strict=False) for pivot in pivots or ()] for pivots in both)
-        reasons = [f"no pivot table is {_said(pivot)}" for pivot in wanted if pivot not in found]
-        return capped(reasons + [f"a pivot table is {_said(pivot)}" for pivot in found if pivot not in wanted])
+        actual, expected = ([self._seen(pivot, strict=False) for pivot in pivots or ()] for pivots in both)
+        reasons = [f"no pivot table is {_said(pivot)}" for pivot in expected if pivot not in actual]
+        return capped(reasons + [f"a pivot table is {_said(pivot)}" for pivot in actual if pivot not in expected])
 
     def _tables(self, books: Books, reference: SheetReference) -> list[Pivot] | None:
         name = books.name(reference)
@@ -52,8 +52,10 @@ class PivotTableRule(PairRule):
         """By their sources, of which the last wins; a source without an area breaks upstream's reader."""
         if any(pivot.source is None for pivots in both for pivot in pivots):
             return ["upstream's reader stumbles over a source that is no area"]
-        found, wanted = ({(seen := self._seen(pivot, strict=True))[0]: seen for pivot in pivots} for pivots in both)
-        return [] if found == wanted else [f"got {shown(found)}, expected {shown(wanted)}"]
+        actual, expected = (
+            {(summary := self._seen(pivot, strict=True))[0]: summary for pivot in pivots} for pivots in both
+        )
+        return [] if actual == expected else [f"got {shown(actual)}, expected {shown(expected)}"]
 
     def _seen(self, pivot: Pivot, *, strict: bool) -> tuple[Any, ...]:
         used = [position for position, items in enumerate(pivot.fields) if items]
@@ -106,5 +108,5 @@ def _selection(items: Sequence[PivotItem], *, ordered: bool, strict: bool) -> An
     return len(pairs), sorted(item.value for item in items if item.hidden)
 
 
-def _said(seen: tuple[Any, ...]) -> str:
-    return f"of {seen[0]} with {', '.join(f'{name} {shown(value)}' for name, value in seen[1])}"[:300]
+def _said(summary: tuple[Any, ...]) -> str:
+    return f"of {summary[0]} with {', '.join(f'{name} {shown(value)}' for name, value in summary[1])}"[:300]

@@ -33,15 +33,15 @@ class RowPropsRule(PairRule):
     def _rows(self, sheet: Sheet, *, strict: bool) -> Table:
         plain = _plain(sheet, "defaultRowHeight")
         rows = {number: dict(props) for number, props in sheet.row_props.items()}
-        wanted = [_ROW[name] for name in self.props]
-        found = {number: {name: _typed(name, row.get(name), plain) for name in wanted} for number, row in rows.items()}
-        usual = {name: _typed(name, None, plain) for name in wanted}
+        names = [_ROW[name] for name in self.props]
+        table = {number: {name: _typed(name, row.get(name), plain) for name in names} for number, row in rows.items()}
+        usual = {name: _typed(name, None, plain) for name in names}
         if strict:
             return {
                 number: {key: rows[number].get(key) and value for key, value in row.items()}
-                for number, row in found.items()
+                for number, row in table.items()
             }
-        return {number: row for number, row in found.items() if row != usual}
+        return {number: row for number, row in table.items() if row != usual}
 
 
 class ColumnPropsRule(PairRule):
@@ -57,17 +57,17 @@ class ColumnPropsRule(PairRule):
         return _judged(books, (self.sheet_idx0, self.sheet_idx1), self._columns, "column")
 
     def _columns(self, sheet: Sheet, *, strict: bool) -> Table:
-        wanted = [_COLUMN[name] for name in self.props]
+        names = [_COLUMN[name] for name in self.props]
         plain = _plain(sheet, "defaultColWidth")
-        usual = {name: _typed(name, None, plain) for name in wanted}
-        found: dict[str, Mapping[str, Any]] = {}
+        usual = {name: _typed(name, None, plain) for name in names}
+        table: dict[str, Mapping[str, Any]] = {}
         for item in sheet.root.iterfind("{*}cols/{*}col"):
             first, last = (int(item.get(name, 0)) for name in ("min", "max"))
-            row = {name: _typed(name, item.get(name), _UPSTREAM_WIDTH if strict else plain) for name in wanted}
-            for number in (first,) if strict or {"min", "max"} & set(wanted) else range(first, min(last, 16_384) + 1):
+            row = {name: _typed(name, item.get(name), _UPSTREAM_WIDTH if strict else plain) for name in names}
+            for number in (first,) if strict or {"min", "max"} & set(names) else range(first, min(last, 16_384) + 1):
                 if strict or row != usual:
-                    found[column_letters(number)] = row
-        return found
+                    table[column_letters(number)] = row
+        return table
 
 
 def _judged(

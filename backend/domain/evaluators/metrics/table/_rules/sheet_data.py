@@ -29,8 +29,8 @@ class SheetDataRule(PairRule):
             if sheet is None:
                 return [books.lacks(reference)]
             frames.append(Frame(books.book(reference), sheet, Way(self.precision, self.ignore_case, books.strict)))
-        found = frame_differences(frames[0], frames[1], strict=books.strict)
-        return capped(_words(row, column, mine, other) for row, column, mine, other in found)
+        differences = frame_differences(frames[0], frames[1], strict=books.strict)
+        return capped(_words(row, column, mine, other) for row, column, mine, other in differences)
 
 
 def _words(row: int, column: int, mine: object, other: object) -> str:

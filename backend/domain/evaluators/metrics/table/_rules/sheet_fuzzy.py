@@ -53,11 +53,11 @@ class RangeRule(Parameters):
         for top, left, bottom, right in self.areas:
             yield from ((row, column) for row in range(top, bottom + 1) for column in range(left, right + 1))
 
-    def alike(self, found: str | None, wanted: str | None, *, strict: bool) -> bool:
+    def alike(self, actual: str | None, expected: str | None, *, strict: bool) -> bool:
         """Whether two cells agree. An empty one only agrees with an empty one; upstream takes it for the word None."""
-        if not strict and (found is None or wanted is None):
-            return found is wanted
-        mine, other = (self._plain(_NOTHING if text is None else text) for text in (found, wanted))
+        if not strict and (actual is None or expected is None):
+            return actual is expected
+        mine, other = (self._plain(_NOTHING if text is None else text) for text in (actual, expected))
         match self.type:
             case "includes":
                 return other in mine
@@ -92,9 +92,9 @@ class SheetFuzzyRule(PairRule):
     def _differences(self, books: Books) -> Iterator[str]:
         for rule in self.rules:
             for row, column in rule.cells():
-                found, wanted = (text_of(books, each, row, column) for each in (self.sheet_idx0, self.sheet_idx1))
-                if not rule.alike(found, wanted, strict=books.strict):
-                    yield f"{address(row, column)}: got {_said(found)}, expected {_said(wanted)} ({rule.type})"
+                actual, expected = (text_of(books, each, row, column) for each in (self.sheet_idx0, self.sheet_idx1))
+                if not rule.alike(actual, expected, strict=books.strict):
+                    yield f"{address(row, column)}: got {_said(actual)}, expected {_said(expected)} ({rule.type})"
 
 
 def _said(text: Any) -> str:

@@ -15,5 +15,5 @@ class SheetNameRule(Rule):
         """See the base."""
         if books.expected is None:
             raise EvaluatorFailed("the rule sheet_name compares, but the task has no expectation")
-        found, wanted = books.result.names, books.expected.names
-        return [] if found == wanted else [f"the sheets are {shown(found)}, expected {shown(wanted)}"]
+        actual, expected = books.result.names, books.expected.names
+        return [] if actual == expected else [f"the sheets are {shown(actual)}, expected {shown(expected)}"]

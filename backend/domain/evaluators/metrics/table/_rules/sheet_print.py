@@ -19,15 +19,15 @@ class SheetPrintRule(PairRule):
 
     def judge(self, books: Books) -> list[str]:
         """See the base."""
-        (found, reason), (wanted, other) = (_lines(books, each) for each in (self.sheet_idx0, self.sheet_idx1))
-        if found is None or wanted is None:
+        (actual, reason), (expected, other) = (_lines(books, each) for each in (self.sheet_idx0, self.sheet_idx1))
+        if actual is None or expected is None:
             return [reason or other]
         if self.ignore_case:
-            found, wanted = ([line.lower() for line in lines] for lines in (found, wanted))
-        pairs = enumerate(zip(found, wanted, strict=False), 1)
+            actual, expected = ([line.lower() for line in lines] for lines in (actual, expected))
+        pairs = enumerate(zip(actual, expected, strict=False), 1)
         reasons = [f"line {at}: got {shown(a)}, expected {shown(b)}" for at, (a, b) in pairs if a != b]
-        if len(found) != len(wanted):
-            reasons.append(f"{len(found)} lines, expected {len(wanted)}")
+        if len(actual) != len(expected):
+            reasons.append(f"{len(actual)} lines, expected {len(expected)}")
         return capped(reasons)
 
 

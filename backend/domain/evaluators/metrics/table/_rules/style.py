@@ -35,13 +35,13 @@ class StyleRule(PairRule):
 
     def judge(self, books: Books) -> list[str]:
         """See the base."""
-        found = []
+        tables = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
             sheet = books.sheet(reference)
             if sheet is None and not books.strict:
                 return [books.lacks(reference)]
-            found.append({} if sheet is None else self._table(books, reference, sheet))
-        return differences(found[0], found[1], what="the style of")
+            tables.append({} if sheet is None else self._table(books, reference, sheet))
+        return differences(tables[0], tables[1], what="the style of")
 
     def _table(self, books: Books, reference: SheetReference, sheet: Sheet) -> Mapping[Any, Any]:
         """Position -> properties of the cells that are not plain."""
@@ -60,11 +60,11 @@ class StyleRule(PairRule):
             alike = (cell.style, cell.formula, type(cell.value))
             if alike not in known or (cell.row, cell.column) in changes or "hyperlink" in props:
                 known[alike] = [looks.of(cell, name) for name in props]
-            found = known[alike]
+            values = known[alike]
             for change in changes.get((cell.row, cell.column), ())[::-1]:
-                found = [_changed(looks, cell, name, change, now) for name, now in zip(props, found, strict=True)]
-            if found != plain:
-                table[Position((cell.row, cell.column))] = found
+                values = [_changed(looks, cell, name, change, now) for name, now in zip(props, values, strict=True)]
+            if values != plain:
+                table[Position((cell.row, cell.column))] = values
         return table
 
 
