@@ -208,6 +208,7 @@ class TestPrepareDocs:
     def test_a_page_that_cannot_be_built_stops_nothing_else(
         self, checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
+        (checkout / "requirements").mkdir()
         (checkout / "requirements/docs.txt").write_text("")
         monkeypatch.setattr(docs_site, "sources", list)
         monkeypatch.setattr(prepare, "build_docs", lambda: steps.run(["false"]))
