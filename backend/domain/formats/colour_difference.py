@@ -1,6 +1,6 @@
 """How different two colours look: CIEDE2000 (Sharma, Wu and Dalal, 2005), for a handful of colours.
 
-scikit-image has the same for whole pictures, but importing it takes longer than most evaluations.
+scikit-image has the same for whole pictures, but importing it takes longer and more memory than most evaluations.
 """
 
 from math import atan2, cos, degrees, exp, hypot, radians, sin, sqrt

@@ -1,33 +1,19 @@
 """How alike two pictures are to a person: a perceptual hash, and colours."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 NEAR = 5  # bits of 64 by which hashes may differ, as in OSWorld
-_SIDE, _WAVES = 32, 8
 _COLOURS = 40.0  # of 255: more than another compression makes
 
 
 def hash_distance(one: "Image", other: "Image") -> int:
-    """By how many of 64 bits the perceptual hashes differ."""
-    return int((_hash(one) != _hash(other)).sum())
+    """By how many of 64 bits the perceptual hashes (pHash) differ."""
+    import imagehash
 
-
-def _hash(picture: "Image") -> Any:
-    """pHash: which of the 8 x 8 slowest waves of a grey 32 x 32 copy are stronger than their median.
-
-    Known from http://www.phash.org and the library imagehash, whose hashes these are; it would bring all of scipy.
-    """
-    import numpy as np
-    from PIL.Image import Resampling
-
-    grey = np.asarray(picture.convert("L").resize((_SIDE, _SIDE), Resampling.LANCZOS), dtype=np.float64)
-    steps = np.arange(_SIDE)
-    waves = 2.0 * np.cos(np.pi * np.outer(steps[:_WAVES], 2 * steps + 1) / (2 * _SIDE))
-    slow = waves @ grey @ waves.T
-    return slow > np.median(slow)
+    return int(imagehash.phash(one) - imagehash.phash(other))
 
 
 def colour_distance(one: "Image", other: "Image", *, side: int = 16, share: int = 10) -> float:

@@ -2,8 +2,8 @@
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.vlc._similarity import structural_similarity
 from backend.domain.formats.pictures import read_picture
+from backend.domain.formats.structural_similarity import structural_similarity
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import Kind, register
 
@@ -35,8 +35,8 @@ def compare_images(
     if actual is None:
         return verdict(met=False, reason=reason)
     size = min(actual.size, gold.size)
-    planes = [np.asarray(one.convert("L").resize(size, Image.Resampling.LANCZOS)) for one in (actual, gold)]
-    similarity = structural_similarity(*planes)
+    mine, other = (np.asarray(one.convert("L").resize(size, Image.Resampling.LANCZOS)) for one in (actual, gold))
+    similarity = structural_similarity(mine, other)
     words = f"the pictures of {actual.size} and {gold.size} pixels are {similarity:.4f} alike"
     if base is None:
         return MetricValue(value=max(0.0, min(1.0, similarity)), reasons=(words,))
