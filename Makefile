@@ -46,7 +46,7 @@ test-all: ## Run every test, the long ones in full, with all applications instal
 	@DESKARENA_TEST_ALL=1 $(PYTEST) $(TESTS)
 
 .PHONY: lint
-lint: ## Check style, types, import contracts, templates, browser code, spelling, migrations
+lint: ## Check style, types, import contracts, dependencies, templates, browser code, spelling, migrations
 	@$(PREPARE) --lint
 	@$(BIN)/python tools/lint.py
 

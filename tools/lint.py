@@ -14,7 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
-TYPED = ("backend", "deskarena", "worker", "tests", "migrations", "tools", "docs/site/conf.py")
+PRODUCT = ("backend", "deskarena", "worker")
+TYPED = (*PRODUCT, "tests", "migrations", "tools", "docs/site/conf.py")
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,11 @@ def guest_types() -> tuple[bool, str]:
 def arrows() -> tuple[bool, str]:
     """Which package may import which."""
     return call(BIN / "lint-imports", "--no-cache")
+
+
+def dependencies() -> tuple[bool, str]:
+    """Dependencies that nothing imports, and imports that are not declared."""
+    return call(BIN / "deptry", "--no-ansi", *PRODUCT, "migrations", "tools", "docs")
 
 
 def templates() -> tuple[bool, str]:
@@ -121,6 +127,7 @@ CHECKS: tuple[Callable[[], tuple[bool, str]], ...] = (
     ruff_format,
     guest_types,
     arrows,
+    dependencies,
     templates,
     browser_code,
     spelling,
