@@ -15,7 +15,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 
-from backend.config import get_settings
+from backend.config import settings_or_exit
 from backend.services.events.worker_wakeup import tls
 from worker.bootstrap import process
 
@@ -53,7 +53,7 @@ def make_app(broker: str) -> Celery:
     return celery
 
 
-app = make_app(get_settings().redis_url.get_secret_value())
+app = make_app(settings_or_exit().redis_url.get_secret_value())
 
 
 # Every call of a guest is a request: too many words for a log.

@@ -38,7 +38,7 @@ def environment(data: Path, outer: Mapping[str, str], accelerator: str | None) -
         accelerator: how machines run; None = as set.
     """
     options = {"DESKARENA_ACCELERATOR": accelerator} if accelerator else {}
-    return {**outer, "PYTHONPATH": str(ROOT), "DESKARENA_DATA": str(data), **options}
+    return {**outer, "PYTHONPATH": str(ROOT), "DESKARENA_DATA_DIR": str(data), **options}
 
 
 def run(argv: Sequence[str], env: Mapping[str, str]) -> int:

@@ -16,7 +16,7 @@ Server = Annotated[
     ),
 ]
 OutputForm = Annotated[Output, typer.Option("--output", "-o", help="Form of the result.")]
-Data = Annotated[Path | None, typer.Option("--data", envvar="DESKARENA_DATA", help="Data folder.")]
+Data = Annotated[Path | None, typer.Option("--data", envvar="DESKARENA_DATA_DIR", help="Data folder.")]
 Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many.")]
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="The run's id.", callback=lambda text: an_id(text, "deskarena run list"))
@@ -36,10 +36,10 @@ Tasks = Annotated[
     ),
 ]
 Priority = Annotated[
-    int | None, typer.Option("--priority", min=-10, max=10, help="Runs of a higher one come first; 0 is normal.")
+    int | None, typer.Option("--priority", min=-10, max=10, help="Runs with a higher priority go first (default: 0).")
 ]
 Concurrency = Annotated[
-    int | None, typer.Option("--concurrency", min=1, help="Episodes at once at most; no limit of its own if not given.")
+    int | None, typer.Option("--concurrency", min=1, help="Maximum concurrent episodes (default: unlimited).")
 ]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended.")]
 Timeout = Annotated[

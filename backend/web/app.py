@@ -62,7 +62,7 @@ def create_app(
     Args:
         settings: those of the environment if None.
         factory: makes sessions; by `settings.database_url` if None.
-        store: where artifacts lie; below `settings.data` if None.
+        store: where artifacts lie; below `settings.data_dir` if None.
 
     Raises:
         Invalid: the listening address is not loopback and no token is set.

@@ -15,7 +15,7 @@ from typing import Any
 
 import uvicorn
 
-from backend.config import Settings, get_settings
+from backend.config import Settings, settings_or_exit
 from backend.services.events import end_patience
 from backend.web.app import create_app
 from backend.web.graceful_shutdown import Drain
@@ -99,9 +99,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--fd", type=int, help="number of a listening socket that was handed over")
     descriptor = parser.parse_args(arguments).fd
     if descriptor is None:
-        make_server(get_settings()).run()
+        make_server(settings_or_exit()).run()
     else:
-        server = make_server(get_settings(), finish_seconds=FINISH_SECONDS_ALONE)
+        server = make_server(settings_or_exit(), finish_seconds=FINISH_SECONDS_ALONE)
         server.run(sockets=[socket.socket(fileno=descriptor)])
 
 

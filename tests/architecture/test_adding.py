@@ -232,7 +232,7 @@ class TestExamples:
 
     @pytest.mark.parametrize("plugin", ["provider"], indirect=True)
     def test_provider(self, plugin: Any, guest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("DESKARENA_DATA", str(tmp_path))
+        monkeypatch.setenv("DESKARENA_DATA_DIR", str(tmp_path))
         provider = plugin(Settings())
         assert not provider.availability().ok
         program = tmp_path / "machine"

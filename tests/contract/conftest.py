@@ -21,7 +21,7 @@ def local_provider(folder: Path) -> Provider:
     """The real one, if this machine can run it."""
     from worker.providers.local import LocalProvider
 
-    provider = LocalProvider(Settings(data=folder))
+    provider = LocalProvider(Settings(data_dir=folder))
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")
@@ -30,7 +30,7 @@ def local_provider(folder: Path) -> Provider:
 
 def image_to_try() -> Path:
     """The folder of the image that machines are tried with."""
-    image = Path(os.environ.get("DESKARENA_TEST_IMAGE") or Settings().data / "images" / "linux-minimal")
+    image = Path(os.environ.get("DESKARENA_TEST_IMAGE") or Settings().data_dir / "images" / "linux-minimal")
     if not (image / "image.json").is_file():
         pytest.skip("needs a machine image: make image-linux VARIANT=minimal, or DESKARENA_TEST_IMAGE=FOLDER")
     return image
@@ -48,7 +48,7 @@ def qemu_provider(folder: Path) -> Provider:
     (data / "images").mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
         (data / "images" / image.name).symlink_to(image.resolve())
-    provider = QemuProvider(Settings(data=data))
+    provider = QemuProvider(Settings(data_dir=data))
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs virtual machines: {offer.reason}")

@@ -21,7 +21,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A service; the documentation needs no database."""
     if not (DOCS_SITE / "index.html").is_file():
         pytest.skip("needs the documentation site (`make docs`)")
-    app = create_app(Settings(data=tmp_path_factory.mktemp("data")))
+    app = create_app(Settings(data_dir=tmp_path_factory.mktemp("data")))
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio", lifespan="off"))
     thread = threading.Thread(target=server.run)
     thread.start()

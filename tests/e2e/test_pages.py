@@ -47,7 +47,7 @@ def scene(postgres_server: str, redis_url: str) -> Iterator[Scene]:
 @contextmanager
 def served(made: World, data: Path) -> Iterator[str]:
     """The service of an installation on a free port."""
-    app = create_app(Settings(data=data), made.factory, made.store)
+    app = create_app(Settings(data_dir=data), made.factory, made.store)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio"))
     thread = threading.Thread(target=server.run)
     thread.start()

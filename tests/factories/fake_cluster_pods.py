@@ -31,13 +31,13 @@ class Place:
 
     def settings(self, **changed: Any) -> Settings:
         told = {
-            "data": self.data,
+            "data_dir": self.data,
             "KUBECONFIG": str(self.kubeconfig),
-            "k8s_image": "registry.example/vm:1",
+            "k8s_pod_image": "registry.example/vm:1",
             "k8s_namespace": NAMESPACE,
             "k8s_start_seconds": 60,
             # One template for all pods: emulated on a busy machine, one takes half a minute.
-            "k8s_templates": "claim:templates",
+            "k8s_template_volume": "claim:templates",
             **changed,
         }
         return Settings(**told)

@@ -45,9 +45,9 @@ class RealPlace:
     def provider(self, **changed: Any) -> K8sProvider:
         """A worker's provider, with the rights of deploy/k8s, that is ready to work."""
         told = {
-            "data": self.data, "KUBECONFIG": str(self.worker), "k8s_image": "registry.example/vm:1",
-            "k8s_namespace": SPACE, "k8s_start_seconds": 120, "k8s_templates": f"claim:{CLAIMS[1]}",
-            "k8s_images": f"claim:{CLAIMS[0]}", **changed,
+            "data_dir": self.data, "KUBECONFIG": str(self.worker), "k8s_pod_image": "registry.example/vm:1",
+            "k8s_namespace": SPACE, "k8s_start_seconds": 120, "k8s_template_volume": f"claim:{CLAIMS[1]}",
+            "k8s_image_volume": f"claim:{CLAIMS[0]}", **changed,
         }  # fmt: skip
         made = K8sProvider(Settings(**told))
         until(lambda: made.availability().ok, SECONDS, what=made.availability().reason)

@@ -1,8 +1,16 @@
+import re
 from pathlib import Path
 
 import pytest
 
-from backend.config import Settings
+from backend.config import Settings, get_settings, known_variables, settings_or_exit, unknown_variables
+from backend.environment import FOREIGN, RENAMED, RenamedVariable
+from tests.architecture.tree import ROOT
+from tools.check_tracked import tracked_files
+
+PRODUCT = ("backend", "deploy", "deskarena", "docker-compose.yml", "vm_images", "worker")
+VARIABLE = re.compile(r"(?<![A-Z_])DESKARENA_[A-Z0-9_]*[A-Z0-9](?![A-Z0-9_])")
+"""A whole name: not a prefix such as `DESKARENA_POD_`."""
 
 
 class TestSecretFiles:
@@ -40,3 +48,44 @@ class TestSecretFiles:
     def test_only_secrets_lie_in_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DESKARENA_PORT_FILE", str(tmp_path / "port"))
         assert Settings().port == 8000
+
+
+class TestVariables:
+    @pytest.mark.parametrize(("old", "new"), RENAMED.items())
+    def test_an_old_name_is_refused_with_the_new_one(self, old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(old, "")
+        with pytest.raises(RenamedVariable, match=rf"^{old} is now {new}\b"):
+            get_settings.__wrapped__()
+
+    def test_a_program_that_starts_ends_with_that_sentence(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DESKARENA_DATA", "/data")
+        get_settings.cache_clear()
+        with pytest.raises(SystemExit, match=r"^DESKARENA_DATA is now DESKARENA_DATA_DIR"):
+            settings_or_exit()
+
+    def test_every_new_name_is_a_setting_and_no_old_one_is(self) -> None:
+        assert set(RENAMED.values()) <= known_variables()
+        assert RENAMED.keys().isdisjoint(known_variables())
+
+    def test_unknown_variables_are_named(self) -> None:
+        names = ["DESKARENA_SLOT", "DESKARENA_SLOTS", "DESKARENA_TOKEN_FILE", "DESKARENA_SERVER", "PATH"]
+        (warning,) = unknown_variables(names)
+        assert warning.startswith("DESKARENA_SLOT ")
+        assert "DESKARENA_SLOTS" in warning
+
+    def test_they_are_logged_at_the_start(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setenv("DESKARENA_PORT_FILE", "/port")
+        get_settings.__wrapped__()
+        assert [record.args for record in caplog.records] == [tuple(unknown_variables(["DESKARENA_PORT_FILE"]))]
+
+    def test_every_variable_that_the_product_reads_is_known(self) -> None:
+        named = {
+            name
+            for path in tracked_files(ROOT)
+            if path.parts[0] in PRODUCT
+            for name in VARIABLE.findall((ROOT / path).read_bytes().decode("utf-8", "replace"))
+        }
+        assert unknown_variables(named - RENAMED.keys()) == []
+        assert {name for name in FOREIGN if name not in named} == set()

@@ -147,7 +147,7 @@ def answers(world: World, times: int) -> list[Figure]:
     """Page and REST, each so often."""
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         client = TestClient(
-            create_app(Settings(data=Path(folder)), world.factory, world.store), base_url="http://127.0.0.1:8000"
+            create_app(Settings(data_dir=Path(folder)), world.factory, world.store), base_url="http://127.0.0.1:8000"
         )
         return [
             _timed(client, "the page of the leaderboard", "/leaderboards/graphs", times),

@@ -63,7 +63,7 @@ def main() -> int:
 def calc_screen() -> tuple[Frame, str]:
     """A screen with an empty spreadsheet and its tree, from a real desktop."""
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder:
-        provider = LocalProvider(Settings(data=Path(folder)))
+        provider = LocalProvider(Settings(data_dir=Path(folder)))
         try:
             opened = provider.open(SlotRef(0), DesktopSpec())
             try:

@@ -98,11 +98,11 @@ def main() -> int:
 @contextmanager
 def _place(options: argparse.Namespace) -> Iterator[Place]:
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder:
-        data = Path(folder) if options.tiny else Settings().data
+        data = Path(folder) if options.tiny else Settings().data_dir
         if options.tiny:
             tiny_image(data / "images")
         host = this_host(Settings().accelerator)
-        where, image = find_image(data / "images", options.image, default=Settings().image)
+        where, image = find_image(data / "images", options.image, default=Settings().default_image)
         width, _, height = options.screen.partition("x")
         screen = SCREEN if options.tiny else Screen(width=int(width), height=int(height))
         spec = DesktopSpec(screen=screen, image=image.name)
@@ -111,7 +111,7 @@ def _place(options: argparse.Namespace) -> Iterator[Place]:
 
 def measured(place: Place, times: int) -> list[Figure]:
     """All figures, in one run."""
-    provider = QemuProvider(Settings(data=place.data, machines_ahead=1))
+    provider = QemuProvider(Settings(data_dir=place.data, qemu_warm_vms=1))
     try:
         template = provider.template(place.spec)
         opened = [provider.open(slot, place.spec) for slot in SLOTS]

@@ -94,7 +94,7 @@ def sandbox(keeper: KeeperClient, system: str) -> Callable[[], float]:
 
 def desktops(folder: Path, times: int) -> list[Figure]:
     """Whole desktops, made when they are asked for and prepared ahead."""
-    provider = LocalProvider(Settings(data=folder))
+    provider = LocalProvider(Settings(data_dir=folder))
     try:
         say("whole desktops")
         cold = resets(provider, times, ahead=False)

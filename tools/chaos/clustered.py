@@ -76,13 +76,13 @@ class ClusterStack(ChaosStack):
         path.write_text(path.read_text().replace(own, line))
         return {
             "KUBECONFIG": str(path),
-            "DESKARENA_K8S_IMAGE": "registry.example/deskarena-vm:1",
+            "DESKARENA_K8S_POD_IMAGE": "registry.example/deskarena-vm:1",
             "DESKARENA_K8S_NAMESPACE": NAMESPACE,
             "DESKARENA_K8S_NODES": f"{LABEL}=yes",
             "DESKARENA_K8S_START_SECONDS": "90",
             "DESKARENA_K8S_IDLE_SECONDS": str(IDLE),
             # One template for all pods: emulated on a busy machine, one takes half a minute.
-            "DESKARENA_K8S_TEMPLATES": "claim:templates",
+            "DESKARENA_K8S_TEMPLATE_VOLUME": "claim:templates",
         }
 
     def furnish(self) -> None:

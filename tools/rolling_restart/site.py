@@ -74,7 +74,7 @@ class Site:
             folder: for all that is written.
             durable: the database waits for the disk.
         """
-        settings = {"DESKARENA_POLL_SECONDS": "0.5", "DESKARENA_GRACE_SECONDS": str(GRACE_SECONDS)}
+        settings = {"DESKARENA_POLL_SECONDS": "0.5", "DESKARENA_SHUTDOWN_GRACE_SECONDS": str(GRACE_SECONDS)}
         self.stack = Stack(folder, slots=2, durable=durable, **settings)
         self.stack.import_starter()
         environment = {**self.stack.environment, "DESKARENA_DRAIN_SECONDS": str(DRAIN_SECONDS)}

@@ -91,11 +91,11 @@ def works_of(
     web = GuardedWeb(Reach(private_hosts=settings.web_private_hosts))
     detectors = Detectors(settings.detectors)
     room = ModelRoom.of(settings)
-    secrets = TaskSecrets(settings.data / "secrets")
+    secrets = TaskSecrets(settings.data_dir / "secrets")
 
     def way_out(task: Task, assets: Mapping[str, str]) -> WayOut:
         proxy = secrets.find("upstream_proxy") if wants_proxy(task) else ""
-        return way_out_of(task, assets, egress=settings.egress, hosts=settings.egress_hosts, proxy=proxy)
+        return way_out_of(task, assets, egress=settings.egress_policy, hosts=settings.egress_hosts, proxy=proxy)
 
     engine = Engine()
 
@@ -164,7 +164,7 @@ class SlotCounter:
         """The slots of a provider that works here, one of whose desktops takes so much."""
         count = self._counted.get(provider)
         if count is None or not count.number:
-            count = counted(self._room(self._settings.data), need, slot_limit=self._settings.slots)
+            count = counted(self._room(self._settings.data_dir), need, slot_limit=self._settings.slots)
             self._counted[provider] = count
         return count
 

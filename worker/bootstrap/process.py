@@ -32,7 +32,9 @@ _warmers: list["Warmer"] = []
 def database() -> Database:
     """This process's door to the database. Connecting happens at first use."""
     settings = get_settings()
-    slots = (MOST if settings.slots is None else settings.slots) + (settings.k8s_desktops if settings.k8s_image else 0)
+    slots = (MOST if settings.slots is None else settings.slots) + (
+        settings.k8s_max_desktops_per_worker if settings.k8s_pod_image else 0
+    )
     # Per slot: its attempt, its agent's watch; then the dispatcher, the heartbeat, the chores, what scores again
     # with the judge that it asks, and what asks for drafts.
     # A worker that froze while it held a run is given up after `lease_seconds`: nobody may have to wait for it then.
@@ -50,7 +52,7 @@ def store() -> ArtifactStore:
 @cache
 def judge() -> Judge:
     """Finds all verdicts of this process: only so many children work at once as its memory bears."""
-    return Judge(place=here(compiled_folder(get_settings().data)))
+    return Judge(place=here(compiled_folder(get_settings().data_dir)))
 
 
 def start() -> None:
@@ -95,12 +97,12 @@ def _begin_presence(works: Works, dispatcher: Dispatcher) -> None:
 def _begin_warmth(works: Works, dispatcher: Dispatcher, provider: "Warms") -> None:
     from worker.k8s.warm_pool import Warmer
 
-    if works.settings.k8s_warm:
+    if works.settings.k8s_warm_pods_per_node:
         warmer = Warmer(
             works.database,
             provider,
             worker=lambda: dispatcher.identity[0] if dispatcher.identity else None,
-            ahead=works.settings.k8s_warm,
+            ahead=works.settings.k8s_warm_pods_per_node,
             idle=works.settings.k8s_idle_seconds,
         )
         _warmers.append(warmer)

@@ -70,7 +70,7 @@ def main(words: Sequence[str] | None = None) -> int:
     registry.load("worker.providers")
     settings = get_settings()
     providers = [registry.lookup(Kind.PROVIDER, name)(settings) for name in registry.names(Kind.PROVIDER)]
-    picture = settings.data / "cache" / f"prepare-{Path(arguments.name).name}.png"
+    picture = settings.data_dir / "cache" / f"prepare-{Path(arguments.name).name}.png"
     try:
         spec = DesktopSpec(screen=Screen(width=int(width), height=int(height)), image=arguments.name)
         result = prepare(providers, spec, partial(ProgressLines, out=sys.stderr, picture=picture))

@@ -82,7 +82,7 @@ class Presence:
         emulated: Callable[[], Mapping[str, str]] = dict,
     ) -> "Presence | None":
         """By the settings; None where no cluster is set up, or not rightly: the provider says what is wrong."""
-        if not settings.k8s_image or not configured(settings.kubeconfig):
+        if not settings.k8s_pod_image or not configured(settings.kubeconfig):
             return None
         with suppress(Invalid):
             plan = PodPlan.of(settings)

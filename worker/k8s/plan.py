@@ -10,6 +10,7 @@ from backend.domain.errors import Invalid
 
 _SIZE = re.compile(r"[1-9][0-9]*(Mi|Gi|Ti)")
 _UNIT = {"Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+_SETTINGS = {"images": "DESKARENA_K8S_IMAGE_VOLUME", "templates": "DESKARENA_K8S_TEMPLATE_VOLUME"}
 _KINDS = {"images": ("claim", "clone", "image"), "templates": ("claim", "ephemeral", "empty", "memory")}
 NODE = "{node}"
 """In a claim's name: the name of the node that the pod's slot is on, as it is. Both are subdomains of DNS-1123."""
@@ -96,17 +97,17 @@ class PodPlan:
     def of(cls, settings: Settings) -> "PodPlan":
         """Raises Invalid: a setting is wrong; says which."""
         return cls(
-            owner=settings.k8s_owner,
-            image=settings.k8s_image,
+            owner=settings.k8s_instance_label,
+            image=settings.k8s_pod_image,
             kvm=settings.k8s_kvm_resource,
-            images=_placed(volume(settings.k8s_images, "images"), "images", settings.k8s_nodes),
-            templates=_placed(volume(settings.k8s_templates, "templates"), "templates", settings.k8s_nodes),
-            overlays=_sized(settings.k8s_overlays, "DESKARENA_K8S_OVERLAYS"),
+            images=_placed(volume(settings.k8s_image_volume, "images"), "images", settings.k8s_nodes),
+            templates=_placed(volume(settings.k8s_template_volume, "templates"), "templates", settings.k8s_nodes),
+            overlays=_sized(settings.k8s_scratch_size, "DESKARENA_K8S_SCRATCH_SIZE"),
             labels=settings.k8s_labels,
             tolerations=settings.k8s_tolerations,
             pull_secrets=settings.k8s_pull_secrets,
             idle=settings.k8s_idle_seconds,
-            attempts=settings.k8s_attempts,
+            attempts=settings.k8s_max_attempts_per_pod,
             nodes=settings.k8s_nodes,
         )
 
@@ -121,7 +122,7 @@ def volume(text: str, which: str) -> Volume:
     Raises:
         Invalid: it is none.
     """
-    name, kinds = _setting(which), _KINDS[which]
+    name, kinds = _SETTINGS[which], _KINDS[which]
     kind, _, what = text.partition(":")
     storage = room = ""
     if kind == "clone":
@@ -140,14 +141,10 @@ def volume(text: str, which: str) -> Volume:
     return Volume(kind, what, storage, room)
 
 
-def _setting(which: str) -> str:
-    return f"DESKARENA_K8S_{which.upper()}"
-
-
 def _placed(claim: Volume, which: str, nodes: str) -> Volume:
     """The same, where a claim of each node's own can be told by the slots. Raises Invalid."""
     if claim.by_node and not nodes:
-        name = _setting(which)
+        name = _SETTINGS[which]
         do = "set DESKARENA_K8S_NODES, or name one claim that all pods can use"
         raise Invalid(f"{name}: {NODE} needs slots that have a node; {do}", path=name)
     return claim

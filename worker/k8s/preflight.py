@@ -55,11 +55,11 @@ class Found:
 
 def examine(settings: Settings) -> Found:
     """Looks at everything in the order in which it is needed; the first that is wrong is told."""
-    if not settings.k8s_image:
+    if not settings.k8s_pod_image:
         return Found(
             "missing",
             "no container image of pods is named",
-            "set DESKARENA_K8S_IMAGE (docs/deploy-kubernetes.md), if there is a cluster",
+            "set DESKARENA_K8S_POD_IMAGE (docs/deploy-kubernetes.md), if there is a cluster",
         )
     if not configured(settings.kubeconfig):
         return Found("missing", "no cluster is named", "set KUBECONFIG, or run the worker in the cluster")

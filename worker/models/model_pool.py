@@ -57,8 +57,8 @@ class ModelRoom:
     @classmethod
     def of(cls, settings: Settings, environ: Mapping[str, str] | None = None) -> "ModelRoom":
         """The room of a worker with these settings; `environ`: default, the process's."""
-        file = settings.models or settings.data / "models.toml"
-        secrets = TaskSecrets(settings.data / "secrets")
+        file = settings.models_file or settings.data_dir / "models.toml"
+        secrets = TaskSecrets(settings.data_dir / "secrets")
         return cls(Endpoints(file, secrets, os.environ if environ is None else environ))
 
     def attempt(self, _claim: "Claim", hold: "Hold") -> "AttemptModels":

@@ -97,7 +97,9 @@ def chosen(images: Sequence[PodImage], name: str, default: str) -> PodImage:
     image_name = default_of(images, default) if name == DEFAULT else name
     names = ", ".join(each.folder.name for each in images) or "none"
     if not image_name:
-        raise ClusterLost(f"no image is named, and the volume of images holds: {names}", hint="Set DESKARENA_IMAGE.")
+        raise ClusterLost(
+            f"no image is named, and the volume of images holds: {names}", hint="Set DESKARENA_DEFAULT_IMAGE."
+        )
     choice = next((each for each in images if each.folder.name == image_name), None)
     if choice is None or choice.image is None:
         why = f"cannot be used: {choice.reason}" if choice is not None else f"is not there; there are: {names}"

@@ -112,7 +112,7 @@ class PodSlots:
             if self.is_good(pod_slot, spec):
                 return pod_slot
         # Before the pod is given up: for an image that is nowhere, none of another image needs to go.
-        choice = chosen(self._scout.known(slot.node), spec.image, self._settings.image)
+        choice = chosen(self._scout.known(slot.node), spec.image, self._settings.default_image)
         if pod_slot is not None:
             self._let_go(slot, pod_slot)
         if choice.image is None:
@@ -128,10 +128,10 @@ class PodSlots:
         status = self._pods().seen(pod_slot.pod)
         return (
             pod_slot.trusted
-            and pod_slot.attempts < self._settings.k8s_attempts
+            and pod_slot.attempts < self._settings.k8s_max_attempts_per_pod
             and pod_slot.supervisor.alive()
             and not (status.why or status.leave)
-            and pod_slot.serves(spec, self._settings.image)
+            and pod_slot.serves(spec, self._settings.default_image)
         )
 
     def _reached(self, pods: Pods, slot: SlotRef, pod: Pod) -> PodSlot:

@@ -44,7 +44,7 @@ LOOK_SECONDS = 1.0
 SWEEP_SECONDS = 15.0
 _LISTED_SECONDS = 10.0
 _MOST_NODES = 3
-_NO_IMAGE_SET = "not set up: DESKARENA_K8S_IMAGE names the container image of the pods (docs/deploy-kubernetes.md)"
+_NO_IMAGE_SET = "not set up: DESKARENA_K8S_POD_IMAGE names the container image of the pods (docs/deploy-kubernetes.md)"
 _NO_CLUSTER = "no cluster is named: set KUBECONFIG, or run the worker in the cluster"
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,9 @@ class K8sProvider:
         self._rests, self._answers = Rests(), Answers("the cluster", self._try_one, Unavailable, (ClusterError,))
         self._scout = Scout(self._running)
         self._slots = PodSlots(settings, self._scout, self._running)
-        self._warmth = Warmth(self._slots, self._makings, self._running, self._rests, self._answers, settings.image)
+        self._warmth = Warmth(
+            self._slots, self._makings, self._running, self._rests, self._answers, settings.default_image
+        )
         self._watch: PodWatch | None = None
         self._pods: Pods | None = None
         self._plan: PodPlan | None = None
@@ -79,12 +81,12 @@ class K8sProvider:
     def cluster(self) -> str:
         """See `InCluster`; namespace and owner make two installations of a cluster two."""
         cluster = self._cluster
-        return f"{cluster.namespace}/{self._settings.k8s_owner}" if cluster is not None else ""
+        return f"{cluster.namespace}/{self._settings.k8s_instance_label}" if cluster is not None else ""
 
     @property
     def desktops(self) -> int:
         """See `InCluster`."""
-        return self._settings.k8s_desktops
+        return self._settings.k8s_max_desktops_per_worker
 
     def largest(self) -> Need | None:
         """See `largest_need`."""
@@ -92,7 +94,7 @@ class K8sProvider:
 
     def availability(self) -> Availability:
         """Whether the cluster is set up and lets us make pods; which images it has."""
-        if not self._settings.k8s_image:
+        if not self._settings.k8s_pod_image:
             return Availability(ok=False, reason=_NO_IMAGE_SET)
         if self._cluster is None and not configured(self._settings.kubeconfig):
             return Availability(ok=False, reason=_NO_CLUSTER)
@@ -112,7 +114,7 @@ class K8sProvider:
 
     def _offered(self, pods: Pods) -> Availability:
         images = self._scout.images
-        image_offers, troubles, slow = offers(images, self._settings.image), pods.troubles(), pods.emulated()
+        image_offers, troubles, slow = offers(images, self._settings.default_image), pods.troubles(), pods.emulated()
         usable = [each.image for each in images if each.image is not None]
         if not usable:
             return Availability(ok=False, reason="; ".join(each.reason for each in image_offers), images=image_offers)
@@ -193,7 +195,7 @@ class K8sProvider:
         pod_slot = self._slots.have(slot, spec)
         pod_slot.attempts += 1
         try:
-            return self._new(pod_slot, pod_slot.order(spec, self._settings.image))
+            return self._new(pod_slot, pod_slot.order(spec, self._settings.default_image))
         except (GuestLost, ClusterLost, SupervisorError) as error:
             if pod_slot.supervisor.shown_out:
                 raise TakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error

@@ -128,8 +128,8 @@ class LocalProvider:
             limits: of each desktop.
             options: how to start the keeper, instead of the settings'.
         """
-        private = (CHECKOUT, settings.data)
-        self._options = options or KeeperOptions(cache=settings.data / "cache" / "local", private=private)
+        private = (CHECKOUT, settings.data_dir)
+        self._options = options or KeeperOptions(cache=settings.data_dir / "cache" / "local", private=private)
         self._limits = limits or Limits()
         self._keeper: KeeperClient | None = None
         self._gateways = Gateways()

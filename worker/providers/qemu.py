@@ -60,12 +60,12 @@ class QemuProvider:
     def __init__(self, settings: Settings) -> None:
         """Starts nothing yet. Args: settings: the data folder holds images and templates."""
         self._settings = settings
-        self._images = settings.data / "images"
-        self._overlays = settings.data / "machines"
-        self._templates = Templates(settings.data / "templates")
+        self._images = settings.data_dir / "images"
+        self._overlays = settings.data_dir / "machines"
+        self._templates = Templates(settings.data_dir / "templates")
         self._stock = LocalStock(self._templates)
         self._makings = Makings(health_limits(settings))
-        self._budget = Budget(settings.machine_memory_mib * MIB, free_memory)
+        self._budget = Budget(settings.qemu_memory_limit_mib * MIB, free_memory)
         self._gateways = Gateways()
         self._lock, self._admitting = threading.Lock(), threading.Lock()
         self._supervisors: dict[SlotRef, SlotSupervisor] = {}
@@ -84,7 +84,7 @@ class QemuProvider:
             host = self._known_host()
         except ClusterLost as error:
             return Availability(ok=False, reason=error.told)
-        images = offers(self._images, self._templates, host, default=self._settings.image)
+        images = offers(self._images, self._templates, host, default=self._settings.default_image)
         if not any(not image.reason for image in images):
             problems = "; ".join(f"{image.name}: {image.reason}" for image in images)
             return Availability(ok=False, reason=problems or _NO_IMAGE, images=images)
@@ -134,7 +134,7 @@ class QemuProvider:
         with self._lock:
             known = self._spares.get(slot)
             others = len(self._spares.keys() - {slot})
-            if self._closed or others >= self._settings.machines_ahead or (known is not None and known.spec == spec):
+            if self._closed or others >= self._settings.qemu_warm_vms or (known is not None and known.spec == spec):
                 self._claims.remove(claim)
                 return
             spare = self._spares[slot] = Spare(spec, BOOT_SECONDS * 2)
@@ -188,7 +188,7 @@ class QemuProvider:
 
     def _order(self, spec: DesktopSpec) -> Order:
         try:
-            folder, image = find_image(self._images, spec.image, default=self._settings.image)
+            folder, image = find_image(self._images, spec.image, default=self._settings.default_image)
         except DeskarenaError as error:
             raise ClusterLost(error.message, hint=error.hint) from error
         return Order.of(folder, image, spec, self._known_host())

@@ -130,7 +130,7 @@ class Dispatcher:
         self._woken.set()
 
     def stop(self, seconds: float = 6.0) -> None:
-        """Ends in good order: attempts may finish within the grace (`settings.grace_seconds`).
+        """Ends in good order: attempts may finish within the grace (`settings.shutdown_grace_seconds`).
 
         What is being evaluated then may finish, too; all others are handed back as lost.
 
@@ -142,7 +142,7 @@ class Dispatcher:
         self._tell(claims.drain)
         for hold in self._holds.all():
             hold.last = True
-        self._join_slots(time.monotonic() + self._works.settings.grace_seconds)
+        self._join_slots(time.monotonic() + self._works.settings.shutdown_grace_seconds)
         deadline = time.monotonic() + seconds
         self._stop_holds(lambda hold: not hold.finishing)
         self._join_slots(deadline - seconds * 0.4)
@@ -174,8 +174,8 @@ class Dispatcher:
             self._woken.clear()
 
     def _show_life(self) -> None:
-        if self._works.settings.alive_file is not None:
-            self._works.settings.alive_file.touch()
+        if self._works.settings.liveness_file is not None:
+            self._works.settings.liveness_file.touch()
 
     def _round(self) -> None:
         self._notice_away()

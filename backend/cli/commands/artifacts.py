@@ -40,7 +40,7 @@ def copy_artifacts(
     from backend.services.artifacts.stores import folder_of, open_store
     from backend.services.artifacts.stores.copying import copy
 
-    settings = get_settings().model_copy(update={"data": (data or default_data()).expanduser().absolute()})
+    settings = get_settings().model_copy(update={"data_dir": (data or default_data()).expanduser().absolute()})
     if not settings.s3_bucket:
         raise CliError("no bucket is set; set DESKARENA_S3_BUCKET (docs/settings.md)", exit_code=ExitCode.USAGE)
     try:

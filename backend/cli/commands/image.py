@@ -142,7 +142,7 @@ def default_image() -> str:
     """The image that the settings name."""
     from backend.config import get_settings
 
-    return get_settings().image
+    return get_settings().default_image
 
 
 def one(data: Path, name: str) -> "FoundImage":

@@ -1,6 +1,7 @@
 """`deskarena up`: the whole service on this machine, until Ctrl-C."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -47,6 +48,7 @@ def up(
 
 def run_stack(plan: Plan, signals: Interruptible) -> None:
     """Start, say where, and look after it until a signal comes."""
+    warn_of_unknown(plan.outer)
     progress("Starting ...")
     with Stack(plan, progress, lambda: signals.in_a_hurry) as stack:
         progress(status(stack.url, plan.data.expanduser().absolute(), plan.slots))
@@ -55,6 +57,15 @@ def run_stack(plan: Plan, signals: Interruptible) -> None:
             stack.supervisor.watch()
         finally:
             progress("Stopping ... (Ctrl-C again: at once)")
+
+
+def warn_of_unknown(outer: Mapping[str, str]) -> None:
+    """Name the variables that look like settings, but are none."""
+    # Settings take a third of a second to load, which `deskarena --help` need not wait for.
+    from backend.config import unknown_variables
+
+    for warning in unknown_variables(outer):
+        progress(warning)
 
 
 def show_something(stack: Stack) -> None:

@@ -57,7 +57,7 @@ def environment(settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
         "PYTHONUNBUFFERED": "1",
         "DATABASE_URL": settings.database_url,
         "REDIS_URL": settings.redis_url,
-        "DESKARENA_DATA": str(settings.data),
+        "DESKARENA_DATA_DIR": str(settings.data),
         "DESKARENA_HOST": settings.host,
         "DESKARENA_PORT": str(settings.port),
         "DESKARENA_API_ADDRESS": f"http://127.0.0.1:{settings.port}",
@@ -112,7 +112,7 @@ def api(settings: Settings, env: Mapping[str, str], listener: int) -> ChildSpec:
 
 def model_keys(settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
     """The caller's variables that hold keys and addresses of models: for the worker, and nobody else."""
-    file = Path(outer.get("DESKARENA_MODELS") or settings.data / "models.toml")
+    file = Path(outer.get("DESKARENA_MODELS_FILE") or settings.data / "models.toml")
     return {name: outer[name] for name in key_variables(file) if name in outer}
 
 

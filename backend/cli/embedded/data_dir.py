@@ -119,5 +119,5 @@ def make_writable(path: Path) -> None:
     except OSError as error:
         raise StackError(
             f"The data folder {path} cannot be written: {error.strerror}. "
-            "Choose another one with --data or DESKARENA_DATA, or change its owner. Nothing was started."
+            "Choose another one with --data or DESKARENA_DATA_DIR, or change its owner. Nothing was started."
         ) from None

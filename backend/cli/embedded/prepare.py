@@ -6,7 +6,7 @@ schema that is new enough and a benchmark that is known stay as they are.
 
 import sys
 
-from backend.config import get_settings
+from backend.config import settings_or_exit
 from backend.db.migrate import upgrade
 from backend.db.session import make_engine, session_factory, unit_of_work
 from backend.domain import registry
@@ -19,7 +19,7 @@ from backend.starter import starters
 
 def main() -> None:
     """Migrate, then import our own benchmarks. Exits with one line of explanation if that fails."""
-    settings = get_settings()
+    settings = settings_or_exit()
     url = settings.database_url.get_secret_value()
     upgrade(url)
     registry.load()

@@ -299,7 +299,7 @@ def _check_image(can: Capabilities, config: RunConfig) -> None:
         raise Invalid(
             f"{config.provider} has several images: which?",
             path="desktop_image",
-            hint=f"One of {names}; or name one in DESKARENA_IMAGE.",
+            hint=f"One of {names}; or name one in DESKARENA_DEFAULT_IMAGE.",
         )
     if image_offer is not None and image_offer.reason:
         raise Unavailable(f"the image {image_offer.name!r} cannot be used here: {image_offer.reason}")

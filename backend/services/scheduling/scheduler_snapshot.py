@@ -30,7 +30,7 @@ def now_of(session: Session, provider: str, rows: Sequence[Row[Any]], wanting: I
     """
     every = repository.reserving(session)
     reserved = {project: int(numbers[provider]) for project, numbers in every.items() if numbers.get(provider)}
-    setting = get_settings().reserved
+    setting = get_settings().reserved_slots
     free, shared = None, 0
     if reserved or setting != "0":
         total, free = repository.slots(session, provider)

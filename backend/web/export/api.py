@@ -117,7 +117,7 @@ def number(session: SessionDep, project: ProjectDep, filters: FiltersDep) -> Tra
 
 def export_of(edge: Edge, project_id: UUID, request: ExportRequest) -> Export:
     """The export; its transactions are its own, since it goes on when the endpoint has returned."""
-    masker = Masker(edge.settings.data / "secrets")
+    masker = Masker(edge.settings.data_dir / "secrets")
     return Export(lambda: unit_of_work(edge.factory), edge.store, masker, project_id, request)
 
 

@@ -48,7 +48,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDesktop]:
     if shutil.which("chromium") is None:
         pytest.skip("needs Chromium: make setup APPS=full")
     registry.load()
-    provider = LocalProvider(Settings(data=tmp_path_factory.mktemp("browser")))
+    provider = LocalProvider(Settings(data_dir=tmp_path_factory.mktemp("browser")))
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")

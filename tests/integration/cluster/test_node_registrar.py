@@ -24,7 +24,12 @@ NAME = f"{NAMESPACE}/lab"
 
 def settings(kubeconfig: Path, **more: object) -> Settings:
     """As of a worker that serves the fake cluster."""
-    named = {"kubeconfig": str(kubeconfig), "k8s_namespace": NAMESPACE, "k8s_image": "vm:1", "k8s_owner": "lab"}
+    named = {
+        "kubeconfig": str(kubeconfig),
+        "k8s_namespace": NAMESPACE,
+        "k8s_pod_image": "vm:1",
+        "k8s_instance_label": "lab",
+    }
     return Settings(**{**named, **more})  # type: ignore[arg-type]
 
 
@@ -106,6 +111,6 @@ class TestPresence:
         assert cluster.list(LEASES).items == ()
 
     def test_none_where_no_cluster_is_set_up(self, database: Database) -> None:
-        for made in (Settings(), settings(Path("/nowhere"), k8s_image="")):
+        for made in (Settings(), settings(Path("/nowhere"), k8s_pod_image="")):
             found = Presence.of(made, database, need=lambda: NEED, worker=lambda: None, on_takeover=lambda *_: None)
             assert found is None

@@ -24,7 +24,9 @@ from worker.k8s.plan import PodPlan, Volume
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pods
 
-PLAN = PodPlan.of(Settings(k8s_image="registry.example/vm:1", k8s_images="image:images:1", k8s_templates="empty:1Gi"))
+PLAN = PodPlan.of(
+    Settings(k8s_pod_image="registry.example/vm:1", k8s_image_volume="image:images:1", k8s_template_volume="empty:1Gi")
+)
 SLOT, ROOM = SlotRef(0, "n1", "s1", 1), Room(64, 0.1)
 NAME = manifests.pod_name(PLAN, SLOT)
 

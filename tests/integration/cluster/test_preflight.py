@@ -22,7 +22,13 @@ def kubeconfig(fake: FakeCluster, tmp_path: Path) -> Path:
 
 
 def told(kubeconfig: Path | str, **more: Any) -> Found:
-    named = {"k8s_namespace": NAMESPACE, "k8s_image": "vm:1", "k8s_slots": 2, "k8s_images": "image:vms:1", **more}
+    named = {
+        "k8s_namespace": NAMESPACE,
+        "k8s_pod_image": "vm:1",
+        "k8s_slots": 2,
+        "k8s_image_volume": "image:vms:1",
+        **more,
+    }
     return examine(Settings(KUBECONFIG=str(kubeconfig), **named))
 
 
@@ -32,9 +38,9 @@ class TestExamine:
         assert told(kubeconfig, k8s_nodes="*").state == "ok"
 
     def test_what_is_not_set(self, kubeconfig: Path) -> None:
-        assert "DESKARENA_K8S_IMAGE" in told(kubeconfig, k8s_image="").install
+        assert "DESKARENA_K8S_POD_IMAGE" in told(kubeconfig, k8s_pod_image="").install
         assert "KUBECONFIG" in told("").install
-        assert "DESKARENA_K8S_TEMPLATES" in told(kubeconfig, k8s_templates="host:/").install
+        assert "DESKARENA_K8S_TEMPLATE_VOLUME" in told(kubeconfig, k8s_template_volume="host:/").install
         assert "DESKARENA_K8S_SLOTS" in told(kubeconfig, k8s_slots=0).install
 
     def test_a_namespace_that_is_missing(self, kubeconfig: Path) -> None:
@@ -67,7 +73,7 @@ class TestExamine:
         assert (found.state, found.detail) == ("missing", "none of 1 nodes offers example.com/kvm")
 
     def test_a_claim_that_is_missing(self, kubeconfig: Path) -> None:
-        assert told(kubeconfig, k8s_images="claim:images").detail == f"there is no claim images in {NAMESPACE}"
+        assert told(kubeconfig, k8s_image_volume="claim:images").detail == f"there is no claim images in {NAMESPACE}"
 
     def test_claims_of_nodes_and_of_clones_that_are_missing(self, fake: FakeCluster, kubeconfig: Path) -> None:
         fake.add_node("n2", kvm=3)
@@ -75,15 +81,17 @@ class TestExamine:
         for name in ("images-n1", "templates"):
             claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}}
             fake.create({**claim, "metadata": {"name": name, "namespace": NAMESPACE}})
-        nodes = {"k8s_nodes": "*", "k8s_images": "claim:images-{node}"}
+        nodes = {"k8s_nodes": "*", "k8s_image_volume": "claim:images-{node}"}
         assert told(kubeconfig, **nodes).detail == f"there is no claim images-n2 in {NAMESPACE}"
-        assert told(kubeconfig, **nodes, k8s_templates="claim:templates").state == "missing"
-        assert told(kubeconfig, k8s_images="clone:templates:1Gi").state == "ok"
-        assert told(kubeconfig, k8s_images="clone:golden:1Gi").detail == f"there is no claim golden in {NAMESPACE}"
+        assert told(kubeconfig, **nodes, k8s_template_volume="claim:templates").state == "missing"
+        assert told(kubeconfig, k8s_image_volume="clone:templates:1Gi").state == "ok"
+        assert (
+            told(kubeconfig, k8s_image_volume="clone:golden:1Gi").detail == f"there is no claim golden in {NAMESPACE}"
+        )
 
     def test_claims_of_nodes_where_slots_have_none(self, kubeconfig: Path) -> None:
-        found = told(kubeconfig, k8s_images="claim:images-{node}")
-        assert (found.state, found.install) == ("broken", "set DESKARENA_K8S_IMAGES rightly (docs/settings.md)")
+        found = told(kubeconfig, k8s_image_volume="claim:images-{node}")
+        assert (found.state, found.install) == ("broken", "set DESKARENA_K8S_IMAGE_VOLUME rightly (docs/settings.md)")
         assert "set DESKARENA_K8S_NODES" in found.detail
 
     def test_nobody_answers(self, fake: FakeCluster, kubeconfig: Path) -> None:

@@ -24,8 +24,8 @@ from worker.k8s.probe_placement import places, ready_nodes
 from worker.providers import _image_probe_pod
 from worker.providers.k8s import K8sProvider
 
-OWN = {"k8s_nodes": "*", "k8s_images": "claim:images-{node}", "k8s_templates": "claim:templates-{node}"}
-CLONE = {"k8s_images": "clone:golden:100Gi:fast", "k8s_templates": "empty:1Gi"}
+OWN = {"k8s_nodes": "*", "k8s_image_volume": "claim:images-{node}", "k8s_template_volume": "claim:templates-{node}"}
+CLONE = {"k8s_image_volume": "clone:golden:100Gi:fast", "k8s_template_volume": "empty:1Gi"}
 SPEC = DesktopSpec(screen=SCREEN)
 
 
@@ -141,7 +141,7 @@ class TestClaimsOfNodes:
 
     def test_they_are_refused_where_slots_have_no_node(self, place: Place, made: list[Json]) -> None:
         worker = K8sProvider(place.settings(**{**OWN, "k8s_nodes": "", "k8s_slots": 8}))
-        assert "DESKARENA_K8S_IMAGES: {node} needs slots that have a node" in worker.availability().reason
+        assert "DESKARENA_K8S_IMAGE_VOLUME: {node} needs slots that have a node" in worker.availability().reason
         assert made == []
         worker.close()
 

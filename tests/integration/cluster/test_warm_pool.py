@@ -39,7 +39,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 @pytest.fixture
 def provider(place: Place, request: pytest.FixtureRequest) -> Iterator[K8sProvider]:
     """Of a test's own installation in the cluster."""
-    made = place.provider(k8s_owner=f"warm-{abs(hash(request.node.name)) % 10**6}", k8s_idle_seconds=60)
+    made = place.provider(k8s_instance_label=f"warm-{abs(hash(request.node.name)) % 10**6}", k8s_idle_seconds=60)
     yield made
     made.close()
 
@@ -84,7 +84,7 @@ def created(place: Place) -> int:
 
 def ours(place: Place, provider: K8sProvider) -> set[str]:
     """Nodes of this installation's pods."""
-    owner = provider._settings.k8s_owner  # noqa: SLF001
+    owner = provider._settings.k8s_instance_label  # noqa: SLF001
     labels = "deskarena.dev/owner"
     return {str(pod["spec"].get("nodeName")) for pod in place.named() if pod["metadata"]["labels"][labels] == owner}
 
@@ -202,7 +202,7 @@ class TestWarm:
         warmer = warmer_of(database, provider, worker_of(work, provider))
         submit(work, 2)
         settle(warmer, provider)
-        other = place.provider(k8s_owner=provider._settings.k8s_owner, k8s_idle_seconds=60)  # noqa: SLF001
+        other = place.provider(k8s_instance_label=provider._settings.k8s_instance_label, k8s_idle_seconds=60)  # noqa: SLF001
         provider._closed.set()  # noqa: SLF001 - its worker is gone without a word.
         pods = other._running()  # noqa: SLF001
         until(lambda: len(pods.desktops()) == 2)

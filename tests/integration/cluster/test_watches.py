@@ -47,7 +47,7 @@ def test_slots_share_the_watches_of_their_worker(place: Place, provider: K8sProv
 def test_another_worker_has_watches_of_its_own_and_takes_them_along(place: Place, provider: K8sProvider) -> None:
     api = place.cluster.api
     until(lambda: api.watches == len(KINDS))
-    other = place.provider(k8s_owner="other")
+    other = place.provider(k8s_instance_label="other")
     until(lambda: api.watches == 2 * len(KINDS))
     other.open(SLOTS[0], SPEC).close()
     other.close()

@@ -77,5 +77,5 @@ class TestMakeWritable:
             make_writable(tmp_path / "file")
 
     def test_a_place_where_nobody_can_write_is_said_so(self) -> None:
-        with pytest.raises(StackError, match="--data or DESKARENA_DATA"):
+        with pytest.raises(StackError, match="--data or DESKARENA_DATA_DIR"):
             make_writable(Path("/proc/deskarena"))

@@ -28,7 +28,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDesktop]:
     from worker.providers.local import LocalProvider
 
     registry.load()
-    provider = LocalProvider(Settings(data=tmp_path_factory.mktemp("local")))
+    provider = LocalProvider(Settings(data_dir=tmp_path_factory.mktemp("local")))
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")

@@ -25,7 +25,7 @@ def provider() -> Iterator[LocalProvider]:
     registry.load()
     server, site = CHECKOUT / "vm_images" / "guest_server", CHECKOUT / ".guest-site"
     with keeper_options("user", server=server, site=site) as options:
-        made = LocalProvider(Settings(data=options.cache.parent / "data"), options=options)
+        made = LocalProvider(Settings(data_dir=options.cache.parent / "data"), options=options)
         offer = made.availability()
         if not offer.ok:
             made.close()

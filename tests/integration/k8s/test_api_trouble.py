@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.desktop, pytest.mark.timeout(300)]
 class TestScout:
     def test_images_that_were_read_count_though_their_pod_could_not_be_removed(self, place: Place) -> None:
         fault = place.cluster.faults.fail("delete", path="/pods/")
-        worker = K8sProvider(place.settings(k8s_owner="scout-error"))
+        worker = K8sProvider(place.settings(k8s_instance_label="scout-error"))
         until(lambda: worker.availability().ok, 30, what=worker.availability().reason)
         assert fault.times == 0
         worker.close()
@@ -26,7 +26,7 @@ class TestScout:
 
 class TestRemove:
     def test_that_a_pod_is_gone_is_asked_again_where_there_was_no_answer(self, place: Place) -> None:
-        worker = place.provider(k8s_owner="remove-error")
+        worker = place.provider(k8s_instance_label="remove-error")
         worker.open(slot(), SPEC)
         held = worker._slots.get(slot())
         assert held is not None
@@ -43,7 +43,7 @@ class TestRenew:
         """A worker with one pod, which is looked after ten times a second and has 40 s until its deadline."""
         monkeypatch.setattr(k8s, "LOOK_SECONDS", 0.1)
         monkeypatch.setattr(k8s, "SWEEP_SECONDS", 0.1)
-        made = place.provider(k8s_owner="renew-error", k8s_idle_seconds=40)
+        made = place.provider(k8s_instance_label="renew-error", k8s_idle_seconds=40)
         made.open(slot(), SPEC)
         yield made
         made.close()

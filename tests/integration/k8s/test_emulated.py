@@ -81,7 +81,9 @@ class TestEmulated:
             cluster.close()
 
     def test_the_doctor_says_so(self, place: Place, workers: list[K8sProvider]) -> None:
-        settings = place.settings(k8s_slots=2, k8s_images="image:vms:1", k8s_templates=Settings().k8s_templates)
+        settings = place.settings(
+            k8s_slots=2, k8s_image_volume="image:vms:1", k8s_template_volume=Settings().k8s_template_volume
+        )
         assert "was not tried" in examine(settings).detail
         workers[0].open(slot(fence=1), SPEC).close()
         until(lambda: node_of(place), 30, what="the pod says so")

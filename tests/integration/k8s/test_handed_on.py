@@ -184,13 +184,13 @@ class TestImages:
 
 class TestAttempts:
     def test_of_all_workers_count(self, start: Start) -> None:
-        first, second = start(k8s_attempts=2), start(k8s_attempts=2)
+        first, second = start(k8s_max_attempts_per_pod=2), start(k8s_max_attempts_per_pod=2)
         pods = [play((first, second)[fence % 2], fence) for fence in range(1, 6)]
         assert [pods.index(each) for each in pods] == [0, 0, 2, 2, 4]
 
     @pytest.mark.parametrize("times", [1, 3])
     def test_of_one_lease_count_for_the_next(self, start: Start, times: int) -> None:
-        first, second = start(k8s_attempts=times), start(k8s_attempts=times)
+        first, second = start(k8s_max_attempts_per_pod=times), start(k8s_max_attempts_per_pod=times)
         before = play(first, 1, times=times)
         assert play(second, 2) != before
 
@@ -208,12 +208,12 @@ class TestAttempts:
         assert notes(place)["attempts"] == "4"
 
     def test_that_of_a_worker_which_was_killed_counts(self, start: Start) -> None:
-        killed, second = start(k8s_attempts=1), start(k8s_attempts=1)
+        killed, second = start(k8s_max_attempts_per_pod=1), start(k8s_max_attempts_per_pod=1)
         before = play(killed, 1, give_back=False)
         assert play(second, 2) != before
 
     def test_a_pod_that_does_not_start_has_had_none(self, place: Place, start: Start) -> None:
-        first, second = start(k8s_attempts=1), start(k8s_attempts=1)
+        first, second = start(k8s_max_attempts_per_pod=1), start(k8s_max_attempts_per_pod=1)
         place.cluster.script(image_pull_back_off("no such repository"))
         uids = []
         for fence, worker in enumerate((first, second, first), 1):

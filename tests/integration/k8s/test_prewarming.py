@@ -64,7 +64,7 @@ class TestCool:
         assert is_there(place, warmed(provider, warm))
 
     def test_does_not_take_the_pod_of_who_has_leased_the_slot_since(self, place: Place) -> None:
-        looks, works = place.provider(k8s_owner="since"), place.provider(k8s_owner="since")
+        looks, works = place.provider(k8s_instance_label="since"), place.provider(k8s_instance_label="since")
         uid = warmed(works, slot(0, fence=0))
         name = manifests.slot_name(slot())
         until(lambda: looks.availability().ok and name in (looks.warmed() or {}), 60)

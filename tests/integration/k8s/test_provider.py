@@ -74,7 +74,7 @@ class TestOpen:
         other.close()
 
     def test_a_pod_is_replaced_after_its_attempts(self, place: Place) -> None:
-        worker = place.provider(k8s_attempts=1, k8s_owner="few")
+        worker = place.provider(k8s_max_attempts_per_pod=1, k8s_instance_label="few")
         first = worker.open(slot(), SPEC)
         first.close()
         second = worker.open(slot(), SPEC)
@@ -91,7 +91,10 @@ class TestOpen:
         second.close()
 
     def test_a_pod_of_other_settings_is_replaced(self, place: Place) -> None:
-        first, second = place.provider(k8s_owner="o"), place.provider(k8s_owner="o", k8s_overlays="1Gi")
+        first, second = (
+            place.provider(k8s_instance_label="o"),
+            place.provider(k8s_instance_label="o", k8s_scratch_size="1Gi"),
+        )
         before = first.open(slot(), SPEC)
         after = second.open(slot(fence=2), SPEC)
         assert after.details["pod_uid"] != before.details["pod_uid"]
@@ -99,7 +102,7 @@ class TestOpen:
         second.close()
 
     def test_without_the_device_no_node_takes_it_and_it_is_said(self, place: Place) -> None:
-        worker = place.provider(k8s_kvm_resource="example.com/none", k8s_owner="none")
+        worker = place.provider(k8s_kvm_resource="example.com/none", k8s_instance_label="none")
         with pytest.raises(ClusterLost, match=r"no node takes the pod: 0/2 nodes are available.*example.com/none"):
             worker.open(slot(), SPEC)
         told = worker.troubles()
@@ -111,7 +114,7 @@ class TestOpen:
         worker.close()
 
     def test_an_image_that_cannot_be_had_is_named(self, place: Place) -> None:
-        worker = place.provider(k8s_owner="pull")
+        worker = place.provider(k8s_instance_label="pull")
         script = place.cluster.script(image_pull_back_off("repository does not exist"), node="node-2", times=1)
         with pytest.raises(ClusterLost, match=r"the pod's image cannot be had: .*repository does not exist"):
             worker.open(slot(5, "node-2"), SPEC)
@@ -166,7 +169,7 @@ class TestFence:
         again.close()
 
     def test_a_worker_that_was_left_behind_does_not_renew(self, place: Place) -> None:
-        worker, later = place.provider(k8s_owner="renew"), place.provider(k8s_owner="renew")
+        worker, later = place.provider(k8s_instance_label="renew"), place.provider(k8s_instance_label="renew")
         before = pod_desktop(worker.open(slot(fence=3), SPEC))
         held, pods = held_by(worker, slot(fence=3)), worker._running()
         assert held.due(-1.0)
@@ -184,7 +187,7 @@ class TestFence:
     ) -> None:
         from worker.qemu.remote import RemoteSupervisor
 
-        worker = place.provider(k8s_owner="useless")
+        worker = place.provider(k8s_instance_label="useless")
         with monkeypatch.context() as patched:
             patched.setattr(RemoteSupervisor, "host", lambda _: {"of": "another version"})
             with pytest.raises(ClusterLost, match="another version"):
@@ -194,7 +197,7 @@ class TestFence:
         worker.close()
 
     def test_a_later_lease_takes_the_pod_over_and_the_former_worker_is_shown_out(self, place: Place) -> None:
-        stale, later = place.provider(k8s_owner="two"), place.provider(k8s_owner="two")
+        stale, later = place.provider(k8s_instance_label="two"), place.provider(k8s_instance_label="two")
         before = pod_desktop(stale.open(slot(fence=3), SPEC))
         after = later.open(slot(fence=4), SPEC)
         assert after.details["pod_uid"] == before.details["pod_uid"], "taken over, not made again"
@@ -212,7 +215,7 @@ class TestFence:
         later.close()
 
     def test_a_pod_that_does_not_know_the_token_is_not_used(self, place: Place) -> None:
-        worker = place.provider(k8s_owner="stranger")
+        worker = place.provider(k8s_instance_label="stranger")
         first = worker.open(slot(), SPEC)
         first.close()
         pod = place.cluster.pod(NAMESPACE, name_of(first))
@@ -271,7 +274,7 @@ class TestWatch:
 
 class TestClose:
     def test_nothing_is_left(self, place: Place) -> None:
-        worker = place.provider(k8s_owner="gone")
+        worker = place.provider(k8s_instance_label="gone")
         held = pod_desktop(worker.open(slot(), SPEC))._made.held
         worker.close()
         worker.close()
@@ -284,7 +287,7 @@ class TestAway:
 
     @pytest.fixture
     def worker(self, place: Place) -> Iterator[K8sProvider]:
-        made = place.provider(k8s_owner="away")
+        made = place.provider(k8s_instance_label="away")
         yield made
         place.cluster.faults.clear()
         made.close()
@@ -340,8 +343,8 @@ class TestAvailability:
         assert not image.reason
 
     def test_says_what_is_missing(self, place: Place) -> None:
-        assert "DESKARENA_K8S_IMAGE names" in K8sProvider(place.settings(k8s_image="")).availability().reason
-        wrong = K8sProvider(place.settings(k8s_templates="host:/var"))
+        assert "DESKARENA_K8S_POD_IMAGE names" in K8sProvider(place.settings(k8s_pod_image="")).availability().reason
+        wrong = K8sProvider(place.settings(k8s_template_volume="host:/var"))
         assert "'host:/var' is no volume" in wrong.availability().reason
         wrong.close()
 
@@ -370,10 +373,10 @@ class TestSweep:
         monkeypatch.setattr(k8s, "SWEEP_SECONDS", 0.1)
         monkeypatch.setattr(k8s, "LOOK_SECONDS", 0.1)
         place.cluster.script(running(place.pods.start))
-        dead = place.provider(k8s_owner="orphan", k8s_idle_seconds=30)
+        dead = place.provider(k8s_instance_label="orphan", k8s_idle_seconds=30)
         name = name_of(dead.open(slot(), SPEC))
         dead._closed.set()  # Its worker is gone without a word.
-        other = place.provider(k8s_owner="orphan", k8s_idle_seconds=30)
+        other = place.provider(k8s_instance_label="orphan", k8s_idle_seconds=30)
         pods = other._running()
         assert pods.sweep() == []
         monkeypatch.setattr(pods, "_plan", pods._plan.__class__(**{**vars(pods._plan), "idle": 0.0}))

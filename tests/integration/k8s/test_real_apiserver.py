@@ -42,7 +42,7 @@ def worker(real: RealPlace) -> Iterator[K8sProvider]:
 
 class TestPods:
     def test_a_desktop_opens_and_its_pod_and_secret_go(self, real: RealPlace) -> None:
-        worker = real.provider(k8s_owner="short")
+        worker = real.provider(k8s_instance_label="short")
         opened = pod_desktop(worker.open(slot(), SPEC))
         assert opened.desktop.probe().platform == "Linux"
         pod = real.ask("GET", f"pods/{name_of(opened)}").body
@@ -55,13 +55,13 @@ class TestPods:
         until(lambda: real.ask("GET", f"secrets/{secret}").status == 404, SECONDS, what="nobody collects the Secret")
 
     def test_without_the_device_the_real_scheduler_says_so(self, real: RealPlace) -> None:
-        worker = real.provider(k8s_kvm_resource="example.com/none", k8s_owner="none")
+        worker = real.provider(k8s_kvm_resource="example.com/none", k8s_instance_label="none")
         with pytest.raises(ClusterLost, match=r"no node takes the pod: 0/2 nodes are available.*example.com/none"):
             worker.open(slot(), SPEC)
         worker.close()
 
     def test_an_image_that_cannot_be_had_is_named(self, real: RealPlace) -> None:
-        worker = real.provider(k8s_owner="pull")
+        worker = real.provider(k8s_instance_label="pull")
         real.nodes.script(image_pull_back_off("repository does not exist"), node="node-2", times=1)
         with pytest.raises(ClusterLost, match=r"the pod's image cannot be had: .*repository does not exist"):
             worker.open(slot(5, "node-2"), SPEC)

@@ -36,7 +36,7 @@ def provider(request: pytest.FixtureRequest) -> Iterator[LocalProvider]:
     """As root or as an ordinary user; under `make test-all` as both."""
     registry.load()
     with keeper_options(request.param, server=SERVER, site=SITE) as options:
-        made = LocalProvider(Settings(data=options.cache.parent / "data"), options=options)
+        made = LocalProvider(Settings(data_dir=options.cache.parent / "data"), options=options)
         offer = made.availability()
         if not offer.ok:
             made.close()

@@ -54,7 +54,7 @@ def fetch(sha256: str) -> bytes:
 @pytest.fixture(scope="module")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider]:
     """A provider for which every name is this machine, which may be reached where the allow-list says so."""
-    made = LocalProvider(Settings(data=tmp_path_factory.mktemp("egress")))
+    made = LocalProvider(Settings(data_dir=tmp_path_factory.mktemp("egress")))
     offer = made.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")

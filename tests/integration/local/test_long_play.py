@@ -43,7 +43,7 @@ PROGRAMS = ("mousepad", "galculator", "thunar")
 def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
     """One desktop for the whole play."""
     registry.load()
-    provider = LocalProvider(Settings(data=tmp_path_factory.mktemp("play")))
+    provider = LocalProvider(Settings(data_dir=tmp_path_factory.mktemp("play")))
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")

@@ -24,7 +24,7 @@ NOTES = "/home/user/notes.txt"
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
     """One desktop for all tests here."""
     registry.load()
-    provider = LocalProvider(Settings(data=tmp_path_factory.mktemp("perturbations")))
+    provider = LocalProvider(Settings(data_dir=tmp_path_factory.mktemp("perturbations")))
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")

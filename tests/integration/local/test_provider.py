@@ -30,7 +30,7 @@ HOG = "import mmap\nheld = []\nwhile True:\n m = mmap.mmap(-1, 8 * 2**20)\n m.wr
 def provider(request: pytest.FixtureRequest) -> Iterator[LocalProvider]:
     """As root and as an ordinary user, in turn."""
     with keeper_options(request.param, server=SERVER, site=SITE) as options:
-        found = LocalProvider(Settings(data=options.cache.parent / "data"), options=options)
+        found = LocalProvider(Settings(data_dir=options.cache.parent / "data"), options=options)
         try:
             yield found
         finally:
@@ -41,7 +41,7 @@ def provider(request: pytest.FixtureRequest) -> Iterator[LocalProvider]:
 def once() -> Iterator[LocalProvider]:
     """As an ordinary user only: what is tested with it does not depend on rights."""
     with keeper_options("user", server=SERVER, site=SITE) as options:
-        found = LocalProvider(Settings(data=options.cache.parent / "data"), options=options)
+        found = LocalProvider(Settings(data_dir=options.cache.parent / "data"), options=options)
         try:
             yield found
         finally:
@@ -52,7 +52,7 @@ def once() -> Iterator[LocalProvider]:
 def own(tmp_path: Path) -> Iterator[LocalProvider]:
     """One that a test may break."""
     with keeper_options("user", server=SERVER, site=SITE) as options:
-        found = LocalProvider(Settings(data=tmp_path), options=options)
+        found = LocalProvider(Settings(data_dir=tmp_path), options=options)
         try:
             yield found
         finally:
@@ -86,7 +86,7 @@ class TestAvailability:
 
     def test_says_why_not(self, tmp_path: Path) -> None:
         with keeper_options("user", server=SERVER) as options:
-            broken = LocalProvider(Settings(data=tmp_path), options=replace(options, site=options.cache / "absent"))
+            broken = LocalProvider(Settings(data_dir=tmp_path), options=replace(options, site=options.cache / "absent"))
             found = broken.availability()
             broken.close()
         assert not found.ok
@@ -245,7 +245,7 @@ class TestLoss:
     def test_one_that_uses_too_much_memory_says_so(self, tmp_path: Path) -> None:
         with keeper_options("user", server=SERVER, site=SITE) as options:
             limits = Limits(memory=320 * MIB, home=64 * MIB, tmp=32 * MIB, run=8 * MIB, shm=32 * MIB)
-            provider = LocalProvider(Settings(data=tmp_path), options=options, limits=limits)
+            provider = LocalProvider(Settings(data_dir=tmp_path), options=options, limits=limits)
             opened = provider.open(SlotRef(0), SPEC)
             opened.desktop.launch(["python3", "-c", HOG])
             eventually(lambda: not opened.alive(), 30)

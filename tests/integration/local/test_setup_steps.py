@@ -32,7 +32,7 @@ def picture() -> bytes:
 @pytest.fixture(scope="module")
 def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
     registry.load()
-    provider = LocalProvider(Settings(data=tmp_path_factory.mktemp("steps")))
+    provider = LocalProvider(Settings(data_dir=tmp_path_factory.mktemp("steps")))
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")

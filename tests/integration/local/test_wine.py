@@ -51,7 +51,7 @@ def guest(client: KeeperClient) -> Iterator[Guest]:
 @pytest.fixture(scope="module")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider]:
     """Whole sessions."""
-    made = LocalProvider(Settings(data=tmp_path_factory.mktemp("wine")))
+    made = LocalProvider(Settings(data_dir=tmp_path_factory.mktemp("wine")))
     yield made
     made.close()
 

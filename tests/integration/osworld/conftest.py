@@ -11,7 +11,7 @@ from worker.providers.local import LocalProvider
 @pytest.fixture(scope="module")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider]:
     """Real local desktops with LibreOffice, if this machine can make them."""
-    made = LocalProvider(Settings(data=tmp_path_factory.mktemp("osworld")))
+    made = LocalProvider(Settings(data_dir=tmp_path_factory.mktemp("osworld")))
     offer = made.availability()
     if not offer.ok or "soffice" not in offer.programs:
         made.close()

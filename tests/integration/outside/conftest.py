@@ -63,7 +63,7 @@ def service(postgres_server: str, redis_url: str, tmp_path_factory: pytest.TempP
     folder: Path = tmp_path_factory.mktemp("outside")
     registry.load()
     events.configure(redis_url)
-    settings = Settings(data=folder, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, lease_seconds=10.0)
+    settings = Settings(data_dir=folder, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, lease_seconds=10.0)
     with databases.copied(postgres_server) as url, world(url) as made:
         made.benchmark(benchmark_of(note_task(), infeasible_task()), name="notes")
         worker = InProcessWorker(settings, made)

@@ -129,7 +129,7 @@ class Api:
 def api(world: World, redis_url: str, tmp_path: Path) -> Iterator[Api]:
     registry.load()
     events.configure(redis_url)
-    made = Api(Settings(data=tmp_path), world)
+    made = Api(Settings(data_dir=tmp_path), world)
     yield made
     made.stop()
     events.configure("")
@@ -138,7 +138,7 @@ def api(world: World, redis_url: str, tmp_path: Path) -> Iterator[Api]:
 @pytest.fixture
 def running(engine: Path, world: World, api: Api, tmp_path: Path) -> Iterator[World]:
     """A worker and the API on an installation of one task."""
-    settings = Settings(data=tmp_path, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, api_address=api.url)
+    settings = Settings(data_dir=tmp_path, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, api_address=api.url)
     world.benchmark(benchmark_of(note_task()), name="notes")
     worker = InProcessWorker(settings, world)
     yield world
@@ -233,7 +233,7 @@ class TestAvailability:
         registry.load()
         monkeypatch.setattr("worker.agents.containers.ENGINES", ())
         world.benchmark(benchmark_of(note_task()), name="notes")
-        worker = InProcessWorker(Settings(data=tmp_path, slots=1), world)
+        worker = InProcessWorker(Settings(data_dir=tmp_path, slots=1), world)
         try:
             with pytest.raises(Unavailable, match="is installed here"):
                 submit(world, "container", benchmark="notes")

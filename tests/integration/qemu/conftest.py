@@ -44,7 +44,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="package")
 def tiny(data: Path) -> Iterator[Tiny]:
-    provider = QemuProvider(Settings(data=data))
+    provider = QemuProvider(Settings(data_dir=data))
     provider.template(SPEC)
     yield Tiny(data, provider)
     provider.close()

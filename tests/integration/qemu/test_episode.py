@@ -61,7 +61,7 @@ def patient() -> Iterator[type[PatientAgent]]:
 @pytest.fixture
 def provider(tiny: Tiny) -> Iterator[QemuProvider]:
     """One of the worker's own, which closes it when it stops."""
-    made = QemuProvider(Settings(data=tiny.data))
+    made = QemuProvider(Settings(data_dir=tiny.data))
     yield made
     made.close()
 
@@ -72,7 +72,7 @@ def worker(
 ) -> Iterator[InProcessWorker]:
     """With one slot; it offers the agent, which was registered before."""
     assert not patient.go.is_set()
-    settings = Settings(data=tmp_path, slots=1, poll_seconds=0.2)
+    settings = Settings(data_dir=tmp_path, slots=1, poll_seconds=0.2)
     world.benchmark(benchmark_of(infeasible_task()))
     started = InProcessWorker(settings, world, provider)
     yield started

@@ -44,7 +44,7 @@ class TestMain:
             "--screen",
             f"{SCREEN.width}x{SCREEN.height}",
         ]
-        environment = {**os.environ, "DESKARENA_DATA": str(tmp_path)}
+        environment = {**os.environ, "DESKARENA_DATA_DIR": str(tmp_path)}
         done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True, timeout=300)
         told = json.loads(done.stdout)
         assert {name: told[name] for name in ("image", "screen", "provider")} == {
@@ -66,7 +66,7 @@ class TestPrepare:
         monkeypatch.setattr(_vm_factory, "BOOT_SECONDS", 15.0)
         out, picture, before = io.StringIO(), tmp_path / "cache" / "prepare-tiny.png", len(machines())
         with own_folder():
-            provider = QemuProvider(Settings(data=tmp_path))
+            provider = QemuProvider(Settings(data_dir=tmp_path))
             with pytest.raises(GuestLost) as raised:
                 prepare([provider], SPEC, partial(ProgressLines, out=out, picture=picture, every=1.0))
             tracker = provider.tracker(None)
@@ -91,7 +91,7 @@ class TestOpening:
         monkeypatch.setattr(desktop_progress, "_LOOK_SECONDS", 0.05)
         (tmp_path / "images").symlink_to(data / "images")
         book, watching = MemoryBook(), Watching(viewers=1)
-        provider = QemuProvider(Settings(data=tmp_path))
+        provider = QemuProvider(Settings(data_dir=tmp_path))
         with OpeningWatch(ATTEMPT, book, partial(provider.tracker, SlotRef(0)), watching):
             made = provider.open(SlotRef(0), SPEC)
         made.close()

@@ -95,7 +95,7 @@ class TestOpen:
         with disk.open("r+b") as file:
             file.seek(-1, os.SEEK_END)
             file.write(b"x")
-        provider = QemuProvider(Settings(data=tmp_path))
+        provider = QemuProvider(Settings(data_dir=tmp_path))
         with pytest.raises(ClusterLost, match=r"altered: .*disk\.qcow2"):
             provider.open(SlotRef(0), SPEC)
         provider.close()
@@ -202,7 +202,7 @@ def little(data: Path, tiny: Tiny, tmp_path: Path) -> Iterator[QemuProvider]:
         pytest.skip(f"needs the right to mount: {mounted.stderr.strip()}")
     for name in ("images", "templates"):
         (tmp_path / name).symlink_to(data / name)
-    provider = QemuProvider(Settings(data=tmp_path))
+    provider = QemuProvider(Settings(data_dir=tmp_path))
     yield provider
     provider.close()
     # Not lazily: whatever still has a file open there fails the test.
@@ -270,7 +270,7 @@ class TestPrepare:
 @pytest.fixture
 def poor(data: Path) -> Iterator[QemuProvider]:
     """A provider that may have one machine only."""
-    provider = QemuProvider(Settings(data=data, machine_memory_mib=400))
+    provider = QemuProvider(Settings(data_dir=data, qemu_memory_limit_mib=400))
     yield provider
     provider.close()
 
@@ -295,7 +295,7 @@ class TestBackPressure:
 class TestTemplate:
     def test_is_made_of_a_machine_only_that_this_installation_calls_well(self, data: Path, tmp_path: Path) -> None:
         (tmp_path / "images").symlink_to(data / "images")
-        provider = QemuProvider(Settings(data=tmp_path, health_disk_mib=2000))
+        provider = QemuProvider(Settings(data_dir=tmp_path, health_disk_mib=2000))
         with pytest.raises(GuestLost, match="disk"):
             provider.template(SPEC)
         provider.close()
@@ -305,7 +305,7 @@ class TestColdBoot:
     def test_where_no_template_can_be_made_a_machine_boots_and_says_why(self, data: Path, tmp_path: Path) -> None:
         (tmp_path / "images").symlink_to(data / "images")
         (tmp_path / "templates").write_text("in the way")
-        provider = QemuProvider(Settings(data=tmp_path))
+        provider = QemuProvider(Settings(data_dir=tmp_path))
         made = provider.open(SlotRef(0), SPEC)
         assert made.details["path"] == "cold boot"
         assert "no template can be made" in made.details["why_cold"]
@@ -316,7 +316,7 @@ class TestColdBoot:
 
 class TestSupervisor:
     def test_killed_takes_its_machines_along_and_the_next_attempt_has_another(self, data: Path, tiny: Tiny) -> None:
-        provider = QemuProvider(Settings(data=data))
+        provider = QemuProvider(Settings(data_dir=data))
         made = provider.open(SlotRef(0), SPEC)
         qemu = machine_of(made)
         supervisor = qemu.parent()
@@ -340,7 +340,7 @@ class TestKvmThatDoesNotBootTheImage:
     ) -> None:
         host = replace(this_host(), acceleration=replace(ACCELERATED, cpu="no-such-processor"))
         monkeypatch.setattr(qemu, "this_host", lambda _: host)
-        first, later = QemuProvider(Settings(data=data)), QemuProvider(Settings(data=data))
+        first, later = QemuProvider(Settings(data_dir=data)), QemuProvider(Settings(data_dir=data))
         try:
             template = first.template(SPEC)
             assert "no-such-processor" in template.why_emulated

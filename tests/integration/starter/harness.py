@@ -103,7 +103,7 @@ class Bench:
     """Desktops for episodes, one after the other."""
 
     def __init__(self, data: Path) -> None:
-        self.provider = LocalProvider(Settings(data=data))
+        self.provider = LocalProvider(Settings(data_dir=data))
 
     def close(self) -> None:
         """Removes every desktop."""

@@ -36,7 +36,7 @@ def scene(postgres_server: str) -> Iterator[Scene]:
 
 def client_of(made: World, folder: Path) -> TestClient:
     """A client of a service over this installation."""
-    return client_to(create_app(Settings(data=folder), made.factory, made.store))
+    return client_to(create_app(Settings(data_dir=folder), made.factory, made.store))
 
 
 def client_to(app: FastAPI) -> TestClient:
@@ -51,8 +51,8 @@ IDLE: list[FastAPI] = []
 @contextmanager
 def lent(made: World, folder: Path) -> Iterator[TestClient]:
     """A client of a service over this installation that had others before, of which it keeps nothing."""
-    app = IDLE.pop() if IDLE else create_app(Settings(data=folder))
-    drain, edge = app.state.edge.drain, Edge(Settings(data=folder), made.factory, made.store, app.version)
+    app = IDLE.pop() if IDLE else create_app(Settings(data_dir=folder))
+    drain, edge = app.state.edge.drain, Edge(Settings(data_dir=folder), made.factory, made.store, app.version)
     drain.begun = False
     edge.drain = drain
     app.state.edge = edge

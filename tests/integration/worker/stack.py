@@ -91,7 +91,7 @@ class Stack:
             "HOME": os.environ.get("HOME", "/"),
             "DATABASE_URL": self.postgres.url,
             "REDIS_URL": self.redis_url,
-            "DESKARENA_DATA": str(folder / "data"),
+            "DESKARENA_DATA_DIR": str(folder / "data"),
             "DESKARENA_SLOTS": str(slots),
             **settings,
         }

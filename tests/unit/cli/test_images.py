@@ -32,11 +32,11 @@ class TestEnvironment:
         assert environment(DATA, {"DESKARENA_ACCELERATOR": "kvm"}, None)["DESKARENA_ACCELERATOR"] == "kvm"
 
     def test_is_the_callers_with_our_code_and_the_data_folder(self) -> None:
-        outer = {"PATH": "/bin", "http_proxy": "http://p", "DESKARENA_DATA": "/other", "PYTHONPATH": "/x"}
+        outer = {"PATH": "/bin", "http_proxy": "http://p", "DESKARENA_DATA_DIR": "/other", "PYTHONPATH": "/x"}
         assert environment(DATA, outer, None) == {
             "PATH": "/bin",
             "http_proxy": "http://p",
-            "DESKARENA_DATA": "/data",
+            "DESKARENA_DATA_DIR": "/data",
             "PYTHONPATH": str(ROOT),
         }
 

@@ -113,7 +113,7 @@ class TestPods:
             (container, *_) = spec["containers"]
             given = {one["name"]: one.get("value") for one in container.get("env", [])}
             allowed = spec.get("terminationGracePeriodSeconds", 30)
-            if grace := given.get("DESKARENA_GRACE_SECONDS"):
+            if grace := given.get("DESKARENA_SHUTDOWN_GRACE_SECONDS"):
                 assert allowed > float(grace) + STOPPING + 10, found["metadata"]["name"]
             if found["metadata"]["name"] == "api":
                 before = int(container["lifecycle"]["preStop"]["exec"]["command"][1])

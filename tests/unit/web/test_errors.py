@@ -17,7 +17,9 @@ from backend.web.errors import as_ours, path_of, problem
 @pytest.fixture
 def client(tmp_path: Path) -> TestClient:
     """A service without a database."""
-    return TestClient(create_app(Settings(data=tmp_path)), base_url="http://127.0.0.1", raise_server_exceptions=False)
+    return TestClient(
+        create_app(Settings(data_dir=tmp_path)), base_url="http://127.0.0.1", raise_server_exceptions=False
+    )
 
 
 class TestPathOf:

@@ -31,7 +31,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
     def build(**more: Any) -> TestClient:
         app = next((app for settings, app in apps if settings == more), None)
         if app is None:
-            app = create_app(Settings(data=folder, **more))
+            app = create_app(Settings(data_dir=folder, **more))
             apps.append((more, app))
         return TestClient(app, base_url=OWN, raise_server_exceptions=False, follow_redirects=False)
 

@@ -61,7 +61,7 @@ def _check(options: Options, args: argparse.Namespace) -> int:
     if image.os != "linux":
         raise Invalid(f"{image.name} is no Linux image", path="name")
     apps = applications(sources_of(CHECKOUT).linux, "full" if image.variant == "full" else "minimal")
-    provider, faults = QemuProvider(get_settings().model_copy(update={"data": data})), 0
+    provider, faults = QemuProvider(get_settings().model_copy(update={"data_dir": data})), 0
     try:
         _say(f"starting a machine of {image.name}, {image.version}")
         picture = data / "cache" / f"check-{image.name}.png"
@@ -76,7 +76,7 @@ def _check(options: Options, args: argparse.Namespace) -> int:
 
 
 def _data(args: argparse.Namespace) -> Path:
-    folder: Path = args.data or get_settings().data
+    folder: Path = args.data or get_settings().data_dir
     return folder.absolute()
 
 
@@ -87,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--variant", choices=("minimal", "full"), default="minimal", help="applications (default: minimal)")
     add("--name", default="", help="of the image (default: linux- and the variant)")
-    add("--data", type=Path, help="data folder (default: DESKARENA_DATA)")
+    add("--data", type=Path, help="data folder (default: DESKARENA_DATA_DIR)")
     add("--replace", action="store_true", help="exchange an image of the same name")
     add("--check", action="store_true", help="build nothing: start every application of the image that is there")
     add("--suite", default="bookworm", help="Debian's release (default: bookworm)")

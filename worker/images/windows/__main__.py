@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--iso", type=Path, required=True, help="install medium of Windows 11 or Windows Server, from Microsoft")
     add("--virtio", type=Path, required=True, help="virtio-win.iso, with the drivers")
     add("--name", default="windows", help="of the image (default: windows)")
-    add("--data", type=Path, help="data folder (default: DESKARENA_DATA)")
+    add("--data", type=Path, help="data folder (default: DESKARENA_DATA_DIR)")
     add("--edition", help="name or id of the edition, if the medium has several")
     add("--product-key", help="that the medium wants; evaluations want none")
     add("--sets", help="benchmarks whose programs are installed, by comma (default: waa)")
@@ -97,7 +97,7 @@ def _request(args: argparse.Namespace) -> Request:
         iso=_file(args.iso, "--iso"),
         virtio=_file(args.virtio, "--virtio"),
         options=options,
-        data=(args.data or get_settings().data).expanduser().absolute(),
+        data=(args.data or get_settings().data_dir).expanduser().absolute(),
         brought=args.installers,
         lists=tuple(args.programs),
         without=_words(args.without),

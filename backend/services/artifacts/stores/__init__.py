@@ -9,7 +9,7 @@ from backend.services.artifacts.stores.folder import FolderStore
 
 def folder_of(settings: Settings) -> FolderStore:
     """The folder, whether or not it is the one that is used."""
-    return FolderStore(settings.data / "artifacts")
+    return FolderStore(settings.data_dir / "artifacts")
 
 
 def open_store(settings: Settings) -> ArtifactStore:

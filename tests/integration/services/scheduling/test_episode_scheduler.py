@@ -68,7 +68,7 @@ def _blocked(session: Session) -> bool:
 
 @contextmanager
 def reserved(monkeypatch: pytest.MonkeyPatch, number: str) -> Iterator[None]:
-    monkeypatch.setenv("DESKARENA_RESERVED", number)
+    monkeypatch.setenv("DESKARENA_RESERVED_SLOTS", number)
     get_settings.cache_clear()
     yield
     get_settings.cache_clear()

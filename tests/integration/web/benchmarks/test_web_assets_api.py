@@ -41,7 +41,7 @@ def client(installation: World, urls: dict[str, str], tmp_path: Path) -> TestCli
     one = downloading("one", urls["a.xlsx"], urls["b.txt"])
     two = downloading("two", *urls.values(), domain="more")
     installation.benchmark(make_benchmark(one, two, downloading("three")), name="mine")
-    settings = Settings(data=tmp_path, web_private_hosts=("127.0.0.1",))
+    settings = Settings(data_dir=tmp_path, web_private_hosts=("127.0.0.1",))
     return TestClient(create_app(settings, installation.factory, installation.store), base_url=OWN)
 
 
@@ -127,7 +127,7 @@ class TestFetch:
         self, installation: World, urls: dict[str, str], client: TestClient, site: Origin, tmp_path: Path
     ) -> None:
         guarded = TestClient(
-            create_app(Settings(data=tmp_path), installation.factory, installation.store), base_url=OWN
+            create_app(Settings(data_dir=tmp_path), installation.factory, installation.store), base_url=OWN
         )
         row = fetch(guarded, urls["a.xlsx"])[1]
         assert row["state"] == "dead"

@@ -281,7 +281,7 @@ class TestRights:
     )
 
     def test_nobody_without_the_token(self, installation: World, tmp_path: Path) -> None:
-        settings = Settings(data=tmp_path, token=SecretStr("right"), metrics_token=SecretStr("scraper"))
+        settings = Settings(data_dir=tmp_path, token=SecretStr("right"), metrics_token=SecretStr("scraper"))
         client = TestClient(create_app(settings, installation.factory, installation.store), base_url=OWN)
         for token in ("", "wrong", "scraper"):
             headers = {"Authorization": f"Bearer {token}"} if token else {}

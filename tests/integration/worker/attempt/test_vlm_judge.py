@@ -85,7 +85,7 @@ class Installation:
 
     def rescorer(self) -> Rescorer:
         """What scores again, with the same models."""
-        models = ModelRoom.of(Settings(data=self.tape.parent)).models
+        models = ModelRoom.of(Settings(data_dir=self.tape.parent)).models
         return Rescorer(Database(self.world.factory), self.world.store, InProcessJudge(), models, every=0.1)
 
     def make_due(self) -> None:

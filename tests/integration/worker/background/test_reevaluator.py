@@ -86,7 +86,7 @@ def judge() -> InProcessJudge:
 @pytest.fixture
 def rescorer(world: World, judge: InProcessJudge, tmp_path: Path) -> Rescorer:
     return Rescorer(
-        Database(world.factory), world.store, judge, ModelRoom.of(Settings(data=tmp_path)).models, every=0.1
+        Database(world.factory), world.store, judge, ModelRoom.of(Settings(data_dir=tmp_path)).models, every=0.1
     )
 
 
@@ -129,7 +129,7 @@ class TestOne:
 
         registry.load()
         judge = Fence()
-        models = ModelRoom.of(Settings(data=tmp_path)).models
+        models = ModelRoom.of(Settings(data_dir=tmp_path)).models
         rescorer = Rescorer(Database(world.factory), world.store, judge, models, every=0.1)
         ask_by_function(world)
         assert not rescorer.one()

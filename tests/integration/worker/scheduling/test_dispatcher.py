@@ -148,7 +148,9 @@ class TestStopped:
     def test_one_with_a_grace_finishes_its_attempt_and_begins_no_other(self, world: World, tmp_path: Path) -> None:
         world.benchmark(benchmark_of())
         alive = tmp_path / "alive"
-        settings = Settings(data=tmp_path, slots=1, poll_seconds=0.2, grace_seconds=60.0, alive_file=alive)
+        settings = Settings(
+            data_dir=tmp_path, slots=1, poll_seconds=0.2, shutdown_grace_seconds=60.0, liveness_file=alive
+        )
         worker = InProcessWorker(settings, world)
         run = submit(world, "patient", repeats=2)
         worker.dispatcher.wake()

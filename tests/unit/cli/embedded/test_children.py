@@ -17,7 +17,7 @@ OUTER = {
     "AWS_SECRET_ACCESS_KEY": "not yours",
     "DESKARENA_TOKEN": "token",
     "DESKARENA_LEASE_SECONDS": "5",
-    "DESKARENA_DATA": "/elsewhere",
+    "DESKARENA_DATA_DIR": "/elsewhere",
     "PYTHONSTARTUP": "/tmp/evil.py",
 }
 ENV = children.environment(SETTINGS, OUTER)
@@ -33,7 +33,7 @@ class TestEnvironment:
             "PYTHONUNBUFFERED": "1",
             "DATABASE_URL": "postgresql+psycopg://u:secret-d@/d",
             "REDIS_URL": "redis://:secret-r@127.0.0.1:1/0",
-            "DESKARENA_DATA": "/data",
+            "DESKARENA_DATA_DIR": "/data",
             "DESKARENA_HOST": "127.0.0.1",
             "DESKARENA_PORT": "8001",
             "DESKARENA_API_ADDRESS": "http://127.0.0.1:8001",

@@ -52,13 +52,13 @@ class Clustered(FakeProvider):
 class TestSlotCounter:
     def test_counts_once_as_long_as_there_is_room(self, tmp_path: Path) -> None:
         rooms = [Room(2**20, 4, 2**40), Room(2**36, 4, 2**40), Room(2**36, 1, 2**40)]
-        counter = SlotCounter(Settings(data=tmp_path), lambda _: rooms.pop(0))
+        counter = SlotCounter(Settings(data_dir=tmp_path), lambda _: rooms.pop(0))
         assert [counter("local", Need()).number for _ in range(3)] == [0, 4, 4]
 
 
 class TestDescribe:
     def test_offers_providers_agents_and_spaces(self, tmp_path: Path) -> None:
-        info = describe(Settings(data=tmp_path, slots=3), {"fake": FakeProvider()}, InProcessJudge())
+        info = describe(Settings(data_dir=tmp_path, slots=3), {"fake": FakeProvider()}, InProcessJudge())
         can = info.capabilities
         assert info.slots == {"fake": 3}
         fake = can["providers"]["fake"]
@@ -70,37 +70,37 @@ class TestDescribe:
         assert {"screenshot", "a11y_tree", "screenshot_a11y"} <= set(can["observations"])
 
     def test_a_provider_that_cannot_work_says_why_and_has_no_slots(self, tmp_path: Path) -> None:
-        info = describe(Settings(data=tmp_path), {"fake": Refusing()}, InProcessJudge())
+        info = describe(Settings(data_dir=tmp_path), {"fake": Refusing()}, InProcessJudge())
         assert info.slots == {}
         assert info.capabilities["providers"]["fake"]["reason"] == "Xvfb is missing"
 
     def test_slots_are_counted_where_nobody_sets_them(self, tmp_path: Path) -> None:
-        settings = Settings(data=tmp_path)
+        settings = Settings(data_dir=tmp_path)
         counter = SlotCounter(settings, lambda _: Room(memory=64 * 2**30, cores=5, disk=2**40))
         info = describe(settings, {"fake": FakeProvider()}, InProcessJudge(), counter)
         assert info.slots == {"fake": 5}
         assert info.capabilities["providers"]["fake"]["slots"]["reason"].startswith("counted, by cores: ")
 
     def test_a_provider_without_room_for_one_desktop_does_not_work(self, tmp_path: Path) -> None:
-        settings = Settings(data=tmp_path)
+        settings = Settings(data_dir=tmp_path)
         counter = SlotCounter(settings, lambda _: Room(memory=2**20, cores=5, disk=2**40))
         fake = describe(settings, {"fake": FakeProvider()}, InProcessJudge(), counter).capabilities["providers"]["fake"]
         assert (fake["ok"], fake["slots"]["number"]) == (False, 0)
         assert fake["reason"].startswith("no slot for it: ")
 
     def test_images_say_which_systems_there_are(self, tmp_path: Path) -> None:
-        info = describe(Settings(data=tmp_path), {"fake": Imaged()}, InProcessJudge())
+        info = describe(Settings(data_dir=tmp_path), {"fake": Imaged()}, InProcessJudge())
         fake = info.capabilities["providers"]["fake"]
         assert fake["os"] == ["linux", "windows"]
         assert [image["name"] for image in fake["images"]] == ["debian", "eleven"]
 
     def test_says_how_evaluators_are_fenced_in(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.evaluation.evaluator.most_memory", lambda: 6 * 2**30)
-        info = describe(Settings(data=tmp_path), {}, InProcessJudge())
+        info = describe(Settings(data_dir=tmp_path), {}, InProcessJudge())
         assert info.capabilities["evaluators"] == {"sandbox": "limits", "at_once": 1}
 
     def test_evaluations_leave_room_for_the_desktops_of_this_machine(self, tmp_path: Path) -> None:
-        settings, judge = Settings(data=tmp_path), Judge(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
+        settings, judge = Settings(data_dir=tmp_path), Judge(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
         assert judge.turns.number == 6
         counter = SlotCounter(settings, lambda _: Room(memory=64 * 2**30, cores=11, disk=2**40))
         info = describe(settings, {"fake": FakeProvider()}, judge, counter)
@@ -108,13 +108,13 @@ class TestDescribe:
         assert info.capabilities["evaluators"]["at_once"] == 3
 
     def test_the_slots_of_a_cluster_are_not_this_worker_s(self, tmp_path: Path) -> None:
-        info = describe(Settings(data=tmp_path), {"away": Clustered()}, InProcessJudge())
+        info = describe(Settings(data_dir=tmp_path), {"away": Clustered()}, InProcessJudge())
         told = info.capabilities["providers"]["away"]
         assert told["slots"] == {"number": 20, "reason": "the slots are those of the cluster north"}
 
     def test_those_of_a_cluster_take_none(self, tmp_path: Path) -> None:
         judge = Judge(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
-        info = describe(Settings(data=tmp_path), {"fake": Clustered()}, judge)
+        info = describe(Settings(data_dir=tmp_path), {"fake": Clustered()}, judge)
         assert info.slots == {"fake": 20}
         assert info.capabilities["evaluators"]["at_once"] == 6
 
@@ -123,5 +123,5 @@ class TestDescribe:
             raise EvaluatorFailed("no evaluator can be started")
 
         monkeypatch.setattr(Judge, "sandbox", property(nowhere))
-        info = describe(Settings(data=tmp_path), {}, Judge())
+        info = describe(Settings(data_dir=tmp_path), {}, Judge())
         assert info.capabilities["evaluators"]["reason"] == "no evaluator can be started"

@@ -113,7 +113,7 @@ class TestExamine:
         monkeypatch.setattr(examine, "_wine", late)
         monkeypatch.setattr(examine, "_containers", lambda: Finding(OK, ""))
         monkeypatch.setattr(examine, "_evaluators", lambda: Finding(OK, ""))
-        found = examine.examine(Settings(data=tmp_path), {}, 2.0)
+        found = examine.examine(Settings(data_dir=tmp_path), {}, 2.0)
         assert (found["wine"].state, "within 2 s" in found["wine"].detail) == (BROKEN, True)
         assert found["local desktop"].state == OK
 
@@ -200,27 +200,27 @@ class TestModels:
     def test_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
             monkeypatch.delenv(name, raising=False)
-        assert examine._models(Settings(data=tmp_path)).state == MISSING
+        assert examine._models(Settings(data_dir=tmp_path)).state == MISSING
 
     def test_one_that_nobody_serves(self, tmp_path: Path) -> None:
         address = 'base_url = "http://127.0.0.1:1/v1"'
         (tmp_path / "models.toml").write_text(f'[endpoints.mine]\napi = "openai_chat"\n{address}\n')
-        found = examine._models(Settings(data=tmp_path))
+        found = examine._models(Settings(data_dir=tmp_path))
         assert (found.state, "mine: http://127.0.0.1:1/v1 does not answer" in found.detail) == (BROKEN, True)
 
     def test_a_cassette(self, tmp_path: Path) -> None:
         (tmp_path / "tape.jsonl").touch()
         tape = f'[endpoints.tape]\napi = "recorded"\ncassette = "{tmp_path}/tape.jsonl"\n'
         (tmp_path / "models.toml").write_text(tape)
-        assert examine._models(Settings(data=tmp_path)) == Finding(OK, "tape answered")
+        assert examine._models(Settings(data_dir=tmp_path)) == Finding(OK, "tape answered")
         (tmp_path / "tape.jsonl").write_text("no JSON")
-        assert examine._models(Settings(data=tmp_path)).state == BROKEN
+        assert examine._models(Settings(data_dir=tmp_path)).state == BROKEN
 
     def test_one_whose_api_has_no_such_question(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delattr(OpenAIChat, "listing")
         address = 'base_url = "http://127.0.0.1:1/v1"'
         (tmp_path / "models.toml").write_text(f'[endpoints.mine]\napi = "openai_chat"\n{address}\n')
-        assert examine._models(Settings(data=tmp_path)) == Finding(UNTRIED, "mine not asked")
+        assert examine._models(Settings(data_dir=tmp_path)) == Finding(UNTRIED, "mine not asked")
 
 
 class TestDetectors:

@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "models.toml").write_text(
         f'[endpoints.played]\napi = "recorded"\ncassette = "{tmp_path / "replies.jsonl"}"\n'
     )
-    monkeypatch.setenv("DESKARENA_DATA", str(tmp_path))
+    monkeypatch.setenv("DESKARENA_DATA_DIR", str(tmp_path))
     return made
 
 

@@ -30,7 +30,7 @@ def server() -> Iterator[ModelServer]:
 def room(folder: Path, text: str = "", **environ: str) -> ModelRoom:
     if text:
         (folder / "models.toml").write_text(text)
-    return ModelRoom.of(Settings(data=folder), environ)
+    return ModelRoom.of(Settings(data_dir=folder), environ)
 
 
 MADE: list[AttemptModels] = []

@@ -64,7 +64,7 @@ def floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Floor]:
 @pytest.fixture
 def provider(tmp_path: Path, floor: Floor) -> Iterator[QemuProvider]:
     write_small_image(tmp_path / "images")
-    made = QemuProvider(Settings(data=tmp_path, machine_memory_mib=ONE))
+    made = QemuProvider(Settings(data_dir=tmp_path, qemu_memory_limit_mib=ONE))
     yield made
     floor.gate.set()
     made.close()

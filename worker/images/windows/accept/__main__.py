@@ -26,7 +26,7 @@ WELL, NOT_WELL = 0, 1
 def main(arguments: list[str] | None = None) -> int:
     """Returns 0 if all of it is well, else 1; the report says what was not."""
     args, for_build = _parser().parse_known_args(arguments)
-    data = (args.data or get_settings().data).expanduser().absolute()
+    data = (args.data or get_settings().data_dir).expanduser().absolute()
     data.mkdir(parents=True, exist_ok=True)
     report = Report(data / f"acceptance-{datetime.now(UTC):%Y%m%d-%H%M%S}.json", _say)
     report.section("host", lambda: _host(anyway=args.without_kvm))
@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="All other options are those of the build: python -m worker.images.windows --help",
     )
     parser.add_argument("--name", default="windows", help="of the image; one that is there already is not built again")
-    parser.add_argument("--data", type=Path, help="data folder (default: DESKARENA_DATA)")
+    parser.add_argument("--data", type=Path, help="data folder (default: DESKARENA_DATA_DIR)")
     parser.add_argument("--waa", type=Path, help="WindowsAgentArena as published; without it no tasks are run")
     parser.add_argument("--resets", type=int, default=RESETS, help=f"how many (default: {RESETS})")
     parser.add_argument("--without-kvm", action="store_true", help="go on without KVM, many times slower")
@@ -75,7 +75,7 @@ def _tried(report: Report, args: argparse.Namespace, data: Path) -> None:
 
     image = read_image(data / "images" / args.name)
     spec = DesktopSpec(screen=image.screens[0], image=image.name)
-    provider = QemuProvider(Settings(data=data))
+    provider = QemuProvider(Settings(data_dir=data))
     try:
         if report.section("first start", lambda: first_start(provider, spec)):
             report.section("template", lambda: _frozen(provider.template(spec)))

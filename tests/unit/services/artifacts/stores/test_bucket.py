@@ -198,7 +198,7 @@ class TestTold:
 
 class TestOpenStore:
     def test_is_the_folder_where_no_bucket_is_named(self, tmp_path: Path) -> None:
-        store = open_store(Settings(data=tmp_path))
+        store = open_store(Settings(data_dir=tmp_path))
         assert isinstance(store, FolderStore)
         assert store.root == tmp_path / "artifacts"
 
