@@ -1,5 +1,6 @@
 """The `deskarena` command: `deskarena --help` lists what it can do; docs/cli.md explains it."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -17,6 +18,7 @@ from backend.cli.commands import (
     judge,
     licence,
     omnibench,
+    plugin,
     project,
     run,
     study,
@@ -27,6 +29,7 @@ from backend.cli.commands import (
 from backend.cli.embedded.interrupt import StopRequested
 from backend.cli.errors import CliError, ExitCode
 from backend.cli.output import progress
+from backend.environment import RenamedVariable, check_renamed
 
 app = typer.Typer(
     name="deskarena",
@@ -45,6 +48,7 @@ app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(run.app, name="run")
 app.add_typer(study.app, name="study")
 app.add_typer(task.app, name="task")
+app.add_typer(plugin.app, name="plugin")
 app.add_typer(episode.app, name="episode")
 app.add_typer(export.app, name="export")
 app.add_typer(worker.app, name="worker")
@@ -63,10 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: Words after `deskarena`; None = those of this process.
     """
     try:
+        check_renamed(os.environ)
         app(args=list(arguments) if arguments is not None else None, prog_name="deskarena")
     except CliError as error:
         progress(f"deskarena: {error}")
         sys.exit(error.exit_code)
+    except RenamedVariable as error:
+        progress(f"deskarena: {error}")
+        sys.exit(ExitCode.USAGE)
     except StopRequested:
         sys.exit(ExitCode.INTERRUPTED)
 

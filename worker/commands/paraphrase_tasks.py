@@ -1,6 +1,6 @@
 """`python -m worker.commands.paraphrase_tasks FOLDER --endpoint E --model M`: a model rewords composed tasks.
 
-`deskarena omnibench retell` starts it. Every text is read back by the model and kept only if it says what the graph
+`deskarena omnibench paraphrase` starts it. Every text is read back by the model and kept only if it says what the graph
 says; a task of which none does keeps the template's. The file is replaced when all are told, or not at all.
 """
 
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", required=True)
     options = parser.parse_args(arguments)
     load("worker.models")
-    models = AttemptModels(ModelRoom.of(Settings()), Hold(Ticket(uuid4(), "retell"), float("inf")))
+    models = AttemptModels(ModelRoom.of(Settings()), Hold(Ticket(uuid4(), "paraphrase"), float("inf")))
     try:
         root = options.folder.resolve()
         pool = read_pool(root, [])

@@ -79,14 +79,14 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
     print_object(facts, output, print_facts)
 
 
-@app.command("cross")
-def cross(
+@app.command("cross-verify")
+def cross_verify(
     pool: Annotated[Path, typer.Argument(metavar="POOL", help="Folder with subtasks.json.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to make; it must not be there.")],
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to create; it must not exist.")],
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same trials.")] = 0,
     output: OutputForm = Output.TABLE,
 ) -> None:
-    """Write the trials that cross-verify a pool: each evaluation against its own solution and three others."""
+    """Write trials that run each evaluation of a pool on its own solution and three others."""
     from backend.domain.benchmarks import read_pool
     from backend.domain.errors import Invalid
     from backend.domain.omnibench.crosscheck import trials
@@ -119,15 +119,15 @@ def verdict(
         raise typer.Exit(ExitCode.THRESHOLD_MISSED)
 
 
-@app.command("retell")
-def retell(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that `compose` wrote.")],
-    model: Annotated[str, typer.Option("--model", help="As the endpoint's API names it.")],
-    endpoint: Annotated[str, typer.Option("--endpoint", help="A model endpoint of this machine (docs/models.md).")],
+@app.command("paraphrase")
+def paraphrase(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by `compose`.")],
+    model: Annotated[str, typer.Option("--model", help="Model name at the endpoint.")],
+    endpoint: Annotated[str, typer.Option("--endpoint", help="Model endpoint of this machine (docs/models.md).")],
     data: Data = None,
     output: OutputForm = Output.TABLE,
 ) -> None:
-    """Let a model tell composed tasks in its own words; a text counts only if it says what the graph says."""
+    """Have a model paraphrase composed tasks. A text is kept only if it matches the task graph."""
     chosen = (data or default_data()).expanduser().absolute()
     command = [
         sys.executable,
@@ -140,10 +140,10 @@ def retell(
         model,
     ]
     done = subprocess.run(
-        command, check=False, capture_output=True, text=True, env={**os.environ, "DESKARENA_DATA": str(chosen)}
+        command, check=False, capture_output=True, text=True, env={**os.environ, "DESKARENA_DATA_DIR": str(chosen)}
     )
     if done.returncode != 0:
-        raise CliError(done.stderr.strip()[-2000:] or "the model could not be asked")
+        raise CliError(done.stderr.strip()[-2000:] or "The model could not be reached.")
     print_object(json.loads(done.stdout.splitlines()[-1]), output, print_facts)
 
 

@@ -207,21 +207,21 @@ def resume(run: RunId, output: OutputForm = Output.TABLE, server: Server = None)
 
 
 @app.command()
-def retune(
+def update(
     run: RunId,
     priority: Priority = None,
     concurrency: Annotated[
-        int | None, typer.Option("--concurrency", min=0, help="Episodes at once at most; 0 = no limit of its own.")
+        int | None, typer.Option("--concurrency", min=0, help="Maximum concurrent episodes; 0 removes the limit.")
     ] = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Change how a run shares in the slots while it goes on; nothing of what it measures."""
+    """Change priority or concurrency of a running run. Results are unaffected."""
     changes: dict[str, Any] = {} if priority is None else {"priority": priority}
     if concurrency is not None:
         changes["concurrency"] = concurrency or None
     if not changes:
-        raise UsageError("say what to change: --priority, --concurrency")
+        raise UsageError("Nothing to change. Give --priority, --concurrency or both.")
     with Api(server) as api:
         print_object(api.patch(f"/runs/{run}", changes), output, show_run)
 

@@ -13,15 +13,15 @@ from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode, UsageError
 from backend.cli.options import Limit, OutputForm, Server, Timeout, Wait
 from backend.cli.output import Output, print_object, print_rows, progress
-from backend.cli.tables.drafts import DRAFTS, FORMS, REQUESTS, show_draft, show_review, tried_words
+from backend.cli.tables.drafts import DRAFTS, REQUESTS, show_draft, show_review, tried_words
 
 app = typer.Typer(help="Write, record, try, review and publish tasks of your own.", no_args_is_help=True)
 LOOK_AGAIN_SECONDS = 1.0
 DEFAULT_LIMIT = 50
 
 DraftId = Annotated[str, typer.Argument(metavar="DRAFT", help="The draft's id.")]
-By = Annotated[str, typer.Option("--by", envvar="DESKARENA_PERSON", help="Your name; `local` if none is given.")]
-Benchmark = Annotated[str, typer.Option("--benchmark", help="What the task becomes part of.")]
+By = Annotated[str, typer.Option("--by", envvar="DESKARENA_PERSON", help="Your name (default: `local`).")]
+Benchmark = Annotated[str, typer.Option("--benchmark", help="Benchmark to add the task to.")]
 Content = Annotated[Path, typer.Argument(metavar="FILE", help="The draft's content as JSON; - is stdin.")]
 Words = Annotated[str, typer.Option("--words", help="What the author should know.")]
 Version = Annotated[
@@ -52,14 +52,6 @@ class Recorded(StrEnum):
 
     SETUP = "setup"
     ORACLE = "oracle"
-
-
-class Kind(StrEnum):
-    """What a task names."""
-
-    SETUP = "setup"
-    GETTER = "getter"
-    METRIC = "metric"
 
 
 @app.command()
@@ -210,14 +202,14 @@ def publish(
 
 
 @app.command()
-def file(
+def attach(
     draft: DraftId,
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="The file.")],
-    name: Annotated[str | None, typer.Option("--name", help="As steps write it after `asset:`.")] = None,
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="File to attach.")],
+    name: Annotated[str | None, typer.Option("--name", help="Name in `asset:NAME` (default: the file's name).")] = None,
     by: By = "",
     server: Server = None,
 ) -> None:
-    """Add a file that a draft's steps and getters name as asset:NAME."""
+    """Attach a file to a draft; its steps and getters refer to it as asset:NAME."""
     if not path.is_file():
         raise UsageError(f"{path} is no file")
     with Api(server) as api:
@@ -239,59 +231,50 @@ def record(
         print_object(recording, output, lambda row: print(f"{api.server}/episodes/{row['episode']}"))
 
 
-@app.command()
-def use(
+@app.command("apply-recording")
+def apply_recording(
     draft: DraftId,
-    recording: Annotated[str | None, typer.Argument(metavar="[RECORDING]", help="Default: the newest.")] = None,
+    recording: Annotated[
+        str | None, typer.Argument(metavar="[RECORDING]", help="Recording to apply (default: the newest).")
+    ] = None,
     by: By = "",
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Make a recording the draft's solution, or one more step of its set-up."""
+    """Use a recording as the draft's solution, or append it to its set-up."""
     with Api(server) as api:
         known = [row["id"] for row in api.get(f"/drafts/{draft}")["recordings"]]
         if recording is None and not known:
-            raise UsageError("the draft has no recording: `deskarena task record` begins one")
+            raise UsageError("The draft has no recording. Start one with `deskarena task record`.")
         chosen = recording or known[0]
         print_object(api.post(f"/drafts/{draft}/recordings/{chosen}/use", {"by": by}), output, show_draft)
 
 
 @app.command()
-def ask(  # noqa: PLR0913, PLR0917  a command has as many options as it has
-    persona: Annotated[str, typer.Argument(metavar="PERSONA", help="For whom the tasks are, in a sentence.")],
-    endpoint: Annotated[str, typer.Option("--endpoint", help="Where the model is asked; see docs/models.md.")],
-    model: Annotated[str, typer.Option("--model", help="The model, as its API names it.")],
-    count: Annotated[int, typer.Option("--count", min=1, max=20, help="Drafts at most.")] = 3,
+def generate(  # noqa: PLR0913, PLR0917  a command has as many options as it has
+    persona: Annotated[
+        str, typer.Argument(metavar="PERSONA", help="The user whom the tasks are for, in one sentence.")
+    ],
+    endpoint: Annotated[str, typer.Option("--endpoint", help="Model endpoint (docs/models.md).")],
+    model: Annotated[str, typer.Option("--model", help="Model name at the endpoint.")],
+    count: Annotated[int, typer.Option("--count", min=1, max=20, help="Maximum number of drafts.")] = 3,
     benchmark: Benchmark = "own",
     by: By = "",
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Ask a model for drafts; people have to approve each of them. `task asked` says what became of it."""
+    """Have a model write drafts, which people must approve. `task requests` shows the progress."""
     body = {"persona": persona, "count": count, "endpoint": endpoint, "model": model, "benchmark": benchmark, "by": by}
     with Api(server) as api:
         print_object(api.post("/draft-requests", body), output, lambda row: print(row["id"]))
 
 
-@app.command()
-def asked(output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """List what models were asked for, newest first."""
+@app.command("requests")
+def list_requests(output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """List requests for generated drafts, newest first."""
     with Api(server) as api:
-        print_rows(api.get("/draft-requests")["items"], output, REQUESTS, empty="no model was asked for drafts")
-
-
-@app.command()
-def forms(
-    kind: Annotated[Kind, typer.Argument(help="What a task names.")],
-    name: Annotated[str | None, typer.Option("--name", help="Only this one.")] = None,
-    dialect: Annotated[str, typer.Option("--dialect", help="Whose semantics the names have.")] = "starter",
-    output: OutputForm = Output.TABLE,
-    server: Server = None,
-) -> None:
-    """List set-up steps, getters or metrics with their parameters."""
-    with Api(server) as api:
-        rows = api.get(f"/task-forms/{kind.value}", name=name, dialect=dialect)["items"]
-    print_rows(rows, output, FORMS)
+        rows = api.get("/draft-requests")["items"]
+    print_rows(rows, output, REQUESTS, empty="No requests. `deskarena task generate` creates one.")
 
 
 def read(path: Path) -> Any:

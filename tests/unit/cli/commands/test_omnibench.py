@@ -70,7 +70,7 @@ class TestCross:
         folder, out = tmp_path / "pool", tmp_path / "out"
         folder.mkdir()
         (folder / "subtasks.json").write_text(json.dumps(rows))
-        result = CliRunner().invoke(app, ["omnibench", "cross", str(folder), "--out", str(out), "-o", "json"])
+        result = CliRunner().invoke(app, ["omnibench", "cross-verify", str(folder), "--out", str(out), "-o", "json"])
         assert json.loads(result.stdout)["trials"] == 16
         assert len(read("omnibench", out).tasks) == 16
 
