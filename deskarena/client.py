@@ -50,7 +50,7 @@ class Client:
 
     def get(self, path: str, **params: Any) -> Any:
         """GET as JSON; parameters that are None are left out."""
-        return _json(self._send("GET", BASE + path, params=_given(params)))
+        return _json(self._send("GET", BASE + path, params=_without_none(params)))
 
     def post(self, path: str, body: Mapping[str, Any] | None = None, *, repeat: bool = False) -> Any:
         """POST JSON; `repeat`: asking twice does no harm, so it is asked again while the service is away."""
@@ -89,7 +89,7 @@ class Client:
             time.sleep(PAUSE)
 
 
-def _given(params: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value is not None}
 
 

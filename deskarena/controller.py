@@ -19,22 +19,22 @@ class Controller:
 
     def get_screenshot(self) -> bytes:
         """The newest screenshot as PNG."""
-        observation = self._env._look()  # noqa: SLF001 - two halves of one thing.
+        observation = self._env._poll()  # noqa: SLF001 - two halves of one thing.
         return as_png(observation.picture, observation.media_type)
 
     def get_accessibility_tree(self) -> str | None:
         """The newest accessibility tree as XML, if the environment asks for it."""
-        tree = self._env._look().told.get("accessibility_tree")  # noqa: SLF001
+        tree = self._env._poll().told.get("accessibility_tree")  # noqa: SLF001
         return None if tree is None else str(tree)
 
     def get_terminal_output(self) -> str | None:
         """The newest text of the terminal, if the environment asks for it."""
-        text = self._env._look().told.get("terminal")  # noqa: SLF001
+        text = self._env._poll().told.get("terminal")  # noqa: SLF001
         return None if text is None else str(text)
 
     def get_vm_platform(self) -> str:
         """`Linux` or `Windows`."""
-        return str(self._env._look().told["platform"])  # noqa: SLF001
+        return str(self._env._poll().told["platform"])  # noqa: SLF001
 
     def get_vm_screen_size(self) -> dict[str, int]:
         """Pixels."""

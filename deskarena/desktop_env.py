@@ -13,7 +13,7 @@ from typing import Any, Self
 from deskarena.answers import answer, ending
 from deskarena.client import Client
 from deskarena.controller import Controller
-from deskarena.episode import Episode, OpenRun, Seen
+from deskarena.episode import Episode, Observation, OpenRun
 from deskarena.errors import AttemptLost
 from deskarena.pictures import as_png
 from deskarena.tasks import find_task
@@ -123,7 +123,7 @@ class DesktopEnv:
         self.controller = Controller(self)
         self._traj_no, self._step_no = -1, 0
         self._episode: Episode | None = None
-        self._seen: Seen | None = None
+        self._seen: Observation | None = None
         self._over = True
         budget = {"max_steps": max_steps, "max_seconds": max_seconds, "max_invalid": 100}
         self._run = OpenRun(
@@ -258,7 +258,7 @@ class DesktopEnv:
 
     def _get_obs(self) -> dict[str, Any]:
         """The newest observation by OSWorld's keys."""
-        observation = self._look()
+        observation = self._poll()
         return {
             "screenshot": as_png(observation.picture, observation.media_type),
             "accessibility_tree": observation.told.get("accessibility_tree") if self.require_a11y_tree else None,
@@ -266,14 +266,14 @@ class DesktopEnv:
             "instruction": self.instruction,
         }
 
-    def _act(self, message: Mapping[str, Any]) -> Seen | None:
+    def _act(self, message: Mapping[str, Any]) -> Observation | None:
         try:
             return self._now().act(message)
         except AttemptLost:
             self._over = True
             raise
 
-    def _look(self) -> Seen:
+    def _poll(self) -> Observation:
         if self._seen is None:
             raise RuntimeError("reset() comes first")
         return self._seen

@@ -15,7 +15,7 @@ WAIT = 30
 
 
 @dataclass(frozen=True)
-class Seen:
+class Observation:
     """One observation.
 
     Attributes:
@@ -52,9 +52,9 @@ class Episode:
         self._acting = True
         self._line = client.with_token(token)
         self._patience = patience
-        self._seen: Seen | None = None
+        self._seen: Observation | None = None
 
-    def begin(self) -> Seen:
+    def begin(self) -> Observation:
         """Waits for the first observation.
 
         Raises:
@@ -64,12 +64,12 @@ class Episode:
         self._seen, self.lost = None, False
         deadline = time.monotonic() + self._patience
         while time.monotonic() < deadline:
-            observation = self._look(-1, None)
+            observation = self._poll(-1, None)
             if observation is not None:
                 return observation
         raise NotRunnable(f"no desktop became free within {self._patience:g} s")
 
-    def act(self, answer: Mapping[str, Any]) -> Seen | None:
+    def act(self, answer: Mapping[str, Any]) -> Observation | None:
         """Answers the newest observation and waits for the next; None = the agent's part is over.
 
         Raises:
@@ -79,7 +79,7 @@ class Episode:
         observation = self._now()
         self._answer(observation, answer)
         while True:
-            latest = self._look(observation.index, observation.attempt, again=False)
+            latest = self._poll(observation.index, observation.attempt, again=False)
             if latest is None and not self._acting:
                 return None
             if latest is not None and latest.attempt != observation.attempt:
@@ -90,7 +90,7 @@ class Episode:
             elif latest is not None:
                 return latest
 
-    def _answer(self, observation: Seen, answer: Mapping[str, Any]) -> None:
+    def _answer(self, observation: Observation, answer: Mapping[str, Any]) -> None:
         try:
             self._line.post(
                 "/agent/actions", {**answer, "index": observation.index, "attempt": observation.attempt}, repeat=True
@@ -146,15 +146,15 @@ class Episode:
             if error.status != HTTPStatus.CONFLICT:
                 raise
 
-    def _end(self, observation: Seen) -> dict[str, Any]:
+    def _end(self, observation: Observation) -> dict[str, Any]:
         return {"index": observation.index, "attempt": observation.attempt, "stop": "steps"}
 
-    def _now(self) -> Seen:
+    def _now(self) -> Observation:
         if self._seen is None:
             raise RuntimeError("begin() comes first")
         return self._seen
 
-    def _look(self, after: int, attempt: int | None, *, again: bool = True) -> Seen | None:
+    def _poll(self, after: int, attempt: int | None, *, again: bool = True) -> Observation | None:
         query = {"after": after, "attempt": attempt, "wait": WAIT, "inline": True, "again": again}
         reply = self._line.get("/agent/observation", **query)
         episode, fields = reply["episode"], reply["observation"]
@@ -167,7 +167,7 @@ class Episode:
         picture, media_type = (b"", "")
         if fields["picture"]:
             picture, media_type = self._picture(fields["picture"])
-        self._seen = Seen(fields["index"], episode["attempt"], fields, picture, media_type)
+        self._seen = Observation(fields["index"], episode["attempt"], fields, picture, media_type)
         return self._seen
 
     def _picture(self, picture: dict[str, Any]) -> tuple[bytes, str]:

@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium import spaces
 
 from deskarena.client import Client
-from deskarena.episode import Episode, OpenRun, Seen
+from deskarena.episode import Episode, Observation, OpenRun
 from deskarena.pictures import as_array
 
 TYPES = (
@@ -112,7 +112,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         self._next = 0
         self._task = ""
         self._episode: Episode | None = None
-        self._seen: Seen | None = None
+        self._seen: Observation | None = None
         self._run = OpenRun(
             client or Client(server, token),
             {
@@ -140,7 +140,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         """
         super().reset(seed=seed)
         self._leave()
-        self._task = str((options or {}).get("task") or self._following())
+        self._task = str((options or {}).get("task") or self._next_task())
         self._episode = self._run.episode(self._task)
         self._seen = self._episode.begin()
         return self._observed(self._seen), self._info(self._seen)
@@ -176,7 +176,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         self._leave()
         self._run.close()
 
-    def _following(self) -> str:
+    def _next_task(self) -> str:
         if not self._tasks:
             self._tasks = [
                 str(one["task"]) for one in self._run.client.items(f"/benchmarks/{self._run.benchmark}/tasks")
@@ -190,11 +190,11 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
             self._episode.close()
         self._episode = None
 
-    def _observed(self, observation: Seen) -> dict[str, Any]:
+    def _observed(self, observation: Observation) -> dict[str, Any]:
         picture = as_array(observation.picture, *self._size)
         return {"screenshot": picture, "step": np.array(observation.index, dtype=np.int64)}
 
-    def _info(self, observation: Seen, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def _info(self, observation: Observation, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
         names = ("instruction", "note", "accessibility_tree", "terminal", "clipboard", "windows")
         # Copies: what was given out is the caller's.
         info = {name: copy.deepcopy(observation.told.get(name)) for name in names}

@@ -24,7 +24,7 @@ PATTERNS = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class TrackedFinding:
     """One line that must not be committed."""
 
     path: Path
@@ -43,20 +43,20 @@ def tracked_files(root: Path = ROOT) -> list[Path]:
     return [Path(name) for name in listed.decode().split("\0") if name and (root / name).is_file()]
 
 
-def findings_in(path: Path, text: str) -> list[Finding]:
+def findings_in(path: Path, text: str) -> list[TrackedFinding]:
     """What is wrong in one file's text."""
     findings = []
     for number, line in enumerate(text.splitlines(), start=1):
         for kind, pattern in PATTERNS.items():
             match = pattern.search(line)
             if match:
-                findings.append(Finding(path, number, kind, match.group()))
+                findings.append(TrackedFinding(path, number, kind, match.group()))
     return findings
 
 
-def check(root: Path = ROOT) -> list[Finding]:
+def check(root: Path = ROOT) -> list[TrackedFinding]:
     """What is wrong in all tracked text files."""
-    findings: list[Finding] = []
+    findings: list[TrackedFinding] = []
     for path in tracked_files(root):
         data = (root / path).read_bytes()
         if b"\0" not in data[:8000]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml
 
-from tools.kubernetes_schema import Problem, problems
+from tools.kubernetes_schema import SchemaProblem, problems
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "deploy" / "k8s"
@@ -33,12 +33,12 @@ FOREIGN = {"external-secrets.io/v1"}
 
 
 @dataclass(frozen=True)
-class Finding:
+class ManifestFinding:
     """One problem and where it stands."""
 
     file: Path
     number: int
-    problem: Problem
+    problem: SchemaProblem
 
     def __str__(self) -> str:
         return f"{self.file} (document {self.number}): {self.problem}"
@@ -56,20 +56,22 @@ def patches_of(kustomization: Path) -> set[Path]:
     return {(kustomization.parent / one["path"]).resolve() for one in listed if isinstance(one, dict) and "path" in one}
 
 
-def of_kustomization(file: Path) -> Iterator[Finding]:
+def of_kustomization(file: Path) -> Iterator[ManifestFinding]:
     """Unknown words of a kustomization, and files that it names and that are not there."""
     for number, document in enumerate(documents(file), 1):
         for word in sorted(set(document) - KNOWN):
-            yield Finding(file, number, Problem(word, "unknown", "is no field of a kustomization"))
+            yield ManifestFinding(file, number, SchemaProblem(word, "unknown", "is no field of a kustomization"))
         for name in [*(document.get("resources") or []), *(document.get("components") or [])]:
             if "://" not in name and not (file.parent / name).exists():
-                yield Finding(file, number, Problem(name, "missing", "there is no such file"))
+                yield ManifestFinding(file, number, SchemaProblem(name, "missing", "there is no such file"))
         for place, patch in enumerate(document.get("patches") or []):
             if "path" in patch and not (file.parent / patch["path"]).is_file():
-                yield Finding(file, number, Problem(f"patches[{place}].path", "missing", "there is no such file"))
+                yield ManifestFinding(
+                    file, number, SchemaProblem(f"patches[{place}].path", "missing", "there is no such file")
+                )
 
 
-def of_manifest(file: Path, *, whole: bool) -> Iterator[Finding]:
+def of_manifest(file: Path, *, whole: bool) -> Iterator[ManifestFinding]:
     """Problems of the objects in a file; a list of steps (JSON patch) is none."""
     for number, document in enumerate(documents(file), 1):
         if isinstance(document, list) and not whole:
@@ -78,17 +80,17 @@ def of_manifest(file: Path, *, whole: bool) -> Iterator[Finding]:
             continue
         for problem in problems(document):
             if whole or problem.kind != "missing":
-                yield Finding(file, number, problem)
+                yield ManifestFinding(file, number, problem)
         if whole and isinstance(document, dict) and not (document.get("metadata") or {}).get("name"):
-            yield Finding(file, number, Problem("metadata.name", "missing", "is required"))
+            yield ManifestFinding(file, number, SchemaProblem("metadata.name", "missing", "is required"))
 
 
-def findings(folder: Path) -> list[Finding]:
+def findings(folder: Path) -> list[ManifestFinding]:
     """Everything that is wrong below a folder."""
     files = sorted(folder.rglob("*.yaml"))
     kustomizations = [file for file in files if file.name in KUSTOMIZATIONS]
     patches = {patch for file in kustomizations for patch in patches_of(file)}
-    results: list[Finding] = []
+    results: list[ManifestFinding] = []
     for file in files:
         if file in kustomizations:
             results += of_kustomization(file)

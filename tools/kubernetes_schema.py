@@ -83,7 +83,7 @@ _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$")
 
 
 @dataclass(frozen=True)
-class Problem:
+class SchemaProblem:
     """One thing that an API server would refuse.
 
     Attributes:
@@ -136,35 +136,37 @@ def fields_of(model: str) -> Mapping[str, Field]:
     }
 
 
-def problems(document: Any) -> list[Problem]:
+def problems(document: Any) -> list[SchemaProblem]:
     """Everything that is wrong with one manifest, in the order of its fields."""
     if not isinstance(document, dict):
-        return [Problem("", "type", "is not an object")]
+        return [SchemaProblem("", "type", "is not an object")]
     named = (str(document.get("apiVersion", "")), str(document.get("kind", "")))
     model = model_of(*named)
     if named[1] in FOREIGN.get(named[0], ()):
         return [one for one in (_named(document), _specified(document)) if one is not None]
     if not model:
-        return [Problem("", "word", f"no kind {named[1] or '(none)'} in version {named[0] or '(none)'} is known here")]
+        return [
+            SchemaProblem("", "word", f"no kind {named[1] or '(none)'} in version {named[0] or '(none)'} is known here")
+        ]
     return list(_object(document, model, ""))
 
 
-def of_model(value: Any, model: str, path: str = "") -> list[Problem]:
+def of_model(value: Any, model: str, path: str = "") -> list[SchemaProblem]:
     """The same for a part of a manifest, given the client's class for it (as `V1PodSpec`)."""
     return list(_object(value, model, path))
 
 
-def _named(document: Json) -> Problem | None:
+def _named(document: Json) -> SchemaProblem | None:
     about = document.get("metadata")
     named = isinstance(about, dict) and (about.get("name") or about.get("generateName"))
-    return None if named else Problem("metadata.name", "missing", "is required")
+    return None if named else SchemaProblem("metadata.name", "missing", "is required")
 
 
-def _specified(document: Json) -> Problem | None:
-    return None if isinstance(document.get("spec"), dict) else Problem("spec", "missing", "is required")
+def _specified(document: Json) -> SchemaProblem | None:
+    return None if isinstance(document.get("spec"), dict) else SchemaProblem("spec", "missing", "is required")
 
 
-def _object(value: Any, model: str, path: str) -> Iterator[Problem]:
+def _object(value: Any, model: str, path: str) -> Iterator[SchemaProblem]:
     if not isinstance(value, dict):
         yield _wrong(path, "an object", value)
         return
@@ -172,16 +174,16 @@ def _object(value: Any, model: str, path: str) -> Iterator[Problem]:
     for name, inner in value.items():
         place = f"{path}.{name}" if path else str(name)
         if name not in known:
-            yield Problem(place, "unknown", f"unknown field, {model.removeprefix('V1')} has none of this name")
+            yield SchemaProblem(place, "unknown", f"unknown field, {model.removeprefix('V1')} has none of this name")
         elif inner is not None:
             yield from _value(inner, known[name].type, place, str(name))
             yield from _words(inner, model, str(name), place)
     for name, field in known.items():
         if field.required and value.get(name) is None:
-            yield Problem(f"{path}.{name}" if path else name, "missing", "is required")
+            yield SchemaProblem(f"{path}.{name}" if path else name, "missing", "is required")
 
 
-def _value(value: Any, type_: str, path: str, name: str) -> Iterator[Problem]:
+def _value(value: Any, type_: str, path: str, name: str) -> Iterator[SchemaProblem]:
     if type_.startswith("List["):
         yield from _list(value, type_[5:-1], path, name)
     elif type_.startswith("Dict["):
@@ -192,7 +194,7 @@ def _value(value: Any, type_: str, path: str, name: str) -> Iterator[Problem]:
         yield from _scalar(value, type_, path, name)
 
 
-def _list(value: Any, inner: str, path: str, name: str) -> Iterator[Problem]:
+def _list(value: Any, inner: str, path: str, name: str) -> Iterator[SchemaProblem]:
     if not isinstance(value, list):
         yield _wrong(path, "a list", value)
         return
@@ -200,7 +202,7 @@ def _list(value: Any, inner: str, path: str, name: str) -> Iterator[Problem]:
         yield from _value(item, inner, f"{path}[{place}]", name)
 
 
-def _map(value: Any, inner: str, path: str, name: str) -> Iterator[Problem]:
+def _map(value: Any, inner: str, path: str, name: str) -> Iterator[SchemaProblem]:
     if not isinstance(value, dict):
         yield _wrong(path, "an object", value)
         return
@@ -214,14 +216,14 @@ def _map(value: Any, inner: str, path: str, name: str) -> Iterator[Problem]:
             yield from _value(item, inner, place, "")
 
 
-def _quantity(value: Any, path: str) -> Iterator[Problem]:
+def _quantity(value: Any, path: str) -> Iterator[SchemaProblem]:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         yield _wrong(path, "a quantity", value)
     elif not _QUANTITY.match(str(value)):
-        yield Problem(path, "word", f"{value!r} is no quantity, as 500m, 2 or 4Gi are")
+        yield SchemaProblem(path, "word", f"{value!r} is no quantity, as 500m, 2 or 4Gi are")
 
 
-def _scalar(value: Any, type_: str, path: str, name: str) -> Iterator[Problem]:
+def _scalar(value: Any, type_: str, path: str, name: str) -> Iterator[SchemaProblem]:
     if type_ == "object":
         if name in NUMBER_OR_TEXT and (isinstance(value, bool) or not isinstance(value, int | str)):
             yield _wrong(path, "a number or a text", value)
@@ -243,15 +245,15 @@ def _is(value: Any, type_: str) -> bool:
     return isinstance(value, kinds[type_])
 
 
-def _words(value: Any, model: str, name: str, path: str) -> Iterator[Problem]:
+def _words(value: Any, model: str, name: str, path: str) -> Iterator[SchemaProblem]:
     words = WORDS.get(("V1Container" if model == "V1EphemeralContainer" else model, name))
     if words is None:
         return
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, str) and item not in words:
-            yield Problem(path, "word", f"{item!r} is none of {', '.join(words)}")
+            yield SchemaProblem(path, "word", f"{item!r} is none of {', '.join(words)}")
 
 
-def _wrong(path: str, type_name: str, value: Any) -> Problem:
+def _wrong(path: str, type_name: str, value: Any) -> SchemaProblem:
     word = _JSON_WORDS.get(type(value), "null")
-    return Problem(path, "type", f"should be {type_name}, is {value!r:.60} ({word})", word)
+    return SchemaProblem(path, "type", f"should be {type_name}, is {value!r:.60} ({word})", word)

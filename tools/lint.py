@@ -19,7 +19,7 @@ TYPED = (*PRODUCT, "tests", "migrations", "tools", "docs/site/conf.py")
 
 
 @dataclass(frozen=True)
-class Result:
+class LintResult:
     """What one linter said."""
 
     name: str
@@ -139,14 +139,14 @@ CHECKS: tuple[Callable[[], tuple[bool, str]], ...] = (
 )
 
 
-def timed(check: Callable[[], tuple[bool, str]]) -> Result:
+def timed(check: Callable[[], tuple[bool, str]]) -> LintResult:
     """One check with its time; a linter that is not there has failed, too."""
     start = time.monotonic()
     try:
         passed, output = check()
     except (OSError, StopIteration) as error:
         passed, output = False, f"could not be run: {error!r}"
-    return Result(check.__name__, passed, output, time.monotonic() - start)
+    return LintResult(check.__name__, passed, output, time.monotonic() - start)
 
 
 def main() -> int:

@@ -11,23 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain import registry
-from backend.domain.registry import COMMON, Kind
+from backend.domain.registry import COMMON, PluginKind
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reports" / "plugins.md"
 OUTSIDE_THE_DOMAIN = ("worker.providers", "worker.models")
 ABOUT = {
-    Kind.BENCHMARK: "Read a benchmark's files into tasks.",
-    Kind.AGENT: "Observe and decide.",
-    Kind.OBSERVATION: "What an agent sees.",
-    Kind.ACTION_SPACE: "How an agent's reply is parsed.",
-    Kind.SETUP: "Prepare a desktop for a task.",
-    Kind.GETTER: "Collect the evidence of a metric.",
-    Kind.METRIC: "Score a result, with reasons.",
-    Kind.PROTOCOL: "Compute score and measures from a task's metrics and parts.",
-    Kind.TRAINING: "Convert trajectories to training data.",
-    Kind.PROVIDER: "Create desktops.",
-    Kind.MODEL: "Call a model's API.",
+    PluginKind.BENCHMARK: "Read a benchmark's files into tasks.",
+    PluginKind.AGENT: "Observe and decide.",
+    PluginKind.OBSERVATION: "What an agent sees.",
+    PluginKind.ACTION_SPACE: "How an agent's reply is parsed.",
+    PluginKind.SETUP: "Prepare a desktop for a task.",
+    PluginKind.GETTER: "Collect the evidence of a metric.",
+    PluginKind.METRIC: "Score a result, with reasons.",
+    PluginKind.PROTOCOL: "Compute score and measures from a task's metrics and parts.",
+    PluginKind.TRAINING: "Convert trajectories to training data.",
+    PluginKind.PROVIDER: "Create desktops.",
+    PluginKind.MODEL: "Call a model's API.",
 }
 
 
@@ -44,7 +44,7 @@ def words_of(plugin: Any) -> str:
     return description.strip().replace("|", "\\|")
 
 
-def part(kind: Kind) -> list[str]:
+def part(kind: PluginKind) -> list[str]:
     """One kind's heading and table."""
     title = kind.name.lower().replace("_", " ")
     lines = [f"## {title[0].upper()}{title[1:]}", "", ABOUT[kind], ""]

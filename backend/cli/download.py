@@ -26,7 +26,7 @@ _TOLD_EVERY = 2.0
 _AT_ONCE = 256
 
 
-class Download:
+class ExportDownload:
     """One export into one folder.
 
     The service sends rows and lists as a tar without pictures; then each picture that is not there with the right hash

@@ -11,14 +11,14 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class ExitReason:
     """Exit code and its reason."""
 
     code: ExitCode
     words: str
 
 
-def judge(run: Mapping[str, Any], fail_under: float | None) -> Verdict:
+def judge(run: Mapping[str, Any], fail_under: float | None) -> ExitReason:
     """Judge an ended run.
 
     Lost episodes are no failures of the agent, and no passes. With a threshold, they matter only if they could decide:
@@ -30,31 +30,31 @@ def judge(run: Mapping[str, Any], fail_under: float | None) -> Verdict:
         fail_under: The least success rate, or None.
     """
     if run["status"] == "cancelled":
-        return Verdict(code=ExitCode.INFRASTRUCTURE, words="The run was cancelled: there is nothing to compare.")
+        return ExitReason(code=ExitCode.INFRASTRUCTURE, words="The run was cancelled: there is nothing to compare.")
     summary = run["summary"]
     counts = summary["counts"]
     scored, lost, solved = counts["scored"], counts["lost"], summary["solved"]
     if scored + lost == 0:
-        return Verdict(code=ExitCode.INFRASTRUCTURE, words="No episode was scored: nothing could run here.")
+        return ExitReason(code=ExitCode.INFRASTRUCTURE, words="No episode was scored: nothing could run here.")
     if fail_under is None:
         return _without_threshold(lost)
     lower, upper = solved / (scored + lost), (solved + lost) / (scored + lost)
     if lower >= fail_under - TOLERANCE:
-        return Verdict(
+        return ExitReason(
             code=ExitCode.PASSED, words=f"Passed: success rate at least {lower:.3g}, asked for {fail_under:g}."
         )
     if upper < fail_under - TOLERANCE:
         words = f"Missed: success rate at most {upper:.3g}, asked for {fail_under:g}."
-        return Verdict(code=ExitCode.THRESHOLD_MISSED, words=words)
+        return ExitReason(code=ExitCode.THRESHOLD_MISSED, words=words)
     words = (
         f"Not comparable: {lost} lost episodes decide whether the rate ({lower:.3g} to {upper:.3g}) is {fail_under:g}."
     )
-    return Verdict(code=ExitCode.INFRASTRUCTURE, words=words)
+    return ExitReason(code=ExitCode.INFRASTRUCTURE, words=words)
 
 
-def _without_threshold(lost: int) -> Verdict:
+def _without_threshold(lost: int) -> ExitReason:
     if lost:
-        return Verdict(
+        return ExitReason(
             code=ExitCode.INFRASTRUCTURE, words=f"{lost} episodes were lost; `deskarena run retry` tries them again."
         )
-    return Verdict(code=ExitCode.PASSED, words="All episodes were scored.")
+    return ExitReason(code=ExitCode.PASSED, words="All episodes were scored.")

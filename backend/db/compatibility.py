@@ -21,7 +21,7 @@ FLOOR = "oldest release that may run has migration "
 
 
 @dataclass(frozen=True)
-class History:
+class MigrationHistory:
     """The migrations that this release knows.
 
     Attributes:
@@ -60,13 +60,13 @@ class History:
 
 
 @cache
-def history(folder: Path = ROOT / "migrations") -> History:
+def history(folder: Path = ROOT / "migrations") -> MigrationHistory:
     """The migrations of a folder, by default this release's."""
     settings = Config()
     settings.set_main_option("script_location", str(folder))
     scripts = list(ScriptDirectory.from_config(settings).walk_revisions())[::-1]
     contracts = {script.revision: contract_of(script) for script in scripts}
-    return History(list(contracts), {name: contract for name, contract in contracts.items() if contract})
+    return MigrationHistory(list(contracts), {name: contract for name, contract in contracts.items() if contract})
 
 
 def contract_of(script: Script) -> str:
@@ -74,7 +74,7 @@ def contract_of(script: Script) -> str:
     return str(getattr(script.module, "contract", ""))
 
 
-def why_not(known: History, revision: str, note: str) -> str:
+def why_not(known: MigrationHistory, revision: str, note: str) -> str:
     """Why this release cannot work on a schema; empty if it can.
 
     Args:

@@ -80,10 +80,10 @@ def main(arguments: list[str] | None = None) -> int:
     except DeskarenaError as error:
         sys.stderr.write(f"the schema cannot be migrated: {error.told}\n")
         return 1
-    return _told(reached, left)
+    return _report(reached, left)
 
 
-def _told(reached: str, left: str) -> int:
+def _report(reached: str, left: str) -> int:
     known = history()
     say = sys.stdout.write
     say(f"the schema is at {reached}\n")

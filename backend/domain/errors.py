@@ -1,6 +1,6 @@
 """Every error that crosses a module boundary, with its HTTP status and what to do next.
 
-Two families. `DeskarenaError`s are told to a person or a program that asked for something. `Lost` errors are the
+Two families. `DeskarenaError`s are told to a person or a program that asked for something. `MachineLost` errors are the
 machine's failures during an attempt: each carries its failure class and never becomes a score.
 """
 
@@ -58,7 +58,7 @@ class NotFound(DeskarenaError):
     code = "not_found"
 
 
-class Damaged(NotFound):
+class DamagedArtifact(NotFound):
     """Stored bytes are no longer what was stored (404): to whoever asks for them they are as good as gone."""
 
     code = "damaged"
@@ -121,7 +121,7 @@ class IllegalMove(Conflict):
     code = "illegal_move"
 
 
-class Lost(DeskarenaError):
+class MachineLost(DeskarenaError):
     """The machine failed during an attempt. Ends the attempt, never scores it.
 
     Attributes:
@@ -132,13 +132,13 @@ class Lost(DeskarenaError):
     failure_class: FailureClass = FailureClass.CLUSTER
 
 
-class ModelApiFailed(Lost):
+class ModelApiFailed(MachineLost):
     """The model's API refused, was over its limits or broken."""
 
     failure_class = FailureClass.MODEL_API
 
 
-class TaskSetupFailed(Lost):
+class TaskSetupFailed(MachineLost):
     """A set-up or post-configuration step failed. `step` counts from 1."""
 
     failure_class = FailureClass.TASK_SETUP
@@ -148,17 +148,17 @@ class TaskSetupFailed(Lost):
         self.step = step
 
 
-class NotGiven(TaskSetupFailed):
+class MissingInput(TaskSetupFailed):
     """An asset or a secret that the task needs is not there: the task's or the operator's doing, never an agent's."""
 
 
-class GuestLost(Lost):
+class GuestLost(MachineLost):
     """The desktop or its guest API died, froze or broke its protocol."""
 
     failure_class = FailureClass.GUEST
 
 
-class ClusterLost(Lost):
+class ClusterLost(MachineLost):
     """A worker, node, lease or server of ours went away."""
 
     failure_class = FailureClass.CLUSTER
@@ -168,13 +168,13 @@ class LeaseLost(ClusterLost):
     """Our lease has expired or was taken over: whatever we know must not be written any more."""
 
 
-class EvaluatorFailed(Lost):
+class EvaluatorFailed(MachineLost):
     """The evaluation could not come to a verdict. Only the evaluation is repeated."""
 
     failure_class = FailureClass.EVALUATOR
 
 
-class EvidenceWanted(EvaluatorFailed):
+class MissingEvidence(EvaluatorFailed):
     """An evaluation function asked for what was not gathered. While the desktop lives, it is gathered and asked again.
 
     Attributes:

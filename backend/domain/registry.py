@@ -19,7 +19,7 @@ BASES = {"prosoftarena": "waa"}
 T = TypeVar("T")
 
 
-class Kind(StrEnum):
+class PluginKind(StrEnum):
     """The kinds of plug-in and, by value, the package under `backend.domain` (or `worker`) that holds them."""
 
     BENCHMARK = "benchmarks"
@@ -35,11 +35,11 @@ class Kind(StrEnum):
     MODEL = "models"
 
 
-_plugins: dict[tuple[Kind, str, str], Any] = {}
-_DOMAIN_KINDS = tuple(kind for kind in Kind if kind not in {Kind.PROVIDER, Kind.MODEL})
+_plugins: dict[tuple[PluginKind, str, str], Any] = {}
+_DOMAIN_KINDS = tuple(kind for kind in PluginKind if kind not in {PluginKind.PROVIDER, PluginKind.MODEL})
 
 
-def register(kind: Kind, name: str, *, dialect: str = COMMON) -> Callable[[T], T]:
+def register(kind: PluginKind, name: str, *, dialect: str = COMMON) -> Callable[[T], T]:
     """Registers the decorated class or function under (kind, dialect, name).
 
     Raises:
@@ -57,7 +57,7 @@ def register(kind: Kind, name: str, *, dialect: str = COMMON) -> Callable[[T], T
     return enter
 
 
-def lookup(kind: Kind, name: str, dialect: str = COMMON) -> Any:
+def lookup(kind: PluginKind, name: str, dialect: str = COMMON) -> Any:
     """The plug-in called `name`, in the task's dialect if it has its own, else the common one.
 
     Raises:
@@ -72,7 +72,7 @@ def lookup(kind: Kind, name: str, dialect: str = COMMON) -> Any:
     raise UnknownPlugin(f"there is no {word} called {name!r}", hint=hint)
 
 
-def names(kind: Kind, dialect: str | None = None) -> list[str]:
+def names(kind: PluginKind, dialect: str | None = None) -> list[str]:
     """Sorted names of a kind; with `dialect`, those that a task of that dialect can use."""
     return sorted(
         {n for (k, d, n) in _plugins if k is kind and (dialect is None or d in _lookup_order(dialect))},
@@ -83,7 +83,7 @@ def _lookup_order(dialect: str) -> tuple[str, ...]:
     return (dialect, BASES[dialect], COMMON) if dialect in BASES else (dialect, COMMON)
 
 
-def entries(kind: Kind) -> dict[tuple[str, str], Any]:
+def entries(kind: PluginKind) -> dict[tuple[str, str], Any]:
     """All plug-ins of a kind, keyed by (dialect, name); for contract suites and documentation checks."""
     return {(d, n): plugin for (k, d, n), plugin in _plugins.items() if k is kind}
 

@@ -9,7 +9,7 @@ TASKS = ROOT / "tasks"
 """The folder of the starter benchmark, which `deskarena benchmark import starter` reads."""
 
 
-class Starter(NamedTuple):
+class StarterBenchmark(NamedTuple):
     """One of our own benchmarks.
 
     Attributes:
@@ -28,9 +28,9 @@ _FORMS = {"windowsworld": "WindowsWorld", "omnibench": "OmniBench", "prosoftaren
 """Published suites in whose form there are tasks of ours, each in the folder of that name."""
 
 
-def starters() -> Iterator[Starter]:
+def starters() -> Iterator[StarterBenchmark]:
     """All of them, the starter benchmark first."""
-    yield Starter("starter", "starter", "Starter", TASKS)
+    yield StarterBenchmark("starter", "starter", "Starter", TASKS)
     for kind, title in _FORMS.items():
         if (ROOT / kind).is_dir():
-            yield Starter(f"starter-{kind}", kind, f"Starter tasks in {title}'s form", ROOT / kind)
+            yield StarterBenchmark(f"starter-{kind}", kind, f"Starter tasks in {title}'s form", ROOT / kind)

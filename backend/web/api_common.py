@@ -33,7 +33,7 @@ def api_router(tag: str) -> APIRouter:
     return APIRouter(prefix=BASE, tags=[tag], responses=ERRORS)
 
 
-def following(request: Request, cursor: str | None) -> str | None:
+def next_page_url(request: Request, cursor: str | None) -> str | None:
     """The address of the next part of this list: the same question with another cursor."""
     if cursor is None:
         return None

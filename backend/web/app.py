@@ -18,9 +18,9 @@ from backend.services import events
 from backend.services.agents import agent_channel_store
 from backend.web import api_routes, errors, page_routes, socket_routes
 from backend.web.allowed_hosts import KnownHosts, is_loopback
-from backend.web.dependencies import Edge
-from backend.web.graceful_shutdown import Draining
-from backend.web.security_middleware import Guard
+from backend.web.dependencies import AppContext
+from backend.web.graceful_shutdown import GracefulShutdownMiddleware
+from backend.web.security_middleware import SecurityMiddleware
 from backend.web.static_files import STATIC, Documentation, VersionedFiles
 
 ABOUT = """Measures computer-use agents on real desktops.
@@ -85,7 +85,7 @@ def create_app(
         openapi_url="/api/v1/openapi.json",
         lifespan=lifespan,
     )
-    app.state.edge = Edge(settings, factory, store, own_version())
+    app.state.edge = AppContext(settings, factory, store, own_version())
     app.mount("/static", VersionedFiles(), name="static")
     app.add_api_route("/favicon.ico", favicon, include_in_schema=False)
     for router in (*api_routes.ROUTERS, *page_routes.ROUTERS, *socket_routes.ROUTERS):
@@ -93,9 +93,9 @@ def create_app(
     app.mount("/docs", Documentation(), name="docs")  # After the API reference, whose address begins alike.
     errors.install(app)
     app.add_middleware(
-        Guard, hosts=KnownHosts(settings.host, settings.allowed_hosts), token=token, metrics_token=counter
+        SecurityMiddleware, hosts=KnownHosts(settings.host, settings.allowed_hosts), token=token, metrics_token=counter
     )
-    app.add_middleware(Draining, drain=app.state.edge.drain)
+    app.add_middleware(GracefulShutdownMiddleware, drain=app.state.edge.drain)
     return app
 
 

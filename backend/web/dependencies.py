@@ -17,11 +17,11 @@ from backend.db.models import Actor, Project
 from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.ports.web import Web
-from backend.services.scheduling.autoscaling_signals import Recent
-from backend.web.graceful_shutdown import Drain
+from backend.services.scheduling.autoscaling_signals import CachedSignals
+from backend.web.graceful_shutdown import ShutdownState
 
 
-class Edge:
+class AppContext:
     """What the application holds for all requests. The engine is made at first use, not at import."""
 
     def __init__(
@@ -29,7 +29,7 @@ class Edge:
     ) -> None:
         self.settings = settings
         self.version = version
-        self.drain = Drain()
+        self.drain = ShutdownState()
         self._factory = factory
         self._store = store
         self._lock = Lock()
@@ -53,25 +53,25 @@ class Edge:
             return self._store
 
     @cached_property
-    def signals(self) -> Recent:
+    def signals(self) -> CachedSignals:
         """Signals for autoscalers, remembered for a few seconds."""
-        return Recent(self.factory)
+        return CachedSignals(self.factory)
 
     @cached_property
     def web(self) -> Web:
         """The guarded way to the web."""
-        from backend.services.artifacts.egress_policy import Reach
+        from backend.services.artifacts.egress_policy import EgressPolicy
         from backend.services.artifacts.ssrf_safe_http import GuardedWeb
 
-        return GuardedWeb(Reach(private_hosts=self.settings.web_private_hosts))
+        return GuardedWeb(EgressPolicy(private_hosts=self.settings.web_private_hosts))
 
 
-def edge_of(request: Request) -> Edge:
+def edge_of(request: Request) -> AppContext:
     """The application's edge."""
-    return cast("Edge", request.app.state.edge)
+    return cast("AppContext", request.app.state.edge)
 
 
-EdgeDep = Annotated[Edge, Depends(edge_of)]
+EdgeDep = Annotated[AppContext, Depends(edge_of)]
 
 
 def open_session(edge: EdgeDep) -> Iterator[Session]:

@@ -8,21 +8,21 @@ ALWAYS_ANSWERED = frozenset({"/healthz", "/livez", "/readyz"})
 REFUSED = b"This process ends; ask another.\n"
 
 
-class Drain:
-    """Whether this process has been told to end. Read by probes and by `Draining`."""
+class ShutdownState:
+    """Whether this process has been told to end. Read by probes and by `GracefulShutdownMiddleware`."""
 
     def __init__(self) -> None:
         self.begun = False
 
 
-class Draining:
+class GracefulShutdownMiddleware:
     """Before the end, answers no new request that a proxy may take elsewhere, and keeps no connection open.
 
     What it refuses it has not begun, so nothing is done twice. Without such a proxy requests are served to the last.
     Plain ASGI, in front of everything.
     """
 
-    def __init__(self, app: ASGIApp, drain: Drain) -> None:
+    def __init__(self, app: ASGIApp, drain: ShutdownState) -> None:
         self._app = app
         self._drain = drain
 

@@ -8,13 +8,13 @@ from backend.db.session import unit_of_work
 from backend.domain.errors import Unavailable
 from backend.services.events import broker_state
 from backend.web.dependencies import EdgeDep
-from backend.web.health_schemas import Health, Liveness, Readiness
+from backend.web.health_schemas import Liveness, Readiness, ServiceHealth
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/healthz", responses={503: {"model": Health, "description": "The database is away."}})
-def health(edge: EdgeDep, response: Response) -> Health:
+@router.get("/healthz", responses={503: {"model": ServiceHealth, "description": "The database is away."}})
+def health(edge: EdgeDep, response: Response) -> ServiceHealth:
     """Whether the service can do its work.
 
     `degraded` without the broker: slower, nothing is lost. `down` (503) without the database.
@@ -26,9 +26,9 @@ def health(edge: EdgeDep, response: Response) -> Health:
             online = session.scalar(text("SELECT count(*) FROM worker WHERE state = 'online'")) or 0
     except Unavailable:
         response.status_code = 503
-        return Health(status="down", version=version, database="away", broker=broker)
+        return ServiceHealth(status="down", version=version, database="away", broker=broker)
     status = "ok" if broker == "ok" else "degraded"
-    return Health(status=status, version=version, database="ok", broker=broker, workers=online)
+    return ServiceHealth(status=status, version=version, database="ok", broker=broker, workers=online)
 
 
 @router.get("/livez")

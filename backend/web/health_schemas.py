@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from backend.web.runs.schemas import View
+from backend.web.runs.schemas import ResponseModel
 
 
-class Health(View):
+class ServiceHealth(ResponseModel):
     """Whether the service can do its work."""
 
     status: Literal["ok", "degraded", "down"]
@@ -17,13 +17,13 @@ class Health(View):
     workers: int = Field(default=0, description="Workers online.")
 
 
-class Liveness(View):
+class Liveness(ResponseModel):
     """The process answers."""
 
     status: Literal["alive"]
 
 
-class Readiness(View):
+class Readiness(ResponseModel):
     """Whether requests are to be sent here."""
 
     status: Literal["ready", "draining", "database", "schema"]

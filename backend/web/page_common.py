@@ -18,7 +18,7 @@ Cursor = Annotated[UUID | None, Query()]
 Text = Annotated[str, Query(max_length=200)]
 
 
-def altered(fields: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, str]:
+def changed_fields(fields: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, str]:
     """What a form changes: those of its fields that differ from what it had shown.
 
     A form stays as it is while its page is open, and posts all its fields: those that nobody touched would take back
@@ -31,6 +31,6 @@ def altered(fields: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, st
     return {name: value.strip() for name, value in fields.items() if value.strip() != shown[name].strip()}
 
 
-def see(address: str) -> RedirectResponse:
+def redirect(address: str) -> RedirectResponse:
     """After a form: look at this address. Reloading it posts nothing again."""
     return RedirectResponse(address, status_code=303)

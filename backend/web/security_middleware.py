@@ -41,7 +41,7 @@ def session_value(token: str) -> str:
     return hmac.new(token.encode(), b"deskarena browser session", hashlib.sha256).hexdigest()
 
 
-class Guard:
+class SecurityMiddleware:
     """Lets through what may pass; see the module's text."""
 
     def __init__(self, app: ASGIApp, *, hosts: KnownHosts, token: str | None, metrics_token: str = "") -> None:

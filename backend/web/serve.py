@@ -18,7 +18,7 @@ import uvicorn
 from backend.config import Settings, settings_or_exit
 from backend.services.events import end_patience
 from backend.web.app import create_app
-from backend.web.graceful_shutdown import Drain
+from backend.web.graceful_shutdown import ShutdownState
 
 FINISH_SECONDS = 20
 """What is under way when nothing new is taken any more may take so long."""
@@ -31,7 +31,7 @@ IDLE_SECONDS = 75
 class Server(uvicorn.Server):
     """Uvicorn's server, which drains before it shuts down."""
 
-    def __init__(self, config: uvicorn.Config, drain: Drain, seconds: float) -> None:
+    def __init__(self, config: uvicorn.Config, drain: ShutdownState, seconds: float) -> None:
         super().__init__(config)
         self._drain = drain
         self._seconds = seconds

@@ -11,8 +11,8 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from backend.domain.scheduling.projects import written
-from backend.services.runs.views.outcome_style import WORDS, Look
+from backend.domain.scheduling.projects import numbers_text
+from backend.services.runs.views.outcome_style import WORDS, OutcomeStyle
 from backend.web.static_files import FRONTEND, static_url
 
 NBSP = "\u00a0"
@@ -90,7 +90,7 @@ def with_query(path: str, query: Mapping[str, Any], **changes: Any) -> str:
 
 
 FILTERS = {
-    "numbers": written,
+    "numbers": numbers_text,
     "percent": percent,
     "interval": interval,
     "score": score,
@@ -114,7 +114,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(FILTERS)
-    environment.globals.update(static=static_url, with_query=with_query, look_words=WORDS, Look=Look)
+    environment.globals.update(static=static_url, with_query=with_query, look_words=WORDS, Look=OutcomeStyle)
     return environment
 
 

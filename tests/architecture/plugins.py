@@ -5,7 +5,7 @@ import importlib.util
 import pkgutil
 
 from backend.domain import registry
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 
 WORKER_PACKAGES = ("worker.providers", "worker.models")
 
@@ -29,6 +29,8 @@ def existing(package: str) -> bool:
 
 
 registry.load(*(package for package in WORKER_PACKAGES if existing(package)))
-ENTRIES = [(kind, dialect, name) for kind in Kind for dialect, name in sorted(registry.entries(kind))]
-PACKAGES = [f"backend.domain.{kind.value}" for kind in Kind if kind not in {Kind.PROVIDER, Kind.MODEL}]
+ENTRIES = [(kind, dialect, name) for kind in PluginKind for dialect, name in sorted(registry.entries(kind))]
+PACKAGES = [
+    f"backend.domain.{kind.value}" for kind in PluginKind if kind not in {PluginKind.PROVIDER, PluginKind.MODEL}
+]
 MODULES = [module for package in PACKAGES for module in plugin_modules(package)]

@@ -18,34 +18,34 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.score import PartResult
 from backend.domain.model.task import EvaluatorSpec, PartKind, Task, TaskKey
 from backend.domain.model.trajectory import ActionType, Observation
 from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.desktop import DesktopSpec
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.architecture.tree import ROOT
 from tests.factories.models import CLICK, asked, endpoint, never
 from tests.factories.recorded import click, picture, recorded, step
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.origin_server import origin
-from worker.models.rate_limiter import Gate, Waited
+from worker.models.rate_limiter import RateLimiter, WaitTimer
 from worker.models.retrying_client import Caller
 
 ADDING = ROOT / "docs" / "adding"
 EXAMPLE = re.compile(r"^```python\n(# (\S+\.py)\n.*?)^```", re.MULTILINE | re.DOTALL)
 KINDS = {
-    "action": Kind.ACTION_SPACE,
-    "agent": Kind.AGENT,
-    "benchmark": Kind.BENCHMARK,
-    "metric": Kind.METRIC,
-    "model": Kind.MODEL,
-    "observation": Kind.OBSERVATION,
-    "protocol": Kind.PROTOCOL,
-    "provider": Kind.PROVIDER,
-    "setup": Kind.SETUP,
-    "training": Kind.TRAINING,
+    "action": PluginKind.ACTION_SPACE,
+    "agent": PluginKind.AGENT,
+    "benchmark": PluginKind.BENCHMARK,
+    "metric": PluginKind.METRIC,
+    "model": PluginKind.MODEL,
+    "observation": PluginKind.OBSERVATION,
+    "protocol": PluginKind.PROTOCOL,
+    "provider": PluginKind.PROVIDER,
+    "setup": PluginKind.SETUP,
+    "training": PluginKind.TRAINING,
 }
 
 
@@ -152,7 +152,7 @@ class TestExamples:
     @pytest.mark.parametrize("plugin", ["agent"], indirect=True)
     def test_agent(self, plugin: Any) -> None:
         agent = plugin({"key": "enter", "times": 1})
-        agent.reset(AgentContext(instruction="press", screen=Screen(), max_steps=5, seed=1))
+        agent.reset(AgentContext(instruction="press", screen=ScreenSize(), max_steps=5, seed=1))
         assert [action.keys for action in agent.act(Observation(index=0)).actions] == [("enter",)]
         assert [action.type for action in agent.act(Observation(index=1)).actions] == [ActionType.DONE]
 
@@ -222,7 +222,7 @@ class TestExamples:
         told = {"message": {"content": "Hello."}, "model": "m:1", "prompt_eval_count": 7, "eval_count": 2}
         with origin() as server:
             server.pages["/api/chat"] = json.dumps(told).encode()
-            caller = Caller(endpoint("ollama", server.address), Gate(1), Waited(), never)
+            caller = Caller(endpoint("ollama", server.address), RateLimiter(1), WaitTimer(), never)
             reply = plugin(caller).complete(asked("Hi", tools=(CLICK,), seed=3))
             caller.close()
         sent = json.loads(server.asked[0][3])
@@ -239,8 +239,8 @@ class TestExamples:
         program.write_text(f"#!/bin/sh\necho $@ >> {tmp_path}/calls\necho {guest} secret\n")
         program.chmod(0o755)
         assert provider.availability().ok
-        opened = provider.open(SlotRef(1), DesktopSpec(screen=Screen(width=640, height=480)))
-        assert opened.desktop.screen == Screen(width=640, height=480)
+        opened = provider.open(SlotRef(1), DesktopSpec(screen=ScreenSize(width=640, height=480)))
+        assert opened.desktop.screen == ScreenSize(width=640, height=480)
         provider.close()
         assert not opened.alive()
         assert (tmp_path / "calls").read_text() == "start 1 640 480\nstop 1\n"

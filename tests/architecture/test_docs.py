@@ -8,7 +8,7 @@ import pytest
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.architecture.plugins import ENTRIES
 from tests.architecture.tree import ROOT
 from tools.check_tracked import tracked_files
@@ -91,7 +91,7 @@ class TestSettings:
 
 class TestPlugins:
     @pytest.mark.parametrize(("kind", "dialect", "name"), ENTRIES)
-    def test_plugin_page_names_it(self, kind: Kind, dialect: str, name: str) -> None:
+    def test_plugin_page_names_it(self, kind: PluginKind, dialect: str, name: str) -> None:
         assert registry.entries(kind)
         heading = kind.name.lower().replace("_", " ")
         part = text_of("reports/plugins.md").lower().split(f"## {heading}", 1)

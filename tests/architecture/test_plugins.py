@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from backend.domain import registry
-from backend.domain.registry import COMMON, Kind
+from backend.domain.registry import COMMON, PluginKind
 from tests.architecture.plugins import ENTRIES, MODULES, PACKAGES
 from tests.architecture.tree import imported, parsed
 
 
 class TestNames:
     @pytest.mark.parametrize(("kind", "dialect", "name"), ENTRIES)
-    def test_the_file_bears_the_registered_name(self, kind: Kind, dialect: str, name: str) -> None:
+    def test_the_file_bears_the_registered_name(self, kind: PluginKind, dialect: str, name: str) -> None:
         plugin = registry.entries(kind)[dialect, name]
         file = plugin.__module__.rsplit(".", 1)[1]
         allowed = {name} if dialect == COMMON else {name, f"{name}_{dialect}"}
@@ -20,14 +20,22 @@ class TestNames:
 
     def test_there_are_plugins_of_each_kind_that_a_run_needs(self) -> None:
         found = {kind for kind, _, _ in ENTRIES}
-        needed = {Kind.BENCHMARK, Kind.SETUP, Kind.GETTER, Kind.METRIC, Kind.OBSERVATION, Kind.ACTION_SPACE, Kind.AGENT}
+        needed = {
+            PluginKind.BENCHMARK,
+            PluginKind.SETUP,
+            PluginKind.GETTER,
+            PluginKind.METRIC,
+            PluginKind.OBSERVATION,
+            PluginKind.ACTION_SPACE,
+            PluginKind.AGENT,
+        }
         assert needed <= found
 
 
 class TestFiles:
     @pytest.mark.parametrize("module", MODULES)
     def test_every_plugin_file_registers_its_plugin(self, module: str) -> None:
-        registered = {plugin.__module__ for kind in Kind for plugin in registry.entries(kind).values()}
+        registered = {plugin.__module__ for kind in PluginKind for plugin in registry.entries(kind).values()}
         assert module in registered, f"{module} registers nothing; a shared helper starts with an underscore"
 
     @pytest.mark.parametrize("module", MODULES)

@@ -15,12 +15,12 @@ from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.fakes.kubernetes.raw import Raw, Said
 from tests.waiting import until
 from worker.k8s.client import Kubernetes, connect
-from worker.k8s.cluster import EVENTS, PODS, Missing, Object, Resource
+from worker.k8s.cluster import EVENTS, PODS, Object, ObjectNotFound, ResourceKind
 
 REAL = os.environ.get("DESKARENA_TEST_KUBECONFIG", os.environ.get("KUBECONFIG", ""))
 # Something small that a real cluster can pull and that has a shell.
 IMAGE = os.environ.get("DESKARENA_TEST_POD_IMAGE", "busybox:1.36")
-NAMESPACES = Resource("namespaces", namespaced=False)
+NAMESPACES = ResourceKind("namespaces", namespaced=False)
 # A real cluster pulls images and ends pods in its own time.
 SECONDS = 60.0
 MERGE, STRATEGIC, STEPS = (
@@ -43,7 +43,7 @@ class Place:
     file: Path
     raw: Raw
 
-    def path(self, resource: Resource, *rest: str) -> str:
+    def path(self, resource: ResourceKind, *rest: str) -> str:
         """Address of a resource of the namespace, or of one object, or of what it has."""
         return "/".join([f"{resource.root}/namespaces/{self.port.namespace}/{resource.plural}", *rest])
 
@@ -63,7 +63,7 @@ class Place:
 
     def has_its_account(self) -> bool:
         """Pods are refused until the namespace has its account; before 1.24 its token lay in a Secret."""
-        accounts = Resource("serviceaccounts")
+        accounts = ResourceKind("serviceaccounts")
         return not self.gone(accounts, "default") and (
             self.minor >= 24 or "secrets" in self.port.get(accounts, "default")
         )
@@ -85,11 +85,11 @@ class Place:
         conditions = (found.get("status") or {}).get("conditions") or []
         return found if any(one["type"] == "Ready" and one["status"] == "True" for one in conditions) else {}
 
-    def gone(self, resource: Resource, name: str) -> bool:
+    def gone(self, resource: ResourceKind, name: str) -> bool:
         """Whether there is no such object any more."""
         try:
             self.port.get(resource, name)
-        except Missing:
+        except ObjectNotFound:
             return True
         return False
 

@@ -9,12 +9,12 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
 from tests.fakes.provider import FakeProvider
 from tests.waiting import until
 
-SPEC = DesktopSpec(screen=Screen(width=800, height=600))
+SPEC = DesktopSpec(screen=ScreenSize(width=800, height=600))
 
 
 def local_provider(folder: Path) -> Provider:

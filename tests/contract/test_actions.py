@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from backend.domain import registry
 from backend.domain.errors import InvalidAction
-from backend.domain.model.run import Screen
-from backend.domain.model.trajectory import Action, Mark, View
-from backend.domain.ports.agent import Sight
+from backend.domain.model.run import ScreenSize
+from backend.domain.model.trajectory import Action, Mark, ScreenView
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply, ToolCall
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 
 registry.load()
-SPACES = registry.names(Kind.ACTION_SPACE)
-SCREEN = Screen(width=1280, height=800)
-VIEW = View(width=1024, height=1024, top=192, right=1024, bottom=832, screen_width=1280, screen_height=800)
+SPACES = registry.names(PluginKind.ACTION_SPACE)
+SCREEN = ScreenSize(width=1280, height=800)
+VIEW = ScreenView(width=1024, height=1024, top=192, right=1024, bottom=832, screen_width=1280, screen_height=800)
 MARKS = (Mark(id=3, kind="control", text="Save", x=10, y=20, width=30, height=40, origin="tree"),)
-SIGHT = Sight(screen=SCREEN, view=VIEW, marks=MARKS)
+SIGHT = CoordinateFrame(screen=SCREEN, view=VIEW, marks=MARKS)
 FENCES = st.sampled_from(["```", "```python\n", "```json\n", "```decision\n", "\n```\n", "DONE", "WAIT", "\n"])
 CODE = st.sampled_from(["pyautogui.click(1, 2)", "computer.mouse.move_id(3)", "tag_3", "{", "}", "(", ")", '"', ";"])
 JSON = st.recursive(
@@ -68,7 +68,7 @@ BY_ELEMENT = {"computer", "prosoft"}
 
 
 def made(name: str, **params: Any) -> Any:
-    plugin = registry.lookup(Kind.ACTION_SPACE, name)
+    plugin = registry.lookup(PluginKind.ACTION_SPACE, name)
     return plugin(plugin.Params.model_validate(params)) if params else plugin()
 
 
@@ -92,8 +92,10 @@ class TestSpaces:
         assert [action.type for action in made(name).parse(word)] == [word]
         assert [action.type for action in made(name).parse(ModelReply(text=f" {word}\n"))] == [word]
 
-    @pytest.mark.parametrize("sight", [Sight(), SIGHT, Sight(platform="Windows")], ids=["plain", "marks", "windows"])
-    def test_says_how_to_write_actions_or_offers_tools(self, name: str, sight: Sight) -> None:
+    @pytest.mark.parametrize(
+        "sight", [CoordinateFrame(), SIGHT, CoordinateFrame(platform="Windows")], ids=["plain", "marks", "windows"]
+    )
+    def test_says_how_to_write_actions_or_offers_tools(self, name: str, sight: CoordinateFrame) -> None:
         space = made(name)
         assert len(space.instructions(sight)) > 100
         assert "DONE" in space.instructions(sight) or "FINISH" in space.instructions(sight)

@@ -11,11 +11,11 @@ from uuid_utils.compat import uuid7
 
 from backend.domain.errors import ClusterLost
 from backend.domain.model.trajectory import Frame, Observation
-from backend.domain.ports.agent import Line
+from backend.domain.ports.agent import AgentChannel
 from backend.services import events
 from backend.services.agents import agent_channel_store
 from tests.fakes.agent_channel import FakeLine
-from worker.agents.redis_channel import RedisLine
+from worker.agents.redis_channel import RedisChannel
 
 SEEN = Observation(index=0, frame=Frame(data=b"jpeg", media_type="image/jpeg", width=4, height=3), a11y_tree="<a/>")
 
@@ -24,7 +24,7 @@ SEEN = Observation(index=0, frame=Frame(data=b"jpeg", media_type="image/jpeg", w
 class Ends:
     """Both ends of a line."""
 
-    line: Line
+    line: AgentChannel
     say: Callable[[str, Mapping[str, Any]], None]
     come: Callable[[], None]
 
@@ -48,9 +48,9 @@ def _redis() -> Ends:
     attempt = uuid7()
 
     def say(once: str, message: Mapping[str, Any]) -> None:
-        assert _run(agent_channel_store.say(attempt, once, message)) is agent_channel_store.Said.NEW
+        assert _run(agent_channel_store.say(attempt, once, message)) is agent_channel_store.ReplyStatus.NEW
 
-    return Ends(RedisLine(attempt), say, lambda: _run(agent_channel_store.mark_heard(attempt)))
+    return Ends(RedisChannel(attempt), say, lambda: _run(agent_channel_store.mark_heard(attempt)))
 
 
 @pytest.fixture(params=["fake", "redis"])

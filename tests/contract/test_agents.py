@@ -8,17 +8,17 @@ from pydantic import BaseModel
 from backend.domain import registry
 from backend.domain.errors import AgentFailed, ModelApiFailed
 from backend.domain.loop.action_execution import complaint
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
 from backend.domain.ports.agent import AgentContext
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.starter_tasks import make_task
 from tests.fakes.agent_channel import FakeLine
 from tests.fakes.models import COST, FakeModels
 
 registry.load()
-AGENTS = registry.names(Kind.AGENT)
-SCREEN = Screen(width=640, height=480)
+AGENTS = registry.names(PluginKind.AGENT)
+SCREEN = ScreenSize(width=640, height=480)
 EMPTY = Observation(index=0, a11y_tree="<desktop-frame/>", windows=())
 # What comes over the line from outside, twice: a program's answer and a person's read alike.
 ANSWERS = ({"index": 0, "words": "All is done.", "reply": "DONE", "actions": [{"type": "DONE"}]},) * 2
@@ -26,11 +26,11 @@ ANSWERS = ({"index": 0, "words": "All is done.", "reply": "DONE", "actions": [{"
 
 def asks(name: str) -> bool:
     """Whether it asks a model."""
-    return "model" in registry.lookup(Kind.AGENT, name).Params.model_fields
+    return "model" in registry.lookup(PluginKind.AGENT, name).Params.model_fields
 
 
 def made(name: str) -> Any:
-    plugin = registry.lookup(Kind.AGENT, name)
+    plugin = registry.lookup(PluginKind.AGENT, name)
     return plugin(plugin.Params.model_validate({"model": "m"} if asks(name) else {}))
 
 
@@ -51,21 +51,21 @@ def context(plugin: Any) -> AgentContext:
 @pytest.mark.parametrize("name", AGENTS)
 class TestAgents:
     def test_says_what_it_is(self, name: str) -> None:
-        plugin = registry.lookup(Kind.AGENT, name)
+        plugin = registry.lookup(PluginKind.AGENT, name)
         assert issubclass(plugin.Params, BaseModel)
-        assert plugin.observation in registry.names(Kind.OBSERVATION)
-        assert plugin.action_space in registry.names(Kind.ACTION_SPACE)
+        assert plugin.observation in registry.names(PluginKind.OBSERVATION)
+        assert plugin.action_space in registry.names(PluginKind.ACTION_SPACE)
         assert len(plugin.about) > 20
         assert isinstance(plugin.privileged, bool)
 
     def test_every_parameter_has_a_help_text_and_a_default(self, name: str) -> None:
-        for field in registry.lookup(Kind.AGENT, name).Params.model_fields.values():
+        for field in registry.lookup(PluginKind.AGENT, name).Params.model_fields.values():
             assert field.description
             assert not field.is_required()
 
     def test_an_unknown_parameter_is_refused(self, name: str) -> None:
         with pytest.raises(ValueError, match="nonsense"):
-            registry.lookup(Kind.AGENT, name).Params.model_validate({"nonsense": 1})
+            registry.lookup(PluginKind.AGENT, name).Params.model_validate({"nonsense": 1})
 
     def test_decides_what_can_be_carried_out(self, name: str) -> None:
         agent = made(name)
@@ -116,16 +116,16 @@ class TestAgentsThatAskModels:
             agent.act(EMPTY)
 
     def test_say_whose_model_is_missing(self, name: str) -> None:
-        plugin = registry.lookup(Kind.AGENT, name)
+        plugin = registry.lookup(PluginKind.AGENT, name)
         with pytest.raises(AgentFailed, match="model"):
             plugin(plugin.Params()).reset(context(plugin))
 
     def test_prompts_have_hashes(self, name: str) -> None:
-        hashes = registry.lookup(Kind.AGENT, name).prompts()
+        hashes = registry.lookup(PluginKind.AGENT, name).prompts()
         assert f"{name}/system" in hashes
         assert all(len(value) == 64 for value in hashes.values())
 
 
 class TestPrivileges:
     def test_only_those_that_need_it_see_the_task(self) -> None:
-        assert {name for name in AGENTS if registry.lookup(Kind.AGENT, name).privileged} == {"oracle", "replay"}
+        assert {name for name in AGENTS if registry.lookup(PluginKind.AGENT, name).privileged} == {"oracle", "replay"}

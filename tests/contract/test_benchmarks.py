@@ -8,12 +8,12 @@ import pytest
 from backend.domain import registry
 from backend.domain.benchmarks import lint
 from backend.domain.errors import Invalid
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.starter import TASKS
 from tests.factories.suites import SAMPLES
 
 registry.load()
-READERS = registry.names(Kind.BENCHMARK)
+READERS = registry.names(PluginKind.BENCHMARK)
 EXAMPLES = {"starter": TASKS} | {
     name: SAMPLES / name for name in ("omnibench", "osworld", "prosoftarena", "waa", "windowsworld")
 }
@@ -21,7 +21,7 @@ EXAMPLES = {"starter": TASKS} | {
 
 
 def made(name: str) -> Any:
-    return registry.lookup(Kind.BENCHMARK, name)()
+    return registry.lookup(PluginKind.BENCHMARK, name)()
 
 
 @pytest.mark.parametrize("name", READERS)

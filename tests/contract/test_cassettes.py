@@ -49,11 +49,11 @@ class TestRecorded:
             _recorded(tmp_path, "One.", {"answer": "Two."}).complete(asked("a"))
 
     def test_what_was_recorded_from_an_api_comes_back(self, server: ModelServer, api: str, tmp_path: Path) -> None:
-        from worker.models._cassette import Recording
+        from worker.models._cassette import RecordingClient
 
         file = tmp_path / "made.jsonl"
         server.answer = lambda one: Said("Blue." if "blue" in one.text else "Red.", calls=[("click", {"x": 1})])
-        recording = Recording(client(endpoint(api, f"{server.address}/v1")), file)
+        recording = RecordingClient(client(endpoint(api, f"{server.address}/v1")), file)
         replies = [recording.complete(asked(word, tools=(CLICK,))) for word in ("red", "blue")]
         speaker = client(endpoint("recorded", cassette=file))
         again = [speaker.complete(asked(word, tools=(CLICK,))) for word in ("blue", "red")]

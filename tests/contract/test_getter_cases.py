@@ -8,7 +8,7 @@ import pytest
 from backend.domain import registry
 from backend.domain.errors import GuestLost, Invalid
 from backend.domain.model.score import Blob
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.getter_cases import all_cases
 
 registry.load()
@@ -17,7 +17,7 @@ EACH = pytest.mark.parametrize(("dialect", "name"), sorted(CASES))
 
 
 def made(dialect: str, name: str) -> Any:
-    plugin = registry.entries(Kind.GETTER)[dialect, name]
+    plugin = registry.entries(PluginKind.GETTER)[dialect, name]
     return plugin() if isinstance(plugin, type) else plugin
 
 
@@ -31,11 +31,11 @@ def shown(value: Any, folder: Path) -> Any:
 
 
 def test_every_getter_is_tried() -> None:
-    assert sorted(set(registry.entries(Kind.GETTER)) - set(CASES)) == []
+    assert sorted(set(registry.entries(PluginKind.GETTER)) - set(CASES)) == []
 
 
 def test_every_case_is_of_a_getter() -> None:
-    assert sorted(set(CASES) - set(registry.entries(Kind.GETTER))) == []
+    assert sorted(set(CASES) - set(registry.entries(PluginKind.GETTER))) == []
 
 
 @EACH

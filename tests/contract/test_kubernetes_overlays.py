@@ -14,7 +14,7 @@ from tests.fakes.kubernetes.raw import Raw
 from tests.unit.deploy.built import OVERLAYS, Json, kind, objects
 from tests.waiting import until
 from worker.k8s.client import connect
-from worker.k8s.cluster import Conflict
+from worker.k8s.cluster import ObjectConflict
 
 pytestmark = [
     pytest.mark.skipif(not REAL, reason="needs a Kubernetes cluster of one's own, which KUBECONFIG names"),
@@ -32,7 +32,7 @@ def _spaces() -> Iterator[None]:
         for found in kind("production", "Namespace"):
             try:
                 made.append(str(port.create(NAMESPACES, found)["metadata"]["name"]))
-            except Conflict:
+            except ObjectConflict:
                 continue
         yield
     finally:

@@ -6,7 +6,7 @@ import pytest
 
 from tests.contract.clusters import SECONDS, Place, place, pod, secret
 from tests.waiting import until
-from worker.k8s.cluster import PODS, SECRETS, Conflict, Object, Refused, Resource
+from worker.k8s.cluster import PODS, SECRETS, Object, ObjectConflict, RequestRefused, ResourceKind
 
 __all__ = ["place"]
 NOWHERE: Any = {"deskarena.dev/none": "here"}
@@ -15,7 +15,9 @@ NOWHERE: Any = {"deskarena.dev/none": "here"}
 class TestDelete:
     def test_means_the_one_of_that_uid(self, place: Place) -> None:
         uid = place.port.create(SECRETS, secret("one"))["metadata"]["uid"]
-        with pytest.raises(Conflict, match=r"the UID in the precondition \(0000.* does not match the UID in record"):
+        with pytest.raises(
+            ObjectConflict, match=r"the UID in the precondition \(0000.* does not match the UID in record"
+        ):
             place.port.delete(SECRETS, "one", uid="00000000-0000-0000-0000-000000000000")
         assert place.port.delete(SECRETS, "one", uid=uid) is True
         assert place.port.delete(SECRETS, "one", uid=uid) is False
@@ -32,9 +34,9 @@ class TestDelete:
         place.port.delete(SECRETS, "one")
         found = place.port.get(SECRETS, "one")
         assert found["metadata"]["deletionTimestamp"]
-        with pytest.raises(Refused, match="no new finalizers can be added if the object is being deleted"):
+        with pytest.raises(RequestRefused, match="no new finalizers can be added if the object is being deleted"):
             place.port.patch(SECRETS, "one", {"metadata": {"finalizers": ["deskarena.dev/test", "deskarena.dev/more"]}})
-        with pytest.raises(Conflict, match="already exists"):
+        with pytest.raises(ObjectConflict, match="already exists"):
             place.port.create(SECRETS, secret("one"))
         place.port.patch(SECRETS, "one", {"metadata": {"finalizers": None}})
         assert place.gone(SECRETS, "one")
@@ -109,7 +111,7 @@ class TestPods:
 
     def test_events_name_their_object_by_uid(self, place: Place) -> None:
         uid = place.running("one")["metadata"]["uid"]
-        listed = place.ask("GET", place.path(Resource("events")), query=f"fieldSelector=involvedObject.uid%3D{uid}")
+        listed = place.ask("GET", place.path(ResourceKind("events")), query=f"fieldSelector=involvedObject.uid%3D{uid}")
         assert {"Scheduled", "Created", "Started"} <= {one["reason"] for one in listed.body["items"]}
 
     def test_its_log_is_what_it_said(self, place: Place) -> None:
@@ -165,9 +167,9 @@ def policy(place: Place) -> str:
     return str(place.ask("GET", "/apis/policy").body["preferredVersion"]["version"])
 
 
-def budget(place: Place) -> Resource:
+def budget(place: Place) -> ResourceKind:
     """Forbids the eviction of a single pod; the kind of its object, `b`."""
-    budgets = Resource("poddisruptionbudgets", "policy", policy(place))
+    budgets = ResourceKind("poddisruptionbudgets", "policy", policy(place))
     spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "vm"}}}
     kind = {"apiVersion": f"policy/{budgets.version}", "kind": "PodDisruptionBudget"}
     place.port.create(budgets, {**kind, "metadata": {"name": "b"}, "spec": spec})

@@ -12,7 +12,7 @@ from tests.contract.clusters import SECONDS, Place, lease, place, pod, secret
 from tests.unit.deploy.built import kind
 from tests.waiting import until
 from worker.k8s.client import connect
-from worker.k8s.cluster import EVENTS, LEASES, NODES, PODS, SECRETS, Cluster, Object, Refused, Resource
+from worker.k8s.cluster import EVENTS, LEASES, NODES, PODS, SECRETS, Cluster, Object, RequestRefused, ResourceKind
 
 __all__ = ["place"]
 RIGHTS = "rbac.authorization.k8s.io"
@@ -28,13 +28,13 @@ def role() -> Object:
 def of_an_account(place: Place) -> str:
     """Grants the Role to a service account of the test's namespace, and asks for its token."""
     port, space = place.port, place.port.namespace
-    port.create(Resource("serviceaccounts"), named(None, "v1", "ServiceAccount"))
-    port.create(Resource("roles", RIGHTS), named({"rules": role()["rules"]}, f"{RIGHTS}/v1", "Role"))
+    port.create(ResourceKind("serviceaccounts"), named(None, "v1", "ServiceAccount"))
+    port.create(ResourceKind("roles", RIGHTS), named({"rules": role()["rules"]}, f"{RIGHTS}/v1", "Role"))
     subject = {"kind": "ServiceAccount", "name": WORKER, "namespace": space}
     binding = {"roleRef": {"apiGroup": RIGHTS, "kind": "Role", "name": WORKER}, "subjects": [subject]}
-    port.create(Resource("rolebindings", RIGHTS), named(binding, f"{RIGHTS}/v1", "RoleBinding"))
+    port.create(ResourceKind("rolebindings", RIGHTS), named(binding, f"{RIGHTS}/v1", "RoleBinding"))
     asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
-    said = place.ask("POST", place.path(Resource("serviceaccounts"), WORKER, "token"), asked)
+    said = place.ask("POST", place.path(ResourceKind("serviceaccounts"), WORKER, "token"), asked)
     assert said.status == 201, said.text
     return str(said.body["status"]["token"])
 
@@ -66,7 +66,7 @@ def worker(place: Place, tmp_path: Path) -> Iterator[Cluster]:
 
 def may(worker: Cluster, **wanted: str) -> bool:
     """What the server says of a right in the worker's namespace."""
-    reviews = Resource("selfsubjectaccessreviews", "authorization.k8s.io", namespaced=False)
+    reviews = ResourceKind("selfsubjectaccessreviews", "authorization.k8s.io", namespaced=False)
     spec = {"resourceAttributes": {"namespace": worker.namespace, **wanted}}
     said = worker.create(
         reviews, {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": spec}
@@ -106,7 +106,7 @@ class TestRole:
             lambda: worker.delete(SECRETS, "one"),
             lambda: worker.logs("one"),
             lambda: worker.list(NODES),
-            lambda: worker.list(Resource("configmaps")),
+            lambda: worker.list(ResourceKind("configmaps")),
         ):
-            with pytest.raises(Refused, match="forbidden"):
+            with pytest.raises(RequestRefused, match="forbidden"):
                 ask()

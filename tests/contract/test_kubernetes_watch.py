@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.clusters import Place, place, secret
 from tests.waiting import until
-from worker.k8s.cluster import LEASES, SECRETS, Change, Conflict, Gone, Unavailable
+from worker.k8s.cluster import LEASES, SECRETS, ClusterUnavailable, ObjectConflict, VersionGone, WatchEvent
 
 __all__ = ["place"]
 YOUNG = 100_000
@@ -18,13 +18,13 @@ WHOLE_SECONDS = 60.0
 """Until a watch must have told all that a list has."""
 
 
-def told(place: Place, version: str, *, seconds: float = 1.0, **rest: str) -> list[Change]:
+def told(place: Place, version: str, *, seconds: float = 1.0, **rest: str) -> list[WatchEvent]:
     """What a watch of that time tells, without bookmarks."""
     with place.port.watch(SECRETS, version, seconds=seconds, **rest) as watch:
         return [change for change in watch if change.type != "BOOKMARK"]
 
 
-def until_told(watch: Iterator[Change], kind: str) -> Change:
+def until_told(watch: Iterator[WatchEvent], kind: str) -> WatchEvent:
     """The next change of a kind."""
     return next(change for change in watch if change.type == kind)
 
@@ -112,7 +112,7 @@ def write(place: Place, number: int) -> None:
             place.port.delete(SECRETS, name)
 
 
-def follow(known: dict[str, Any], change: Change) -> None:
+def follow(known: dict[str, Any], change: WatchEvent) -> None:
     """Keeps what is known in step; what a watch tells has to fit what it told before."""
     if change.type == "BOOKMARK":
         return
@@ -129,7 +129,7 @@ class TestForgotten:
         fake = place.only_fake()
         place.port.create(SECRETS, secret("one"))
         fake.compact()
-        with pytest.raises(Gone, match=r"too old resource version: 1 \(\d+\)") as caught:
+        with pytest.raises(VersionGone, match=r"too old resource version: 1 \(\d+\)") as caught:
             list(place.port.watch(SECRETS, "1", seconds=5))
         assert (caught.value.code, caught.value.reason) == (410, "Expired")
 
@@ -138,7 +138,7 @@ class TestForgotten:
             place.fake.compact()
         elif int(place.port.list(SECRETS).version) < YOUNG:
             pytest.skip("needs a cluster that has lived: this one is so young that it has forgotten nothing")
-        with pytest.raises(Gone):
+        with pytest.raises(VersionGone):
             list(place.port.watch(SECRETS, "1", seconds=5))
 
     def test_a_list_goes_on_from_it(self, place: Place) -> None:
@@ -183,7 +183,7 @@ class TestBrokenLines:
         watch = place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=60)
         until(lambda: fake.api.watches == 1)
         assert fake.api.cut_watches() == 1
-        with pytest.raises(Unavailable):
+        with pytest.raises(ClusterUnavailable):
             list(watch)
         until(lambda: fake.api.watches == 0)
 
@@ -204,15 +204,15 @@ class TestBrokenLines:
         """Whoever makes something and hears nothing has to look: the second try tells that it is there."""
         fake = place.only_fake()
         fake.faults.cut("create", after=True)
-        with pytest.raises(Unavailable):
+        with pytest.raises(ClusterUnavailable):
             place.port.create(SECRETS, secret("one"))
-        with pytest.raises(Conflict):
+        with pytest.raises(ObjectConflict):
             place.port.create(SECRETS, secret("one"))
 
     def test_a_request_that_is_cut_before_is_not_done(self, place: Place) -> None:
         fake = place.only_fake()
         fake.faults.cut("create")
-        with pytest.raises(Unavailable):
+        with pytest.raises(ClusterUnavailable):
             place.port.create(SECRETS, secret("one"))
         assert place.port.create(SECRETS, secret("one"))
 
@@ -224,6 +224,6 @@ class TestBrokenLines:
         assert said.text == "Too many requests, please try again later.\n", "a server that is too busy makes no Status"
         for fault in (fake.faults.throttle, fake.faults.fail):
             fault("list", times=1)
-            with pytest.raises(Unavailable):
+            with pytest.raises(ClusterUnavailable):
                 place.port.list(SECRETS)
         assert place.port.list(SECRETS).items == ()

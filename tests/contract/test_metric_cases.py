@@ -9,7 +9,7 @@ import pytest
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.metric_cases import MetricCase, all_cases
 
 registry.load()
@@ -24,7 +24,7 @@ FILES = pytest.mark.parametrize(("dialect", "name"), sorted(key for key, case in
 
 
 def call(case: MetricCase, dialect: str, name: str, made: Any) -> MetricValue:
-    found = registry.entries(Kind.METRIC)[dialect, name](*made.args, **made.options)
+    found = registry.entries(PluginKind.METRIC)[dialect, name](*made.args, **made.options)
     assert isinstance(found, MetricValue)
     assert found.reasons
     assert all(isinstance(reason, str) and reason for reason in found.reasons)
@@ -32,11 +32,11 @@ def call(case: MetricCase, dialect: str, name: str, made: Any) -> MetricValue:
 
 
 def test_every_metric_is_tried() -> None:
-    assert sorted(set(registry.entries(Kind.METRIC)) - set(CASES) - ELSEWHERE) == []
+    assert sorted(set(registry.entries(PluginKind.METRIC)) - set(CASES) - ELSEWHERE) == []
 
 
 def test_every_case_is_of_a_metric() -> None:
-    assert sorted(set(CASES) - set(registry.entries(Kind.METRIC))) == []
+    assert sorted(set(CASES) - set(registry.entries(PluginKind.METRIC))) == []
 
 
 @EACH
@@ -86,7 +86,7 @@ class TestOddFiles:
             odd.write_bytes(simple[what] if what in simple else damaged(Path(first)))
         given = None if what == "absent" else str(odd)
         result = [given, *made.args[0][1:]] if isinstance(made.args[0], list) else given
-        found = registry.entries(Kind.METRIC)[dialect, name](result, *made.args[1:], **made.options)
+        found = registry.entries(PluginKind.METRIC)[dialect, name](result, *made.args[1:], **made.options)
         assert isinstance(found, MetricValue)
         assert found.reasons
         # A damaged text is still a text; all else is nothing like a right answer.
@@ -99,6 +99,6 @@ class TestOddFiles:
         if not isinstance(wanted, str) or not Path(wanted).is_file():
             return
         with pytest.raises(EvaluatorFailed):
-            registry.entries(Kind.METRIC)[dialect, name](
+            registry.entries(PluginKind.METRIC)[dialect, name](
                 made.args[0], str(tmp_path / "gone"), *made.args[2:], **made.options
             )

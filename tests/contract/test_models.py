@@ -12,15 +12,15 @@ import pytest
 
 from backend.domain.errors import Cancelled, Invalid, ModelApiFailed
 from backend.domain.model.prices import Price
-from backend.domain.ports.model import Message, ModelClient, Part
+from backend.domain.ports.model import Message, MessagePart, ModelClient
 from tests.factories.models import CLICK, KEY, LIVE, PICTURE, asked, client, close_clients, endpoint
 from tests.fakes.model_server import ModelServer, model_server
-from worker.models.rate_limiter import Gate, Waited
+from worker.models.rate_limiter import RateLimiter, WaitTimer
 
 PRICE = Price(model="model-*", since=date(2020, 1, 1), input=10, cached=1, output=100)
 PATIENCE = 0.03
 """Seconds; less than the first pause, so that there is one more try."""
-SYSTEM = Message(role="system", parts=(Part(text="Be brief."),))
+SYSTEM = Message(role="system", parts=(MessagePart(text="Be brief."),))
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ class TestReply:
 class TestRequest:
     def test_a_picture_is_sent_in_base64(self, server: ModelServer, api: str) -> None:
         server.say("Seen.")
-        of(server, api).complete(asked("Look", Part(image=PICTURE)))
+        of(server, api).complete(asked("Look", MessagePart(image=PICTURE)))
         assert "iVBORyBwaWN0dXJl" in server.asked[0].text
 
     def test_a_conversation_with_calls_results_and_what_the_api_wants_back(self, server: ModelServer, api: str) -> None:
@@ -102,15 +102,19 @@ class TestRequest:
         turn = Message(
             role="assistant",
             parts=(
-                *(Part(raw=raw) for raw in first.raw),
-                Part(text=first.text),
-                *(Part(call=call) for call in first.calls),
+                *(MessagePart(raw=raw) for raw in first.raw),
+                MessagePart(text=first.text),
+                *(MessagePart(call=call) for call in first.calls),
             ),
         )
-        results = [Part(result=(call.id, "clicked")) for call in first.calls]
+        results = [MessagePart(result=(call.id, "clicked")) for call in first.calls]
         last = speaker.complete(
             asked(
-                SYSTEM, _user("Do it"), turn, _user(*results, Part(image=PICTURE), Part(text="Go on")), tools=(CLICK,)
+                SYSTEM,
+                _user("Do it"),
+                turn,
+                _user(*results, MessagePart(image=PICTURE), MessagePart(text="Go on")),
+                tools=(CLICK,),
             )
         )
         assert last.text == "Done."
@@ -125,9 +129,11 @@ class TestRequest:
         server.say("Done.")
         speaker = of(server, api)
         first = speaker.complete(asked("Do it", tools=(CLICK,)))
-        foreign = Part(raw={"api": "another", "content": [{"type": "signed"}]})
-        turn = Message(role="assistant", parts=(foreign, Part(text=first.text), Part(call=first.calls[0])))
-        last = speaker.complete(asked(_user("Do it"), turn, _user(Part(result=(first.calls[0].id, "clicked")))))
+        foreign = MessagePart(raw={"api": "another", "content": [{"type": "signed"}]})
+        turn = Message(
+            role="assistant", parts=(foreign, MessagePart(text=first.text), MessagePart(call=first.calls[0]))
+        )
+        last = speaker.complete(asked(_user("Do it"), turn, _user(MessagePart(result=(first.calls[0].id, "clicked")))))
         assert last.text == "Done."
         assert "signed" not in server.asked[1].text
 
@@ -176,7 +182,7 @@ class TestWaiting:
         server.fail(500)
         server.cut()
         server.say("At last.")
-        waited = Waited()
+        waited = WaitTimer()
         told = endpoint(api, f"{server.address}/v1")
         reply = client(told, waited=waited).complete(asked("Hi"), on_text=(lambda _: None) if streamed else None)
         assert reply.text == "At last."
@@ -245,7 +251,7 @@ class TestWaiting:
 
     def test_what_is_waited_can_be_seen_while_it_lasts(self, server: ModelServer, api: str) -> None:
         server.fail_for(60, retry_after="50")
-        waited, stop = Waited(), threading.Event()
+        waited, stop = WaitTimer(), threading.Event()
 
         def pause(seconds: float) -> None:
             if stop.wait(min(seconds, 0.1)):
@@ -268,7 +274,7 @@ class TestWaiting:
         server.fail(429, retry_after="1.5")
         server.say("One.")
         server.say("Two.")
-        gate, told = Gate(8), endpoint(api, f"{server.address}/v1")
+        gate, told = RateLimiter(8), endpoint(api, f"{server.address}/v1")
         other = threading.Thread(target=lambda: client(told, gate=gate).complete(asked("Hi")))
         other.start()
         _until(lambda: gate._rests_until > 0)
@@ -372,8 +378,8 @@ class TestKey:
         assert [record for record in caplog.records if KEY in f"{record.getMessage()}{record.exc_text}"] == []
 
 
-def _user(*said: str | Part) -> Message:
-    return Message(role="user", parts=tuple(Part(text=one) if isinstance(one, str) else one for one in said))
+def _user(*said: str | MessagePart) -> Message:
+    return Message(role="user", parts=tuple(MessagePart(text=one) if isinstance(one, str) else one for one in said))
 
 
 def _until(true: Any, seconds: float = 20.0) -> None:

@@ -5,13 +5,13 @@ import pytest
 from backend.domain import registry
 from backend.domain.errors import GuestLost
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.trees import node, tree
 from tests.fakes.desktop import FakeDesktop, FakeWindow
 from tests.fakes.element_detectors import FakeEyes
 
 registry.load()
-SPACES = sorted(registry.entries(Kind.OBSERVATION).items())
+SPACES = sorted(registry.entries(PluginKind.OBSERVATION).items())
 
 
 @pytest.fixture

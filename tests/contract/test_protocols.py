@@ -8,12 +8,12 @@ from backend.domain import registry
 from backend.domain.model.score import PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, PartKind
 from backend.domain.ports.desktop import ScoringProtocol
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.checkpoints import file_says, part
 
 registry.load()
 KINDS = {"windowsworld": PartKind.CHECKPOINT, "prosoftarena": PartKind.PHASE, "omnibench": PartKind.NODE}
-EACH = pytest.mark.parametrize("name", sorted(name for _, name in registry.entries(Kind.PROTOCOL)))
+EACH = pytest.mark.parametrize("name", sorted(name for _, name in registry.entries(PluginKind.PROTOCOL)))
 PARTS = tuple(part(name, *after, app=app) for name, after, app in (("a", (), "x"), ("b", ("a",), "x"), ("c", (), "y")))
 
 
@@ -29,12 +29,12 @@ def judged(name: str, values: dict[str, float], score: float | None) -> Verdict:
         PartResult(name=n, kind=kind, value=v, app=one.app, step=steps[n] if v == 1.0 else None)
         for (n, v), one in zip(values.items(), PARTS, strict=True)
     ]
-    protocol: ScoringProtocol = registry.lookup(Kind.PROTOCOL, name)
+    protocol: ScoringProtocol = registry.lookup(PluginKind.PROTOCOL, name)
     return protocol(spec, score, found)
 
 
 def test_every_protocol_is_tried() -> None:
-    assert sorted(name for _, name in registry.entries(Kind.PROTOCOL)) == sorted(KINDS)
+    assert sorted(name for _, name in registry.entries(PluginKind.PROTOCOL)) == sorted(KINDS)
 
 
 @EACH

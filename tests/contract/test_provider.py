@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from backend.domain.errors import NotFound
-from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop, Provider
 from tests.contract.conftest import SPEC, WITH_WINE_AT_LENGTH, opened_provider
 from tests.contract.kinds import kind_of
@@ -67,7 +67,7 @@ class TestOpen:
             second.close()
 
     def test_the_screen_is_as_asked(self, provider: Provider) -> None:
-        made = provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=1024, height=768)))
+        made = provider.open(SlotRef(0), DesktopSpec(screen=ScreenSize(width=1024, height=768)))
         try:
             assert (made.desktop.frame().width, made.desktop.frame().height) == (1024, 768)
         finally:
@@ -79,8 +79,8 @@ class TestLetOut:
         def fetch(sha256: str) -> bytes:
             raise NotFound(sha256)
 
-        opened.let_out(WayOut(hosts=("a.example",), files={"https://a.example/x": "0" * 64}), fetch)
-        opened.let_out(WayOut(), fetch)
+        opened.let_out(EgressRules(hosts=("a.example",), files={"https://a.example/x": "0" * 64}), fetch)
+        opened.let_out(EgressRules(), fetch)
         assert opened.alive()
 
 
@@ -102,7 +102,7 @@ class TestPrepare:
             made.close()
 
     def test_what_was_prepared_for_another_screen_is_not_used(self, provider: Provider) -> None:
-        provider.prepare(SlotRef(0), DesktopSpec(screen=Screen(width=640, height=480)))
+        provider.prepare(SlotRef(0), DesktopSpec(screen=ScreenSize(width=640, height=480)))
         made = provider.open(SlotRef(0), SPEC)
         try:
             assert made.desktop.frame().width == SPEC.screen.width

@@ -7,7 +7,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import GuestLost, GuestRefused, Invalid, TaskSetupFailed
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.setup_cases import all_cases
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
@@ -20,12 +20,12 @@ EACH = pytest.mark.parametrize(("dialect", "name"), RUNS)
 
 
 def made(dialect: str, name: str) -> Any:
-    plugin = registry.entries(Kind.SETUP)[dialect, name]
+    plugin = registry.entries(PluginKind.SETUP)[dialect, name]
     return plugin() if isinstance(plugin, type) else plugin
 
 
 def test_every_step_is_tried() -> None:
-    assert sorted(CASES) == sorted(registry.entries(Kind.SETUP))
+    assert sorted(CASES) == sorted(registry.entries(PluginKind.SETUP))
 
 
 @pytest.mark.parametrize(("dialect", "name"), REFUSED)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.errors import Damaged, NotFound
+from backend.domain.errors import DamagedArtifact, NotFound
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.artifacts.stores import try_out
 from backend.services.artifacts.stores.bucket import BucketStore
@@ -18,7 +18,7 @@ from backend.services.artifacts.stores.folder import FolderStore
 from backend.services.artifacts.stores.keys import key_of
 from tests.fakes.s3 import place_at, s3_server
 from tests.fakes.store import MemoryStore
-from worker.base.guarded_store import CarefulStore
+from worker.base.guarded_store import GuardedStore
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def void(_: object) -> None:
 
 def careful(root: Path, _: str) -> Made:
     store = FolderStore(root)
-    return Made(CarefulStore(store), lambda sha256, data: void(store.path(sha256).write_bytes(data)))
+    return Made(GuardedStore(store), lambda sha256, data: void(store.path(sha256).write_bytes(data)))
 
 
 STORES = {"memory": memory, "folder": folder, "bucket": bucket, "of a worker": careful}
@@ -115,7 +115,7 @@ class TestGet:
     def test_other_bytes_are_not_given_out(self, made: Made, other: bytes) -> None:
         sha256 = made.store.put(b"hello", "a/b")
         made.overwrite(sha256, other)
-        with pytest.raises(Damaged):
+        with pytest.raises(DamagedArtifact):
             made.store.get(sha256)
 
 

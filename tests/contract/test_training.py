@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.model.trajectory_export import Recorded
+from backend.domain.model.trajectory_export import ExportedAttempt
 from backend.domain.ports.training import WORDS, Column, TrainingForm
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.recorded import click, recorded, step, task
 
 registry.load()
-EACH = pytest.mark.parametrize("name", sorted(name for _, name in registry.entries(Kind.TRAINING)))
+EACH = pytest.mark.parametrize("name", sorted(name for _, name in registry.entries(PluginKind.TRAINING)))
 GRAPH: dict[str, tuple[str, ...]] = {"a": (), "b": ("a",)}
 CASES = {
     "plain": recorded(),
@@ -25,7 +25,7 @@ OF = pytest.mark.parametrize("case", CASES)
 
 
 def form(name: str) -> TrainingForm:
-    made: TrainingForm = registry.lookup(Kind.TRAINING, name)()
+    made: TrainingForm = registry.lookup(PluginKind.TRAINING, name)()
     return made
 
 
@@ -58,7 +58,7 @@ def words(column: Column) -> set[str]:
     return {column}
 
 
-def written(name: str, made: Recorded) -> list[Any]:
+def written(name: str, made: ExportedAttempt) -> list[Any]:
     found = form(name)
     return [] if found.refuses(made) else list(found.rows(made))
 

@@ -6,10 +6,10 @@ import pytest
 
 from tests.factories.tiny_machine import needs_qemu
 from tests.sampling import runs_everything, sample, seed
-from tools.chaos.campaign import LOCAL, Settings, conduct, kinds
+from tools.chaos.campaign import LOCAL, CampaignSettings, conduct, kinds
 from tools.chaos.clustered import CLUSTER, ClusterStack
 from tools.chaos.plan import plan
-from tools.chaos.report import Outcome, table
+from tools.chaos.report import CampaignOutcome, table
 
 pytestmark = [pytest.mark.desktop, pytest.mark.stack, pytest.mark.timeout(1500)]
 FAULTS = 10
@@ -36,8 +36,8 @@ class TestSmallCampaign:
         slow = () if runs_everything() else ("freeze postgres", "freeze worker", "part database")
         wanted = [name for name in kinds() if not name.startswith("clock") and name not in slow]
         number = FAULTS * 4 if runs_everything() else FAULTS
-        outcome = Outcome(seed(), number, wanted)
-        conduct(Settings(seed(), work=replace(LOCAL, tasks=TASKS)), outcome, plan(seed(), number, wanted))
+        outcome = CampaignOutcome(seed(), number, wanted)
+        conduct(CampaignSettings(seed(), work=replace(LOCAL, tasks=TASKS)), outcome, plan(seed(), number, wanted))
         assert [f"after fault {numbers}: {violation}" for numbers, violation in outcome.violations] == [], table(
             outcome
         )
@@ -49,9 +49,9 @@ class TestSmallCampaign:
         needs_qemu()
         number = len(QUICK) if runs_everything() else 3
         wanted = sample(QUICK, number, "chaos")
-        outcome = Outcome(seed(), number, wanted, flavour=BriefStack.flavour)
+        outcome = CampaignOutcome(seed(), number, wanted, flavour=BriefStack.flavour)
         work = replace(CLUSTER, tasks=CLUSTER.tasks[:2], agents=(CLUSTER.best,))
-        conduct(Settings(seed(), work=work, stack=BriefStack), outcome, plan(seed(), number, wanted))
+        conduct(CampaignSettings(seed(), work=work, stack=BriefStack), outcome, plan(seed(), number, wanted))
         assert [f"after fault {numbers}: {violation}" for numbers, violation in outcome.violations] == [], table(
             outcome
         )

@@ -16,9 +16,9 @@ from tests.fakes.desktop import FakeDesktop
 from tests.fakes.evaluator import InProcessJudge
 from tests.fakes.provider import FakeProvider
 from tests.fakes.web import FakeWeb
-from worker.attempt.attempt_dependencies import Book, Tools, untold
+from worker.attempt.attempt_dependencies import AttemptDeps, AttemptLog, untold
 from worker.attempt.runner import run_attempt
-from worker.base.lease import Hold, Ticket
+from worker.base.lease import HeldLease, LeaseGrant
 
 
 class QuietPump:
@@ -40,10 +40,10 @@ class Attempt:
         self.judge = InProcessJudge()
         self.pump = QuietPump()
         self.claim = claim_of(task, agent, **more)
-        self.hold = Hold(Ticket(self.claim.lease_id, "fake"), 60.0)
+        self.hold = HeldLease(LeaseGrant(self.claim.lease_id, "fake"), 60.0)
         self.on_perform: Callable[[Action], None] | None = None
         self.line: FakeLine | None = None
-        self.opening: Callable[[Claim, Book], AbstractContextManager[object]] = untold
+        self.opening: Callable[[Claim, AttemptLog], AbstractContextManager[object]] = untold
 
     def run(self) -> bool:
         def fetch(sha256: str) -> bytes:
@@ -53,7 +53,7 @@ class Attempt:
             self.desktop.on_perform = self.on_perform or self.desktop.on_perform
             return self.pump
 
-        tools = Tools(
+        tools = AttemptDeps(
             self.provider,
             self.judge,
             fetch,

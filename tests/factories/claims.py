@@ -5,11 +5,11 @@ from typing import Any
 from uuid import uuid4
 
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.model.run import Budget, RunConfig, ScreenSize
 from backend.domain.model.task import EvaluatorSpec, MetricCall, SetupStep, Task, TaskKey
 from backend.services.scheduling.claims import Claim, Fence
 
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 NOTE = "/home/user/note.txt"
 
 

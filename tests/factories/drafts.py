@@ -5,7 +5,7 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from backend.domain.drafts.content import DraftContent
-from backend.domain.drafts.recording import Seen
+from backend.domain.drafts.recording import RecordingStep
 from backend.domain.model.task import MetricCall, SetupStep
 from backend.domain.model.trajectory import Action, Window
 
@@ -53,10 +53,10 @@ def tree(*windows: str, app: str = "mousepad") -> str:
     )
 
 
-def seen(xml: str, title: str, *actions: Action, others: Sequence[str] = ()) -> Seen:
+def seen(xml: str, title: str, *actions: Action, others: Sequence[str] = ()) -> RecordingStep:
     """A moment of a recording with that window in front."""
     behind = [Window(title=other) for other in others]
-    return Seen(xml, [*behind, Window(title=title, active=True)], actions)
+    return RecordingStep(xml, [*behind, Window(title=title, active=True)], actions)
 
 
 def proposal(**more: Any) -> dict[str, Any]:

@@ -3,25 +3,25 @@
 import time
 from typing import Any
 
-from backend.domain.machines.health import GUEST_API, DiskRoom, Health, ShownScreen
-from backend.domain.model.run import Screen
+from backend.domain.machines.health import GUEST_API, DesktopHealth, DiskRoom, ScreenHealth
+from backend.domain.model.run import ScreenSize
 
 GIB = 2**30
 
 
-def health_of(screen: Screen, **changes: Any) -> Health:
+def health_of(screen: ScreenSize, **changes: Any) -> DesktopHealth:
     """What a healthy desktop with that screen says now; `changes` are facts by name, those of `screen` included."""
-    look = {name: changes.pop(name) for name in ShownScreen.model_fields if name in changes}
+    look = {name: changes.pop(name) for name in ScreenHealth.model_fields if name in changes}
     shown = {"width": screen.width, "height": screen.height, "scale": 1.0, "black": False, "locked": ""}
     facts: dict[str, Any] = {
         "api": ".".join(map(str, GUEST_API)),
         "platform": "Linux",
         "clock": time.time(),
-        "screen": ShownScreen(**(shown | look)),
+        "screen": ScreenHealth(**(shown | look)),
         "disks": (DiskRoom(path="/home/user", free=GIB, size=2 * GIB),),
         "memory_free": GIB,
         "pending": (),
         "licence_days": None,
         "processes": (),
     }
-    return Health(**(facts | changes))
+    return DesktopHealth(**(facts | changes))

@@ -9,7 +9,7 @@ from typing import Any
 from PIL import Image
 
 from backend.domain.judging.criteria import FINAL, JUDGE, Criterion
-from backend.domain.judging.judge_input import KeptPicture, SeenStep
+from backend.domain.judging.judge_input import JudgeInputStep, StoredPicture
 from backend.domain.judging.judgement import Judgement, JudgeReply, Vote
 from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.task import EvaluatorSpec, MetricCall, Part, PartKind, Task, TaskKey
@@ -51,7 +51,7 @@ def picture_bytes(shade: int = 0) -> bytes:
     return out.getvalue()
 
 
-def seen(number: int) -> tuple[tuple[SeenStep, ...], Mapping[str, bytes]]:
+def seen(number: int) -> tuple[tuple[JudgeInputStep, ...], Mapping[str, bytes]]:
     """An attempt of so many steps and its final state, with the bytes of its pictures by hash."""
     store = {}
     steps = []
@@ -59,9 +59,9 @@ def seen(number: int) -> tuple[tuple[SeenStep, ...], Mapping[str, bytes]]:
         data = picture_bytes(index)
         sha256 = hashlib.sha256(data).hexdigest()
         store[sha256] = data
-        kept = KeptPicture(sha256=sha256, media_type="image/png", width=WIDTH, height=HEIGHT)
+        kept = StoredPicture(sha256=sha256, media_type="image/png", width=WIDTH, height=HEIGHT)
         final = index == number
-        steps.append(SeenStep(index=index, did="" if final else f"click {index}, 1", picture=kept, final=final))
+        steps.append(JudgeInputStep(index=index, did="" if final else f"click {index}, 1", picture=kept, final=final))
     return tuple(steps), store
 
 

@@ -7,9 +7,9 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 API = "1.1"
 
 

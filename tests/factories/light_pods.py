@@ -19,10 +19,10 @@ from tests.factories.light_guest import SCREEN, LightGuest
 from tests.factories.machine_images import write_small_image
 from tests.factories.vm_hosts import ACCELERATED
 from worker.qemu import template
-from worker.qemu.access_gate import Door
-from worker.qemu.runtime_dir import Place
-from worker.qemu.slot import CLONE, Slot, Wanted
-from worker.qemu.supervisor import Supervisor
+from worker.qemu.access_gate import AccessGate
+from worker.qemu.runtime_dir import RuntimeDir
+from worker.qemu.slot import CLONE, StartRequest, VmSlot
+from worker.qemu.supervisor import SupervisorSession
 from worker.qemu.volumes import Volumes
 
 PORT = 7070
@@ -34,7 +34,7 @@ Secrets = Callable[[str, str], Mapping[str, str] | None]
 
 @dataclasses.dataclass
 class _Light:
-    """A machine that is a guest's thread; see `worker.qemu.slot.Running` and `Qemu`."""
+    """A machine that is a guest's thread; see `worker.qemu.slot.RunningVm` and `Qemu`."""
 
     guest: LightGuest
     told: bool = True
@@ -50,14 +50,14 @@ class _Light:
         return self
 
 
-class _Guests(Slot):
+class _Guests(VmSlot):
     """Holds guests instead of machines. A template's memory is its guest's secret."""
 
     def __init__(self, address: str) -> None:
         self._address, self._names = address, itertools.count(1)
         self.machines: dict[str, Any] = {}
 
-    def start(self, wanted: Wanted) -> str:
+    def start(self, wanted: StartRequest) -> str:
         cloned = wanted.kind == CLONE
         secret = (wanted.place / template.MEMORY).read_text() if cloned else wanted.secret
         name = f"m{next(self._names)}"
@@ -80,7 +80,7 @@ class _Guests(Slot):
             found.guest.close()
 
 
-class _Supervisor(Supervisor):
+class _Supervisor(SupervisorSession):
     def _facts(self, accelerator: str) -> Json:
         return HOST
 
@@ -133,11 +133,11 @@ class LightPod:
     def _serve(self) -> None:
         assert self._listener is not None
         with self._listener as listener:
-            door, waiting = Door(listener, self._token, self._fence), None
+            door, waiting = AccessGate(listener, self._token, self._fence), None
             while not self._stopped:
                 waiting = self._one(door, waiting or self._entered(door))
 
-    def _entered(self, door: Door) -> socket.socket | None:
+    def _entered(self, door: AccessGate) -> socket.socket | None:
         """Whoever comes in; None when the pod ends."""
         while not self._stopped:
             with selectors.DefaultSelector() as selector:
@@ -148,11 +148,11 @@ class LightPod:
                 return entered
         return None
 
-    def _one(self, door: Door, line: socket.socket | None) -> socket.socket | None:
+    def _one(self, door: AccessGate, line: socket.socket | None) -> socket.socket | None:
         if line is None:
             return None
         self._line = line
-        place, guests = Place(), _Guests(self._address)
+        place, guests = RuntimeDir(), _Guests(self._address)
         volumes = Volumes(self._images, Path(self._folder.name) / "templates")
         supervisor = _Supervisor(line, guests, place, volumes=volumes, door=door)
         try:

@@ -10,10 +10,10 @@ from pydantic import SecretStr
 
 from backend.domain import registry
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, ModelClient, ModelRequest, Part, Tool
-from backend.domain.registry import Kind
+from backend.domain.ports.model import Message, MessagePart, ModelClient, ModelRequest, Tool
+from backend.domain.registry import PluginKind
 from backend.services.capacity.model_endpoints import Endpoint
-from worker.models.rate_limiter import Gate, Waited
+from worker.models.rate_limiter import RateLimiter, WaitTimer
 from worker.models.retrying_client import Caller
 
 KEY = "sk-test-0123456789-do-not-tell"
@@ -41,7 +41,11 @@ def never(seconds: float) -> None:
 
 
 def client(
-    told: Endpoint, *, gate: Gate | None = None, waited: Waited | None = None, pause: Callable[[float], None] = never
+    told: Endpoint,
+    *,
+    gate: RateLimiter | None = None,
+    waited: WaitTimer | None = None,
+    pause: Callable[[float], None] = never,
 ) -> ModelClient:
     """The client of an endpoint, as an attempt has it."""
     import worker.models.anthropic
@@ -50,9 +54,9 @@ def client(
     import worker.models.openai_responses
     import worker.models.recorded  # noqa: F401 - registers itself, like the others.
 
-    caller = Caller(told, gate or Gate(told.at_once), waited or Waited(), pause)
+    caller = Caller(told, gate or RateLimiter(told.at_once), waited or WaitTimer(), pause)
     _callers.append(caller)
-    found: ModelClient = registry.lookup(Kind.MODEL, told.api)(caller)
+    found: ModelClient = registry.lookup(PluginKind.MODEL, told.api)(caller)
     return found
 
 
@@ -62,9 +66,11 @@ def close_clients() -> None:
         _callers.pop().close()
 
 
-def asked(*said: str | Part | Message, **options: Any) -> ModelRequest:
+def asked(*said: str | MessagePart | Message, **options: Any) -> ModelRequest:
     """A request; texts and parts become one message of the user."""
-    parts = tuple(Part(text=one) if isinstance(one, str) else one for one in said if not isinstance(one, Message))
+    parts = tuple(
+        MessagePart(text=one) if isinstance(one, str) else one for one in said if not isinstance(one, Message)
+    )
     messages = tuple(one for one in said if isinstance(one, Message))
     told = (*messages, Message(role="user", parts=parts)) if parts else messages
     return ModelRequest.model_validate({"model": "model-1", "messages": told, **options})

@@ -5,7 +5,7 @@ from typing import Any
 from backend.domain.model.score import PartResult
 from backend.domain.model.task import EvaluatorSpec, Labels, Part, PartKind, Task, TaskKey
 from backend.domain.model.trajectory import Action, ActionType, Mark
-from backend.domain.model.trajectory_export import AgentKind, Picture, Recorded, RecordedStep, Result
+from backend.domain.model.trajectory_export import AgentKind, AttemptResult, ExportedAttempt, PictureRef, RecordedStep
 from tests.factories.checkpoints import file_says
 
 TREE = """<desktop-frame xmlns:st="https://accessibility.ubuntu.example.org/ns/state"
@@ -14,8 +14,8 @@ TREE = """<desktop-frame xmlns:st="https://accessibility.ubuntu.example.org/ns/s
 <push-button name="Save" st:showing="true" cp:screencoord="(10, 10)" cp:size="(20, 10)"/></panel></desktop-frame>"""
 
 
-def picture(name: str) -> Picture:
-    return Picture((name * 64)[:64], "image/png")
+def picture(name: str) -> PictureRef:
+    return PictureRef((name * 64)[:64], "image/png")
 
 
 def step(index: int, *actions: Action, **more: Any) -> RecordedStep:
@@ -58,7 +58,7 @@ def task(graph: dict[str, tuple[str, ...]] | None = None, **more: Any) -> Task:
     return Task.model_validate(values)
 
 
-def recorded(*steps: RecordedStep, reached: dict[str, int | None] | None = None, **more: Any) -> Recorded:
+def recorded(*steps: RecordedStep, reached: dict[str, int | None] | None = None, **more: Any) -> ExportedAttempt:
     """A solved trajectory of three steps unless told otherwise; `reached`: parts with the step that reached them."""
     usual = (
         step(0, click(), words="I save it.", tree=lambda: TREE),
@@ -75,7 +75,7 @@ def recorded(*steps: RecordedStep, reached: dict[str, int | None] | None = None,
         "benchmark": {"name": "starter", "version": 3, "content_hash": "h"},
         "agent": "prompt",
         "kind": AgentKind.MODEL,
-        "result": Result.SOLVED,
+        "result": AttemptResult.SOLVED,
         "score": 1.0,
         "ended_by": "done",
         "steps": steps or usual,
@@ -84,4 +84,4 @@ def recorded(*steps: RecordedStep, reached: dict[str, int | None] | None = None,
         "source": {"run": "r", "episode": "e"},
         **more,
     }
-    return Recorded(**values)
+    return ExportedAttempt(**values)

@@ -4,19 +4,19 @@ from collections.abc import Iterator
 from threading import Event
 from typing import Any, Self
 
-from worker.k8s.cluster import Change, Cluster, Resource, Unavailable, Watching
+from worker.k8s.cluster import Cluster, ClusterUnavailable, ResourceKind, WatchEvent, WatchStream
 
 
 class _Silence:
-    """See `Watching`. Says nothing until the line is known to be broken, or it is closed."""
+    """See `WatchStream`. Says nothing until the line is known to be broken, or it is closed."""
 
     def __init__(self, broken: Event) -> None:
         self._broken, self._closed = broken, False
 
-    def __iter__(self) -> Iterator[Change]:
+    def __iter__(self) -> Iterator[WatchEvent]:
         while not self._closed:
             if self._broken.wait(0.05):
-                raise Unavailable("the line broke")
+                raise ClusterUnavailable("the line broke")
         yield from ()
 
     def __enter__(self) -> Self:
@@ -44,8 +44,8 @@ class Deaf:
         return getattr(self._cluster, name)
 
     def watch(
-        self, resource: Resource, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
-    ) -> Watching:
+        self, resource: ResourceKind, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
+    ) -> WatchStream:
         """See `Cluster`."""
         if self._hears.is_set():
             return self._cluster.watch(resource, version, labels=labels, fields=fields, seconds=seconds)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from backend.domain.errors import EvaluatorFailed, GuestRefused, NotGiven
+from backend.domain.errors import EvaluatorFailed, GuestRefused, MissingInput
 from backend.domain.model.task import EvaluatorSpec, MetricCall, SetupStep, Task, TaskKey
 from backend.domain.ports.web import Browser, Web, WebReply
 from tests.fakes.browser import FakeBrowser
@@ -80,10 +80,10 @@ class FakeContext:
 
     def secret(self, name: str) -> str:
         if name not in self.secrets:
-            raise NotGiven(f"there is no secret {name!r}")
+            raise MissingInput(f"there is no secret {name!r}")
         return self.secrets[name]
 
     def asset(self, name: str) -> bytes:
         if name not in self.assets:
-            raise NotGiven(f"the task set has no asset {name!r}")
+            raise MissingInput(f"the task set has no asset {name!r}")
         return self.assets[name]

@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.domain import registry
 from backend.domain.model.task import LoadedBenchmark
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 
 SAMPLES = Path(__file__).resolve().parents[1] / "samples"
 """Task files of our own, laid out as the two suites publish theirs; they use every feature of the format."""
@@ -23,7 +23,7 @@ _load = cache(registry.load)  # Finding the plug-ins takes longer than reading a
 def read(kind: str, path: Path) -> LoadedBenchmark:
     """What the reader of that kind makes of a folder."""
     _load()
-    reader: Any = registry.lookup(Kind.BENCHMARK, kind)()
+    reader: Any = registry.lookup(PluginKind.BENCHMARK, kind)()
     found: LoadedBenchmark = reader.load(path)
     return found
 

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.machines.machine_image import Devices, DirectBoot, Disk, MachineImage, described, write_image
-from backend.domain.model.run import Screen
+from backend.domain.machines.machine_image import Devices, DirectBoot, MachineImage, SystemDisk, described, write_image
+from backend.domain.model.run import ScreenSize
 from worker.qemu.overlay import empty_overlay
 
 ROOT = Path(__file__).resolve().parents[2]
 STORE = ROOT / ".setup" / "tiny-machine"
 NAME = "tiny"
 MEMORY_MIB = 128
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 DRIVERS = ("virtio_pci", "virtio_net", "virtio_blk", "pvpanic_mmio")
 _KERNEL, _BUSYBOX = "linux-image-cloud-amd64", "busybox-static"
 _DISK_BYTES = 64 * 2**20
@@ -112,7 +112,7 @@ def _padded(data: bytes) -> bytes:
     return data + bytes(-len(data) % 4)
 
 
-def archive(store: Path, screen: Screen) -> bytes:
+def archive(store: Path, screen: ScreenSize) -> bytes:
     """The initial memory disk: everything that the machine has."""
     script = (Path(__file__).parent / "tiny_answer.sh").read_text()
     script = script.replace("WIDTH", str(screen.width)).replace("HEIGHT", str(screen.height))
@@ -128,7 +128,7 @@ def archive(store: Path, screen: Screen) -> bytes:
     return b"".join(parts)
 
 
-def _picture(screen: Screen) -> bytes:
+def _picture(screen: ScreenSize) -> bytes:
     from PIL import Image
 
     out = io.BytesIO()
@@ -137,7 +137,7 @@ def _picture(screen: Screen) -> bytes:
 
 
 def tiny_image(
-    images: Path, *, name: str = NAME, screen: Screen = SCREEN, command_line: str = "quiet panic=-1"
+    images: Path, *, name: str = NAME, screen: ScreenSize = SCREEN, command_line: str = "quiet panic=-1"
 ) -> Path:
     """Makes the image in a folder such as `DATA/images`; skips where it cannot be had."""
     needs_qemu()
@@ -158,7 +158,7 @@ def tiny_image(
             "memory_mib": MEMORY_MIB,
             "cpus": 1,
             "firmware": "bios",
-            "disk": Disk(**described(folder / "disk.qcow2"), virtual_size=_DISK_BYTES),
+            "disk": SystemDisk(**described(folder / "disk.qcow2"), virtual_size=_DISK_BYTES),
             "boot": DirectBoot.model_validate(
                 {
                     "kernel": described(folder / "vmlinuz"),

@@ -1,14 +1,14 @@
 """Hosts of virtual machines, as plans are made for them."""
 
-from worker.qemu.accelerator import Acceleration, Reason
+from worker.qemu.accelerator import Acceleration, AccelerationReason
 from worker.qemu.machine import KVM, TCG
 from worker.qemu.plan import Host
 
 QEMU, TYPE = "QEMU emulator version 7.2.0", "pc-q35-7.2"
-EMULATED = Acceleration(accelerator=TCG, reason=Reason.NO_DEVICE, detail="there is no /dev/kvm")
+EMULATED = Acceleration(accelerator=TCG, reason=AccelerationReason.NO_DEVICE, detail="there is no /dev/kvm")
 ACCELERATED = Acceleration(
     accelerator=KVM,
-    reason=Reason.FASTER,
+    reason=AccelerationReason.FASTER,
     detail="4.0 times faster than emulation",
     cpu="host,-pdcm",
     hints=("hv-relaxed", "hv-crash"),

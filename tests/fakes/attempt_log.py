@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.errors import Lost
+from backend.domain.errors import MachineLost
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Evaluation
@@ -21,7 +21,7 @@ class MemoryBook(MemoryRecorder):
         self.evaluation: Evaluation | None = None
         self.evidence: Sequence[CallEvidence] = ()
         self.seconds: Mapping[str, float] = {}
-        self.error: Lost | None = None
+        self.error: MachineLost | None = None
         self.message = ""
         self.after_action = False
         self.desktop: Mapping[str, Any] = {}
@@ -58,7 +58,7 @@ class MemoryBook(MemoryRecorder):
         self.moves.append("unjudged")
         self.message, self.evidence, self.seconds = message, evidence, seconds
 
-    def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
+    def lost(self, error: MachineLost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
         self._check()
         self.moves.append("lost")
         self.error, self.message, self.after_action, self.seconds = error, message, after_action, seconds

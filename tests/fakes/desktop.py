@@ -15,8 +15,8 @@ from xml.sax.saxutils import quoteattr
 from PIL import Image, ImageDraw
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.machines.health import Health
-from backend.domain.model.run import Screen
+from backend.domain.machines.health import DesktopHealth
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Action, ActionType, Frame, Interaction, Window
 from backend.domain.ports.desktop import ExecResult, Probe
 from tests.factories.health import health_of
@@ -65,14 +65,14 @@ class FakeDesktop:
         tree: the accessibility tree; None = one of the open windows.
     """
 
-    def __init__(self, screen: Screen | None = None, clock: FakeClock | None = None) -> None:
+    def __init__(self, screen: ScreenSize | None = None, clock: FakeClock | None = None) -> None:
         self.platform = "Linux"
         self.time: float | None = None
         self.routes: dict[tuple[str, str], Any] = {}
         self.registry: dict[tuple[str, str], tuple[str, str]] = {}
         self.picture: bytes | None = None
         self.tree: str | None = None
-        self._screen = screen or Screen(width=640, height=480)
+        self._screen = screen or ScreenSize(width=640, height=480)
         self.clock = clock or FakeClock()
         self.files: dict[str, bytes] = {}
         self.open_windows: list[FakeWindow] = []
@@ -99,7 +99,7 @@ class FakeDesktop:
         self.dead = reason
 
     @property
-    def screen(self) -> Screen:
+    def screen(self) -> ScreenSize:
         return self._screen
 
     def probe(self) -> Probe:
@@ -107,7 +107,7 @@ class FakeDesktop:
         clock = time.time() if self.time is None else self.time
         return Probe(api="1", platform=self.platform, screen=self._screen, capabilities=("a11y",), clock=clock)
 
-    def health(self) -> Health:
+    def health(self) -> DesktopHealth:
         self._alive()
         return health_of(self._screen, platform=self.platform, **self.ailing)
 

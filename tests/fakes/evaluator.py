@@ -8,16 +8,16 @@ from functools import partial
 from pathlib import Path
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.evaluate import CallEvidence, evaluate, look
+from backend.domain.evaluators.evaluate import CallEvidence, evaluate, evaluate_part
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Evaluation, MetricValue
 from backend.domain.model.task import Part, Task
-from worker.evaluation.evaluator import Child, Judge
+from worker.evaluation.evaluator import Child, Evaluator
 from worker.evaluation.sandbox import Sandbox
-from worker.evaluation.step_evaluator import Looks
+from worker.evaluation.step_evaluator import StepEvaluator
 
 
-class InProcessJudge(Judge):
+class InProcessJudge(Evaluator):
     """Raises `broken` instead of a verdict, if it is set."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class InProcessJudge(Judge):
     def start(self) -> Child:
         raise EvaluatorFailed("verdicts are found in this process")
 
-    def looks(self, pause: Callable[[float], None] = time.sleep) -> Looks:
+    def looks(self, pause: Callable[[float], None] = time.sleep) -> StepEvaluator:
         return _InProcessLooks(self, partial(self.turns.turn, pause))
 
     def verdict(
@@ -47,7 +47,7 @@ class InProcessJudge(Judge):
             return evaluate(task, evidence, Path(folder), ended_by=ended_by)
 
 
-class _InProcessLooks(Looks):
+class _InProcessLooks(StepEvaluator):
     def __init__(self, judge: InProcessJudge, turn: Callable[[], AbstractContextManager[None]]) -> None:
         self._judge = judge
         self._turn = turn
@@ -57,4 +57,4 @@ class _InProcessLooks(Looks):
         if self._judge.broken is not None:
             raise self._judge.broken
         with self._turn(), tempfile.TemporaryDirectory() as folder:
-            return look(task, part, evidence, Path(folder))
+            return evaluate_part(task, part, evidence, Path(folder))

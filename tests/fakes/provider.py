@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
-from backend.domain.errors import Lost
-from backend.domain.machines.egress_rules import WayOut
+from backend.domain.errors import MachineLost
+from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.trajectory import Frame
 from backend.domain.ports.desktop import Availability, Desktop, DesktopSpec, OpenDesktop
@@ -23,7 +23,7 @@ class FakeOpenDesktop:
         self.fake = desktop
         self.details: Mapping[str, Any] = {"provider": "fake", "slot": slot.index}
         self.closed = 0
-        self.way_out = WayOut()
+        self.way_out = EgressRules()
         self.last: Frame | None = None
         self.taken = ""
 
@@ -42,7 +42,7 @@ class FakeOpenDesktop:
     def taken_away(self) -> str:
         return self.taken
 
-    def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
+    def let_out(self, way_out: EgressRules, fetch: Callable[[str], bytes]) -> None:
         self.way_out = way_out
 
     def close(self) -> None:
@@ -70,7 +70,7 @@ class FakeProvider:
         self.prepared: list[tuple[SlotRef, DesktopSpec]] = []
         self.unprepared: list[SlotRef] = []
         self.distrusted: list[SlotRef] = []
-        self.broken: Lost | None = None
+        self.broken: MachineLost | None = None
         self.programs: tuple[str, ...] = ("mousepad",)
         self.on_open: Callable[[FakeDesktop], None] | None = None
         self._lock = Lock()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import uuid4
 
-from backend.services.artifacts.stores.s3 import Place
+from backend.services.artifacts.stores.s3 import BucketConfig
 
 
 @contextmanager
@@ -30,9 +30,9 @@ def s3_server() -> Iterator[str]:
         server.stop()
 
 
-def place_at(endpoint: str, *, prefix: str = "") -> Place:
+def place_at(endpoint: str, *, prefix: str = "") -> BucketConfig:
     """A bucket there that does not exist yet."""
-    return Place(
+    return BucketConfig(
         bucket=f"deskarena-{uuid4().hex[:12]}",
         endpoint=endpoint,
         prefix=prefix,

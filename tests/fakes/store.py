@@ -4,7 +4,7 @@ import hashlib
 import time
 from collections.abc import Iterator, Sequence
 
-from backend.domain.errors import Damaged, NotFound, Unavailable
+from backend.domain.errors import DamagedArtifact, NotFound, Unavailable
 
 
 class MemoryStore:
@@ -42,7 +42,7 @@ class MemoryStore:
         if sha256 not in self.blobs:
             raise NotFound(f"there is no artifact {sha256}")
         if hashlib.sha256(self.blobs[sha256]).hexdigest() != sha256:
-            raise Damaged(f"the artifact {sha256} is damaged")
+            raise DamagedArtifact(f"the artifact {sha256} is damaged")
         return self.blobs[sha256]
 
     def delete(self, sha256: str) -> None:

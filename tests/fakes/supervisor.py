@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from worker.qemu.client import CLOSED, Held, SlotSupervisor, SupervisorError
-from worker.qemu.machine import Machine
+from worker.qemu.client import CLOSED, SlotSupervisor, SupervisorError, VmHandle
+from worker.qemu.machine import MachineSpec
 
 
 class FakeSupervisor(SlotSupervisor):
@@ -30,25 +30,25 @@ class FakeSupervisor(SlotSupervisor):
     def alive(self) -> bool:
         return True
 
-    def start(self, kind: str, machine: Machine, *, secret: str = "", place: Path | None = None) -> Held:
+    def start(self, kind: str, machine: MachineSpec, *, secret: str = "", place: Path | None = None) -> VmHandle:
         return self.held()
 
-    def held(self, port: int = 9) -> Held:
+    def held(self, port: int = 9) -> VmHandle:
         """A machine that it holds."""
-        return Held(f"m{next(self._names)}", port, 1, {})
+        return VmHandle(f"m{next(self._names)}", port, 1, {})
 
-    def freeze(self, held: Held, place: Path) -> Mapping[str, float]:
+    def freeze(self, held: VmHandle, place: Path) -> Mapping[str, float]:
         return {}
 
-    def picture(self, held: Held) -> bytes:
+    def picture(self, held: VmHandle) -> bytes:
         return b""
 
-    def private_bytes(self, held: Held) -> int:
+    def private_bytes(self, held: VmHandle) -> int:
         if self.own_bytes is None:
             raise SupervisorError("the supervisor did not answer 'memory'")
         return self.own_bytes
 
-    def end(self, held: Held) -> None:
+    def end(self, held: VmHandle) -> None:
         self.ended.append(held.name)
         held.end(CLOSED)
         self.on_end()

@@ -35,7 +35,7 @@ ten applications with six sets of parameters each.
 
 
 @dataclass(frozen=True)
-class Measured:
+class ComposeFigures:
     """What came of it: tasks, seconds of the clock and of the processor, and what must be 0."""
 
     tasks: int
@@ -66,7 +66,7 @@ def main() -> int:
     return 0 if result.met else 1
 
 
-def measured(tasks: int, pool: Pool) -> Measured:
+def measured(tasks: int, pool: Pool) -> ComposeFigures:
     """Composes them all."""
     targets = [for_capability(letters) for letters in CAPABILITIES]
     wall, processor = time.monotonic(), time.process_time()
@@ -80,10 +80,10 @@ def measured(tasks: int, pool: Pool) -> Measured:
         outside += composition.request.name not in letters
         served.update(letters)
     spent = time.monotonic() - wall, time.process_time() - processor
-    return Measured(tasks, *spent, tasks - len(known), outside, unclear, served)
+    return ComposeFigures(tasks, *spent, tasks - len(known), outside, unclear, served)
 
 
-def page(result: Measured) -> str:
+def page(result: ComposeFigures) -> str:
     """The figures in Markdown."""
     rows = [
         f"| time | at most {MOST_SECONDS:g} s | {result.wall:.0f} s, {result.processor:.0f} s of the processor |",

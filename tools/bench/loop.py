@@ -16,12 +16,12 @@ from sqlalchemy import select
 from backend.db.models import Attempt, Lease, Run, Step
 from backend.domain.model.run import Budget
 from backend.domain.model.task import EvaluatorSpec, LoadedBenchmark, MetricCall, SetupStep, Task, TaskKey
-from backend.domain.registry import Kind, lookup
+from backend.domain.registry import PluginKind, lookup
 from tests.integration.worker.in_process import attempts, episodes, finished, leases
 from tests.integration.worker.stack import STARTER, Stack
 from tests.waiting import until
 from tools.bench.figures import PAGE, Figure, page, percentile
-from tools.bench.viewer import Api, watch
+from tools.bench.viewer import ApiServer, watch
 
 LONG = 1200.0
 RESTLESS = "while :; do seq $RANDOM | tail -n 40; sleep 0.05; done"
@@ -143,7 +143,7 @@ def overhead(step: Step) -> float:
 
 def live_view(stack: Stack, seconds: float) -> tuple[list[float], list[float]]:
     """What a viewer sees of a screen that never stands still, over the product's own websocket."""
-    api = Api(stack.environment)
+    api = ApiServer(stack.environment)
     try:
         run = submit(stack, "random", "bench", ("bench/restless",), budget=Budget(max_steps=1000))
         (episode,) = episodes(stack.world, run.id)
@@ -169,7 +169,7 @@ def starter_run(stack: Stack, *, quick: bool) -> tuple[float, list[float]]:
     """Share of the time that the two slots were under lease; and seconds to the first picture of each attempt."""
     until(lambda: all(lease.released_at for lease in leases(stack.world)), LONG)
     before = {lease.id for lease in leases(stack.world)}
-    assert lookup(Kind.BENCHMARK, "starter")().load(STARTER).tasks
+    assert lookup(PluginKind.BENCHMARK, "starter")().load(STARTER).tasks
     run = submit(stack, "oracle", "starter", ("terminal/*",) if quick else ())
     own_episodes = finished(stack.world, run.id, LONG)
     until(lambda: all(lease.released_at for lease in leases(stack.world)), LONG)

@@ -22,9 +22,9 @@ from typing import Any
 
 from backend.domain import registry
 from backend.domain.errors import DeskarenaError
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.metric_cases import all_cases
-from worker.evaluation.limits import Limits, apply, collect_seldom
+from worker.evaluation.limits import ChildLimits, apply, collect_seldom
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reports" / "performance-metrics.md"
@@ -33,7 +33,7 @@ MOST_SECONDS, MOST_IMPORT = 2.0, 1.5
 
 
 @dataclass(frozen=True)
-class Figure:
+class CallFigure:
     """One call: seconds of the clock and of the processor, MiB at most, and how it ended if not with a value."""
 
     wall: float = 0.0
@@ -49,7 +49,7 @@ def main() -> int:
     """Measures, writes the page, tells what is too slow."""
     options = _options()
     if options.one:
-        return _one()
+        return _run_child()
     started = _import_seconds()
     figures = {key: measured(key) for key in sorted(all_cases()) if options.only in key[1]}
     slow = sorted(f"{name} ({dialect})" for (dialect, name), each in figures.items() if _too_slow(each["1 MB"]))
@@ -63,13 +63,15 @@ def main() -> int:
     return int(bool(slow) or started[0] > MOST_IMPORT)
 
 
-def measured(key: tuple[str, str]) -> dict[str, Figure]:
+def measured(key: tuple[str, str]) -> dict[str, CallFigure]:
     """Size -> figure of one metric."""
     sys.stderr.write(f"{key[1]} ({key[0]})\n")
     return {label: _in_a_child(key, size) for label, size in SIZES.items()}
 
 
-def page(figures: dict[tuple[str, str], dict[str, Figure]], started: tuple[float, float], slow: Sequence[str]) -> str:
+def page(
+    figures: dict[tuple[str, str], dict[str, CallFigure]], started: tuple[float, float], slow: Sequence[str]
+) -> str:
     """The page with the table."""
     rows = [
         f"| `{name}` | {dialect} | {' | '.join(str(each[label]) for label in SIZES)} |"
@@ -90,14 +92,14 @@ Measured on {os.cpu_count()} cores, Python {platform.python_version()}. {verdict
 """ + "".join(f"{row}\n" for row in rows)
 
 
-def _too_slow(figure: Figure) -> bool:
+def _too_slow(figure: CallFigure) -> bool:
     return figure.processor > MOST_SECONDS or figure.words not in {"", "-"}
 
 
-def _in_a_child(key: tuple[str, str], size: int) -> Figure:
+def _in_a_child(key: tuple[str, str], size: int) -> CallFigure:
     case = all_cases()[key]
     if case.sized is None:
-        return Figure(words="-")
+        return CallFigure(words="-")
     with tempfile.TemporaryDirectory() as folder:
         inputs = case.sized(Path(folder), size)
         request = pickle.dumps((key, inputs.args, dict(inputs.options)))
@@ -107,22 +109,22 @@ def _in_a_child(key: tuple[str, str], size: int) -> Figure:
                 input=request,
                 capture_output=True,
                 cwd=ROOT,
-                timeout=Limits().wall,
+                timeout=ChildLimits().wall,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Figure(words=f"longer than {Limits().wall:g} s")
+            return CallFigure(words=f"longer than {ChildLimits().wall:g} s")
     if done.returncode:
-        return Figure(words=f"ended with {done.returncode}")
-    return Figure(**json.loads(done.stdout))
+        return CallFigure(words=f"ended with {done.returncode}")
+    return CallFigure(**json.loads(done.stdout))
 
 
-def _one() -> int:
+def _run_child() -> int:
     """In the child: one call, its figure as JSON."""
     key, args, options = pickle.loads(sys.stdin.buffer.read())  # noqa: S301 - our own parent wrote it.
     registry.load()
-    metric: Any = registry.entries(Kind.METRIC)[key]
-    apply(Limits(), None)
+    metric: Any = registry.entries(PluginKind.METRIC)[key]
+    apply(ChildLimits(), None)
     collect_seldom()
     wall, processor, words = time.perf_counter(), time.process_time(), ""
     try:

@@ -21,11 +21,11 @@ from pathlib import Path
 
 from backend.config import Settings
 from backend.domain.errors import NotFound
-from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.health import DEFAULT_LIMITS
 from backend.domain.machines.machine_image import find_image
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from tests.factories.own_machines import held, own_folder
 from tests.factories.tiny_machine import SCREEN, tiny_image
@@ -33,8 +33,8 @@ from tests.waiting import until
 from tools.bench.figures import Figure, percentile
 from tools.bench.figures import page as page_of
 from worker.desktops import GuestDesktop
-from worker.providers._vm_factory import Makings, address_of
-from worker.providers._vm_order import Order
+from worker.providers._vm_factory import VmFactory, address_of
+from worker.providers._vm_order import VmRequest
 from worker.providers.qemu import QemuProvider
 from worker.qemu.client import SlotSupervisor
 from worker.qemu.plan import Host, this_host
@@ -58,7 +58,7 @@ prepared ahead, while the old machine was still evaluated. Its way out is made r
 
 
 @dataclass(frozen=True)
-class Place:
+class ResetTarget:
     """What is measured, and where.
 
     Attributes:
@@ -68,7 +68,7 @@ class Place:
 
     data: Path
     spec: DesktopSpec
-    order: Order
+    order: VmRequest
     host: Host
 
 
@@ -96,7 +96,7 @@ def main() -> int:
 
 
 @contextmanager
-def _place(options: argparse.Namespace) -> Iterator[Place]:
+def _place(options: argparse.Namespace) -> Iterator[ResetTarget]:
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder:
         data = Path(folder) if options.tiny else Settings().data_dir
         if options.tiny:
@@ -104,12 +104,12 @@ def _place(options: argparse.Namespace) -> Iterator[Place]:
         host = this_host(Settings().accelerator)
         where, image = find_image(data / "images", options.image, default=Settings().default_image)
         width, _, height = options.screen.partition("x")
-        screen = SCREEN if options.tiny else Screen(width=int(width), height=int(height))
+        screen = SCREEN if options.tiny else ScreenSize(width=int(width), height=int(height))
         spec = DesktopSpec(screen=screen, image=image.name)
-        yield Place(data, spec, Order.of(where, image, spec, host), host)
+        yield ResetTarget(data, spec, VmRequest.of(where, image, spec, host), host)
 
 
-def measured(place: Place, times: int) -> list[Figure]:
+def measured(place: ResetTarget, times: int) -> list[Figure]:
     """All figures, in one run."""
     provider = QemuProvider(Settings(data_dir=place.data, qemu_warm_vms=1))
     try:
@@ -163,7 +163,7 @@ def _reset(
     opened[slot.index] = provider.open(slot, spec)
     opened[slot.index].desktop.frame()
     seconds = time.monotonic() - start
-    opened[slot.index].let_out(WayOut(), _no_file)
+    opened[slot.index].let_out(EgressRules(), _no_file)
     return seconds
 
 
@@ -172,7 +172,7 @@ def _no_file(sha256: str) -> bytes:
 
 
 @contextmanager
-def _bare(place: Place, template: Template) -> Iterator[Callable[[], float]]:
+def _bare(place: ResetTarget, template: Template) -> Iterator[Callable[[], float]]:
     """A machine that only QEMU resets; gives what does it once and tells the seconds."""
     supervisor = SlotSupervisor(place.data / "machines")
     handle = supervisor.start(CLONE, place.order.machine, place=template.place)
@@ -191,12 +191,12 @@ def _bare(place: Place, template: Template) -> Iterator[Callable[[], float]]:
         supervisor.close()
 
 
-def _cold(place: Place) -> float:
+def _cold(place: ResetTarget) -> float:
     """Seconds of a cold boot, with three others running."""
     supervisor = SlotSupervisor(place.data / "machines")
     try:
         start = time.monotonic()
-        vm = Makings(DEFAULT_LIMITS).boot(supervisor, place.order, "measured")
+        vm = VmFactory(DEFAULT_LIMITS).boot(supervisor, place.order, "measured")
         vm.desktop.frame()
         vm.desktop.close()
         return time.monotonic() - start
@@ -204,7 +204,7 @@ def _cold(place: Place) -> float:
         supervisor.close()
 
 
-def _first_picture(address: str, secret: str, screen: Screen) -> None:
+def _first_picture(address: str, secret: str, screen: ScreenSize) -> None:
     client = GuestDesktop(address, secret, screen=screen)
     client.frame()
     client.close()

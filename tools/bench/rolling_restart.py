@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.bench.figures import machine, percentile
 from tools.rolling_restart.load import COME_BACK_SECONDS
-from tools.rolling_restart.roll import Report, roll
+from tools.rolling_restart.roll import RollReport, roll
 from tools.rolling_restart.site import DRAIN_SECONDS, GRACE_SECONDS, Site
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-rolling.md"
@@ -52,7 +52,7 @@ def main() -> int:
     return 1 if report.faults else 0
 
 
-def page(report: Report, load: float) -> str:
+def page(report: RollReport, load: float) -> str:
     """The figures."""
     tally = report.tally
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(tally.counts.items()))

@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 from tests.waiting import until
 
 
-class Api:
+class ApiServer:
     """The product's API server on a free port of this machine."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:

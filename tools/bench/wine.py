@@ -18,7 +18,7 @@ from tests.integration.desktop_supervisor.helpers import SMALL, STANDIN
 from tests.waiting import until
 from tools.bench.figures import Figure, page, percentile
 from tools.bench.loop import figure, say
-from worker.desktop_supervisor.client import KeeperClient, KeeperOptions, Kept
+from worker.desktop_supervisor.client import DesktopHandle, DesktopSupervisorClient, DesktopSupervisorOptions
 from worker.providers.local import LocalProvider
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-wine.md"
@@ -56,7 +56,9 @@ def prefixes(folder: Path, times: int) -> list[Figure]:
     """The sandbox with a prefix and without, in turn, so that other work on the machine meets both alike."""
     say("sandboxes with and without a prefix")
     (folder / "site").mkdir()
-    keeper = KeeperClient(KeeperOptions(cache=folder / "cache", server=STANDIN, site=folder / "site"))
+    keeper = DesktopSupervisorClient(
+        DesktopSupervisorOptions(cache=folder / "cache", server=STANDIN, site=folder / "site")
+    )
     try:
         resets = {system: sandbox(keeper, system) for system in ("linux", "windows")}
         durations: dict[str, list[float]] = {system: [] for system in resets}
@@ -74,10 +76,10 @@ def prefixes(folder: Path, times: int) -> list[Figure]:
     ]
 
 
-def sandbox(keeper: KeeperClient, system: str) -> Callable[[], float]:
+def sandbox(keeper: DesktopSupervisorClient, system: str) -> Callable[[], float]:
     """A reset of a sandbox, in seconds; the first one there is made now."""
 
-    def spawn() -> Kept:
+    def spawn() -> DesktopHandle:
         return keeper.spawn(secret="s", screen=(800, 600), limits=SMALL, timeout=60, os=system, command=INSIDE)
 
     current = spawn()

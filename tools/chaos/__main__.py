@@ -8,10 +8,10 @@ import json
 import signal
 import sys
 
-from tools.chaos.campaign import LOCAL, Settings, conduct, kinds
+from tools.chaos.campaign import LOCAL, CampaignSettings, conduct, kinds
 from tools.chaos.clustered import CLUSTER, ClusterStack
 from tools.chaos.plan import only, plan, read_numbers
-from tools.chaos.report import Outcome, about, table, write
+from tools.chaos.report import CampaignOutcome, about, table, write
 from tools.chaos.stack import ChaosStack
 
 
@@ -44,8 +44,8 @@ def main() -> int:
     # Also in the background, where a shell has interrupts ignored: what was broken is mended and ended before we end.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
-    outcome = Outcome(options.seed, options.faults, fault_kinds, flavour=flavour.flavour)
-    conduct(Settings(options.seed, options.stop, options.keep, work, flavour), outcome, volleys)
+    outcome = CampaignOutcome(options.seed, options.faults, fault_kinds, flavour=flavour.flavour)
+    conduct(CampaignSettings(options.seed, options.stop, options.keep, work, flavour), outcome, volleys)
     sys.stdout.write(table(outcome))
     if options.write:
         write(outcome)

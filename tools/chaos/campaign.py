@@ -21,11 +21,11 @@ from tools.chaos import leftovers, processes, report, stale
 from tools.chaos.facts import Facts, read
 from tools.chaos.faults import KINDS, Scene
 from tools.chaos.invariants import Expected, Violation, missing, violations
-from tools.chaos.load import Load, Work, expected_scores
+from tools.chaos.load import EpisodeLoad, Workload, expected_scores
 from tools.chaos.marks import begun_on_closed, named, unasked
-from tools.chaos.plan import Planned, Volley
+from tools.chaos.plan import PlannedFault, Volley
 from tools.chaos.recovery import LIMIT, uptakes
-from tools.chaos.report import Outcome
+from tools.chaos.report import CampaignOutcome
 from tools.chaos.stack import ChaosStack, now
 
 STARTER = (
@@ -40,7 +40,7 @@ STARTER = (
     "files/move_thesis",
     "files/rename_report",
 )
-LOCAL = Work(
+LOCAL = Workload(
     benchmark="starter",
     tasks=STARTER,
     # The oracle more often: it works longer, and its 1 is what a fault must not turn into a 0.
@@ -60,7 +60,7 @@ WORN = 3
 
 
 @dataclass
-class Settings:
+class CampaignSettings:
     """How a campaign is run.
 
     Attributes:
@@ -73,7 +73,7 @@ class Settings:
     seed: int
     stop: bool = False
     keep: bool = False
-    work: Work = LOCAL
+    work: Workload = LOCAL
     stack: Callable[[], ChaosStack] = ChaosStack
 
 
@@ -81,17 +81,17 @@ class Settings:
 class Campaign:
     """One campaign on one stack."""
 
-    settings: Settings
+    settings: CampaignSettings
     stack: ChaosStack
-    outcome: Outcome
+    outcome: CampaignOutcome
     expected: Expected = field(default_factory=dict)
-    watch: leftovers.Watch = field(default_factory=leftovers.Watch)
+    watch: leftovers.LeftoverWatch = field(default_factory=leftovers.LeftoverWatch)
     tried: set[object] = field(default_factory=set)
     reported: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.scene = Scene(self.stack)
-        self.load = Load(self.stack, self.settings.work, Random(f"load {self.settings.seed}"))
+        self.load = EpisodeLoad(self.stack, self.settings.work, Random(f"load {self.settings.seed}"))
         self.pids: dict[int, list[tuple[float, UUID]]] = {}
         self.stale_writes = 0
         self._heals: list[Future[None]] = []
@@ -108,7 +108,7 @@ class Campaign:
         self.load.start(UNDER_WAY)
         try:
             for volley in volleys:
-                self._one(volley)
+                self._run_volley(volley)
                 if self.settings.stop and self.outcome.violations:
                     break
         except KeyboardInterrupt:
@@ -122,7 +122,7 @@ class Campaign:
 
     # ---- one volley
 
-    def _one(self, volley: Volley) -> None:
+    def _run_volley(self, volley: Volley) -> None:
         if not self._wait_for_work(volley.wait):
             self.outcome.unready.append(volley.numbers)
         self._note_workers()
@@ -159,11 +159,11 @@ class Campaign:
                 sentence = "what was broken for a time is mended again"
                 self._violated(volley.numbers, [Violation("mended", sentence, f"{type(error).__name__}: {error}")])
 
-    def _heal(self, planned: Planned) -> None:
+    def _heal(self, planned: PlannedFault) -> None:
         Event().wait(planned.fault.seconds)
         planned.fault.heal(self.scene)
 
-    def _inject(self, planned: Planned) -> str:
+    def _inject(self, planned: PlannedFault) -> str:
         self.outcome.injected[planned.kind] = self.outcome.injected.get(planned.kind, 0) + 1
         try:
             words = planned.fault.inject(self.scene)
@@ -318,7 +318,7 @@ def violations_of_rest(facts: Facts) -> bool:
     return not ended or has_lease or any(run.stale for run in facts.runs)
 
 
-def able(stack: ChaosStack, outcome: Outcome, volleys: Sequence[Volley]) -> list[Volley]:
+def able(stack: ChaosStack, outcome: CampaignOutcome, volleys: Sequence[Volley]) -> list[Volley]:
     """The volleys without what this machine cannot have; notes why."""
     scene, usable = Scene(stack), []
     for volley in volleys:
@@ -333,7 +333,7 @@ def able(stack: ChaosStack, outcome: Outcome, volleys: Sequence[Volley]) -> list
     return usable
 
 
-def conduct(settings: Settings, outcome: Outcome, volleys: Sequence[Volley]) -> Outcome:
+def conduct(settings: CampaignSettings, outcome: CampaignOutcome, volleys: Sequence[Volley]) -> CampaignOutcome:
     """Starts a stack, runs the campaign on it and stops it; then looks whether anything is left."""
     stack = settings.stack()
     say(f"the stack runs at {stack.url}, its files are in {stack.folder}")
@@ -350,7 +350,7 @@ def conduct(settings: Settings, outcome: Outcome, volleys: Sequence[Volley]) -> 
     return outcome
 
 
-def tidy(stack: ChaosStack, outcome: Outcome, *, keep: bool) -> None:
+def tidy(stack: ChaosStack, outcome: CampaignOutcome, *, keep: bool) -> None:
     """Removes the folder of a stack on which everything held; says where another one's is."""
     if outcome.passed and not keep:
         stack.discard()

@@ -16,7 +16,7 @@ from tests.fakes.kubernetes.behaviours import running
 from tests.fakes.kubernetes.cluster import fake_cluster
 from tests.fakes.kubernetes.kinds import LEASES, PODS, SECRETS, Json
 from tools.chaos.facts import Facts
-from tools.chaos.load import Work
+from tools.chaos.load import Workload
 from tools.chaos.stack import WORKERS, ChaosStack
 from worker.k8s import manifests
 
@@ -31,7 +31,7 @@ IDLE = 30
 SWEEPS = 120.0
 """Seconds after its deadline in which a Lease object has been swept, should one of two sweeps have failed."""
 PRESSES = {"tiny/five": 5, "tiny/eight": 8, "tiny/eleven": 11}
-CLUSTER = Work(
+CLUSTER = Workload(
     benchmark="tiny",
     tasks=tuple(PRESSES),
     # The oracle presses a key so many times, and sees after each that it was counted: a machine that was lost and
@@ -52,7 +52,7 @@ class ClusterStack(ChaosStack):
     flavour = FLAVOUR
     rest_seconds = 60.0 + SWEEPS
 
-    def _found(self) -> None:
+    def _prepare(self) -> None:
         self.cluster = self._closing.enter_context(fake_cluster(pace=PACE))
         # An ordinary user runs the pods: their folder must not lie in ours.
         self.pods = self._closing.enter_context(vm_pods(secret_of(self.cluster), tiny_image))
@@ -70,7 +70,7 @@ class ClusterStack(ChaosStack):
         port = urlsplit(self.cluster.address).port or 0
         return super()._upstreams() | {f"{worker}>cluster": port for worker in WORKERS}
 
-    def _told(self, worker: str) -> dict[str, str]:
+    def _worker_environment(self, worker: str) -> dict[str, str]:
         own, line = self.cluster.address, f"http://127.0.0.1:{self.lines.ports[f'{worker}>cluster']}"
         path: Path = self.cluster.kubeconfig(self.folder / f"kubeconfig-{worker}", namespace=NAMESPACE)
         path.write_text(path.read_text().replace(own, line))

@@ -10,7 +10,7 @@ from typing import Protocol
 from tools.chaos import processes
 from tools.chaos.facts import Facts
 from tools.chaos.invariants import Violation
-from tools.chaos.processes import Seen
+from tools.chaos.processes import ProcessInfo
 from tools.chaos.stack import WORKERS, ChaosStack
 
 GRACE = 40.0
@@ -20,7 +20,7 @@ PER_LEASE = 2
 SENTENCE = f"no process, desktop or folder of one is left {GRACE:g} s after its owner"
 
 
-class Watched(Protocol):
+class WatchedStack(Protocol):
     """The part of a stack that is looked at. `keepers`: names of all that there were."""
 
     folder: Path
@@ -35,12 +35,12 @@ class Watched(Protocol):
 
 
 @dataclass
-class Watch:
+class LeftoverWatch:
     """Notes what seems to be left behind; it counts once it was seen for the grace time."""
 
     since: dict[str, float] = field(default_factory=dict)
 
-    def look(self, stack: Watched, facts: Facts, moment: float | None = None) -> list[Violation]:
+    def look(self, stack: WatchedStack, facts: Facts, moment: float | None = None) -> list[Violation]:
         """What has been left behind for too long, by a moment (seconds since 1970; default: now)."""
         moment = time.time() if moment is None else moment
         now = dict(_orphans(stack, facts, moment))
@@ -48,7 +48,7 @@ class Watch:
         return [Violation("orphans", SENTENCE, words) for key, words in now.items() if moment - self.since[key] > GRACE]
 
 
-def _orphans(stack: Watched, facts: Facts, moment: float) -> list[tuple[str, str]]:
+def _orphans(stack: WatchedStack, facts: Facts, moment: float) -> list[tuple[str, str]]:
     family = processes.below(os.getpid(), moment)
     known = {os.getpid(), *(each.pid for each in family)}
     note_keepers(stack)
@@ -60,12 +60,14 @@ def _orphans(stack: Watched, facts: Facts, moment: float) -> list[tuple[str, str
     return [*findings, *_of_dead_workers(stack, family), *stack.orphans(facts).items()]
 
 
-def note_keepers(stack: Watched) -> None:
+def note_keepers(stack: WatchedStack) -> None:
     """Remembers the names that keepers had: a desktop that outlives its keeper is known by nothing else."""
     stack.keepers |= {path.name.removeprefix("keeper-") for path in stack.tmp.glob("deskarena-keepers-*/keeper-*")}
 
 
-def _desktops(stack: Watched, facts: Facts, there: Mapping[str, float], moment: float) -> Iterator[tuple[str, str]]:
+def _desktops(
+    stack: WatchedStack, facts: Facts, there: Mapping[str, float], moment: float
+) -> Iterator[tuple[str, str]]:
     """Desktops beyond what leases may hold, older than any that a lease can still need, and folders without one."""
     lease_count = sum(lease.released_at is None for lease in facts.leases)
     if len(there) > lease_count * PER_LEASE:
@@ -95,9 +97,9 @@ def needed_since(facts: Facts) -> float | None:
     return min(begins).timestamp() if begins else None
 
 
-def _of_dead_workers(stack: Watched, family: list[Seen]) -> list[tuple[str, str]]:
+def _of_dead_workers(stack: WatchedStack, family: list[ProcessInfo]) -> list[tuple[str, str]]:
     """What descends from a guard, but not from the child that it guards."""
-    by_parent: dict[int, list[Seen]] = {}
+    by_parent: dict[int, list[ProcessInfo]] = {}
     for each in family:
         by_parent.setdefault(each.parent, []).append(each)
     findings = []

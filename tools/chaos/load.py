@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from backend.domain.errors import Unavailable
 from tools.chaos.invariants import Expected
-from tools.chaos.outside import AGENT, BUDGET, Outside
+from tools.chaos.outside import AGENT, BUDGET, OutsideClient
 from tools.chaos.stack import ChaosStack
 
 SECONDS = 240.0
@@ -47,7 +47,7 @@ def insist(call: Callable[[], httpx.Response], seconds: float = 60.0) -> httpx.R
 
 
 @dataclass(frozen=True)
-class Work:
+class Workload:
     """What the stack is given to do.
 
     Attributes:
@@ -66,10 +66,10 @@ class Work:
     outside: str = ""
 
 
-class Load:
+class EpisodeLoad:
     """Keeps some episodes under way, in a thread of its own."""
 
-    def __init__(self, stack: ChaosStack, work: Work, random: Random) -> None:
+    def __init__(self, stack: ChaosStack, work: Workload, random: Random) -> None:
         """Starts nothing yet."""
         self._stack, self._random = stack, random
         self.work = work
@@ -78,7 +78,7 @@ class Load:
         self._ended = Event()
         self._lock = Lock()
         self._thread: Thread | None = None
-        self.program = Outside(stack, work.outside, self.submit) if work.outside else None
+        self.program = OutsideClient(stack, work.outside, self.submit) if work.outside else None
         """Who acts in one episode at a time from outside."""
         self.wanted = 0
         self.runs: dict[UUID, int] = {}
@@ -145,7 +145,7 @@ def under_way(stack: ChaosStack) -> int:
         return int(session.execute(text(query)).scalar_one())
 
 
-def expected_scores(stack: ChaosStack, load: Load) -> Expected:
+def expected_scores(stack: ChaosStack, load: EpisodeLoad) -> Expected:
     """Runs every task once with each agent while nothing is broken.
 
     Raises:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
 from tools.chaos.facts import AttemptFact, Facts
-from tools.chaos.faults.base import Closed, Mark
+from tools.chaos.faults.base import ClosedNode, PodMark
 from tools.chaos.invariants import Violation
 
 SENTENCE = "an attempt that was lost with its pod is the cluster's, and says what became of the pod"
@@ -16,7 +16,7 @@ LEEWAY = timedelta(seconds=1)
 """Between our look at the pods and our hit."""
 
 
-def named(facts: Facts, marks: Sequence[Mark]) -> list[Violation]:
+def named(facts: Facts, marks: Sequence[PodMark]) -> list[Violation]:
     """Attempts that were lost with a pod that was hit, and say something else.
 
     Args:
@@ -34,7 +34,7 @@ def named(facts: Facts, marks: Sequence[Mark]) -> list[Violation]:
     ]
 
 
-def _was_hit(attempt: AttemptFact, mark: Mark) -> bool:
+def _was_hit(attempt: AttemptFact, mark: PodMark) -> bool:
     moment = datetime.fromtimestamp(mark.at, UTC)
     return (
         attempt.pod == mark.pod
@@ -43,11 +43,11 @@ def _was_hit(attempt: AttemptFact, mark: Mark) -> bool:
     )
 
 
-def _says(attempt: AttemptFact, mark: Mark) -> bool:
+def _says(attempt: AttemptFact, mark: PodMark) -> bool:
     return attempt.failure_class == "cluster" and any(words in attempt.failure_message for words in mark.words)
 
 
-def begun_on_closed(facts: Facts, closed: Sequence[Closed]) -> list[Violation]:
+def begun_on_closed(facts: Facts, closed: Sequence[ClosedNode]) -> list[Violation]:
     """Attempts that began on a node that was closed.
 
     Args:

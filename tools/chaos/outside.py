@@ -23,7 +23,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-class Outside:
+class OutsideClient:
     """Says of a task that cannot be done that it cannot, after some looks: an episode that ended by time scores 0."""
 
     def __init__(self, stack: ChaosStack, task: str, submit: Submit) -> None:

@@ -11,7 +11,7 @@ TOGETHER = (1, 1, 1, 1, 2, 2, 3)
 
 
 @dataclass(frozen=True)
-class Planned:
+class PlannedFault:
     """A fault with its number (from 1) and the seconds after the first of its volley at which it comes."""
 
     number: int
@@ -24,7 +24,7 @@ class Planned:
 class Volley:
     """Faults that overlap. `wait`: seconds between the stack being well and the first of them."""
 
-    faults: tuple[Planned, ...]
+    faults: tuple[PlannedFault, ...]
     wait: float
 
     @property
@@ -54,7 +54,7 @@ def plan(seed: int, number: int, kinds: Sequence[str]) -> list[Volley]:
         for position in range(size):
             name = next(dealt) if position else name
             after = random.uniform(0.0, 4.0) if position else 0.0
-            faults.append(Planned(next_number + position, name, KINDS[name].draw(random), after))
+            faults.append(PlannedFault(next_number + position, name, KINDS[name].draw(random), after))
         volleys.append(Volley(tuple(faults), random.uniform(0.5, 4.0)))
         next_number += size
     return volleys

@@ -16,7 +16,7 @@ X_SERVER = "Xvfb"
 
 
 @dataclass(frozen=True)
-class Seen:
+class ProcessInfo:
     """A process at one moment.
 
     Attributes:
@@ -34,19 +34,19 @@ class Seen:
         return f"{self.pid} ({' '.join(self.words)[:120] or self.name}, {self.age:.0f} s old)"
 
 
-def observe(process: psutil.Process, moment: float) -> Seen | None:
+def observe(process: psutil.Process, moment: float) -> ProcessInfo | None:
     """What can be said of a process; None if it is gone or only its exit code is left."""
     try:
         with process.oneshot():
             if process.status() == psutil.STATUS_ZOMBIE:
                 return None
             words = tuple(process.cmdline())
-            return Seen(process.pid, process.ppid(), process.name(), words, moment - process.create_time())
+            return ProcessInfo(process.pid, process.ppid(), process.name(), words, moment - process.create_time())
     except psutil.Error:
         return None
 
 
-def below(pid: int, moment: float) -> list[Seen]:
+def below(pid: int, moment: float) -> list[ProcessInfo]:
     """Everything that descends from a process, itself excepted."""
     try:
         children = psutil.Process(pid).children(recursive=True)
@@ -55,12 +55,12 @@ def below(pid: int, moment: float) -> list[Seen]:
     return [each for each in (observe(process, moment) for process in children) if each is not None]
 
 
-def is_desktop(process: Seen) -> bool:
+def is_desktop(process: ProcessInfo) -> bool:
     """Whether it is the first process of a desktop's sandbox; its own child has the same title."""
     return bool(process.words) and process.words[0].startswith(f"{TITLE}:")
 
 
-def desktops(processes: list[Seen]) -> dict[str, float]:
+def desktops(processes: list[ProcessInfo]) -> dict[str, float]:
     """The desktops among these, by keeper and name, with the seconds since each was made."""
     ages: dict[str, float] = {}
     for each in processes:
@@ -70,7 +70,7 @@ def desktops(processes: list[Seen]) -> dict[str, float]:
     return ages
 
 
-def strangers(folder: Path, keepers: Collection[str], family: set[int], moment: float) -> list[Seen]:
+def strangers(folder: Path, keepers: Collection[str], family: set[int], moment: float) -> list[ProcessInfo]:
     """Processes that have to do with the folder and do not descend from us.
 
     They are known by their words or their environment; desktops, which have neither, by the name of their keeper.

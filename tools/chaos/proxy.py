@@ -24,7 +24,7 @@ RESET = struct.pack("ii", 1, 0)
 """SO_LINGER with no time: closing sends RST."""
 
 
-class Mode(StrEnum):
+class LinkMode(StrEnum):
     """What a link does."""
 
     PASS = "pass"
@@ -53,13 +53,13 @@ class Link:
         port: int = server.sockets[0].getsockname()[1]
         return port
 
-    def set(self, mode: Mode, *, latency: float = 0.0, rate: float = 0.0) -> None:
+    def set(self, mode: LinkMode, *, latency: float = 0.0, rate: float = 0.0) -> None:
         """Changes what it does, also to the connections that there are."""
-        self._latency, self._rate = (latency, rate) if mode is Mode.SLOW else (0.0, 0.0)
-        self._refuse = mode is Mode.REFUSE
-        if mode is Mode.REFUSE:
+        self._latency, self._rate = (latency, rate) if mode is LinkMode.SLOW else (0.0, 0.0)
+        self._refuse = mode is LinkMode.REFUSE
+        if mode is LinkMode.REFUSE:
             self.reset()
-        if mode is Mode.HOLE:
+        if mode is LinkMode.HOLE:
             self._open.clear()
         else:
             self._open.set()
@@ -127,7 +127,7 @@ async def serve() -> None:
     _answer({name: await link.listen() for name, link in links.items()})
     while line := await commands.readline():
         command = json.loads(line)
-        links[command.pop("link")].set(Mode(command.pop("mode")), **command)
+        links[command.pop("link")].set(LinkMode(command.pop("mode")), **command)
         _answer({})
     # At once: what is still under way leads nowhere any more.
     os._exit(0)
@@ -138,7 +138,7 @@ def _answer(message: Mapping[str, Any]) -> None:
     sys.stdout.flush()
 
 
-class Lines:
+class LinkProcess:
     """The process of all links, as its owner sees it."""
 
     def __init__(self, upstreams: Mapping[str, int | str]) -> None:
@@ -157,7 +157,7 @@ class Lines:
         """Its process id."""
         return self._process.pid
 
-    def set(self, link: str, mode: Mode, **options: float) -> None:
+    def set(self, link: str, mode: LinkMode, **options: float) -> None:
         """Changes one link; in force when this returns."""
         self._ask({"link": link, "mode": mode.value, **options})
 

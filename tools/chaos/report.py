@@ -31,7 +31,7 @@ ORPHANS = {"orphans", "none held", "leases beat", "at rest", "after the end"}
 
 
 @dataclass
-class Outcome:
+class CampaignOutcome:
     """A campaign's figures.
 
     Attributes:
@@ -88,7 +88,7 @@ class Outcome:
         return lost >= MANY_LOST and not any(each.counts for each in self.uptakes)
 
 
-def totals(outcome: Outcome) -> Mapping[str, int]:
+def totals(outcome: CampaignOutcome) -> Mapping[str, int]:
     """Violations by what they would mean for a user."""
     names = [violation.name for _, violation in outcome.violations]
     groups = {"lost": LOST, "double": DOUBLE, "wrong": WRONG, "orphans": ORPHANS}
@@ -96,7 +96,7 @@ def totals(outcome: Outcome) -> Mapping[str, int]:
     return counts | {"other": len(names) - sum(counts.values())}
 
 
-def table(outcome: Outcome) -> str:
+def table(outcome: CampaignOutcome) -> str:
     """The whole result as Markdown."""
     counts = totals(outcome)
     load = f"{min(outcome.load):.1f} to {max(outcome.load):.1f}" if outcome.load else "?"
@@ -132,7 +132,7 @@ def table(outcome: Outcome) -> str:
     return "\n".join([*lines, *_violation_lines(outcome)]) + "\n"
 
 
-def _row(outcome: Outcome, name: str) -> str:
+def _row(outcome: CampaignOutcome, name: str) -> str:
     values = outcome.recoveries.get(name, [])
     figures = (
         [f"{percentile(values, 0.5):.1f} s", f"{percentile(values, 0.95):.1f} s", f"{max(values):.1f} s"]
@@ -142,7 +142,7 @@ def _row(outcome: Outcome, name: str) -> str:
     return f"| {name} | {outcome.injected[name]} | {outcome.idle.get(name, 0)} | {' | '.join(figures)} |"
 
 
-def _uptake_lines(outcome: Outcome) -> list[str]:
+def _uptake_lines(outcome: CampaignOutcome) -> list[str]:
     counted = [each.seconds for each in outcome.uptakes if each.counts and each.seconds is not None]
     others = [each for each in outcome.uptakes if not each.counts]
     if not counted:
@@ -158,14 +158,14 @@ def _uptake_lines(outcome: Outcome) -> list[str]:
     return [sentence]
 
 
-def _violation_lines(outcome: Outcome) -> list[str]:
+def _violation_lines(outcome: CampaignOutcome) -> list[str]:
     if not outcome.violations:
         return []
     lines = ["", "| fault | what did not hold |", "|---|---|"]
     return lines + [f"| {numbers} | {violation} |".replace("\n", " ") for numbers, violation in outcome.violations]
 
 
-def write(outcome: Outcome) -> None:
+def write(outcome: CampaignOutcome) -> None:
     """Writes the page of the campaign's figures."""
     (DOCS / PAGES[outcome.flavour]).write_text(HEADS[outcome.flavour] + HEAD + table(outcome))
 

@@ -24,13 +24,13 @@ from backend.cli.embedded.listen_socket import listen, url_of
 from backend.cli.embedded.postgres import start_postgres
 from backend.cli.embedded.process_spawn import ChildSpec, GuardedProcess, run_to_end, spawn
 from backend.cli.embedded.server import RunningServer
-from backend.cli.embedded.supervisor import Service, Supervisor
+from backend.cli.embedded.supervisor import ChildService, ServiceSupervisor
 from backend.db.session import make_engine, session_factory
 from backend.services.artifacts.stores.folder import FolderStore
 from tests.factories.records import World
 from tests.waiting import until
 from tools.chaos.facts import Facts
-from tools.chaos.proxy import Lines
+from tools.chaos.proxy import LinkProcess
 
 WORKERS = ("worker-1", "worker-2")
 LEASE, HEARTBEAT = 10.0, 2.0
@@ -62,7 +62,7 @@ class ChaosStack:
         self.own_names = os.geteuid() == 0
         self.slots = slots
         self.said: list[str] = []
-        self.supervisor = Supervisor(self.said.append)
+        self.supervisor = ServiceSupervisor(self.said.append)
         self._closing = contextlib.ExitStack()
         try:
             self._start()
@@ -72,14 +72,14 @@ class ChaosStack:
 
     def _start(self) -> None:
         self._closing.callback(self._remove)
-        self._found()
+        self._prepare()
         folder_fd = self._closing.enter_context(DataFolder(self.data)).children_fd
         self._closing.callback(self.supervisor.stop)
         self.database_url = self._serve(
             "postgres", partial(start_postgres, self.data, durable=False, hold_fds=(folder_fd,))
         )
         self.redis_url = self._serve("broker", self._broker_starter(folder_fd))
-        self.lines = Lines(self._upstreams())
+        self.lines = LinkProcess(self._upstreams())
         self._closing.callback(self.lines.close)
         self._engine = make_engine(self.database_url)
         self._closing.callback(self._engine.dispose)
@@ -92,13 +92,13 @@ class ChaosStack:
         self._watching = Thread(target=self.supervisor.watch, args=(self._stop_read,), name="supervisor", daemon=True)
         self._watching.start()
 
-    def _found(self) -> None:
+    def _prepare(self) -> None:
         """What has to be there before all else, and to outlive it; for other flavours."""
 
     def furnish(self) -> None:
         """What the work needs beside the starter tasks; for other flavours."""
 
-    def _told(self, worker: str) -> dict[str, str]:  # noqa: ARG002
+    def _worker_environment(self, worker: str) -> dict[str, str]:  # noqa: ARG002
         """Further variables of a worker; for other flavours."""
         return {}
 
@@ -121,7 +121,7 @@ class ChaosStack:
             urls.append(server.url)
             return server.process
 
-        self.supervisor.add(Service(name=name, start=launch, stage=0))
+        self.supervisor.add(ChildService(name=name, start=launch, stage=0))
         return urls[0]
 
     def _upstreams(self) -> dict[str, int | str]:
@@ -130,12 +130,12 @@ class ChaosStack:
         users = ("api", *WORKERS)
         return {f"{user}>postgres": socket for user in users} | {f"{user}>broker": broker for user in users}
 
-    def _settings(self, user: str, port: int) -> children.Settings:
+    def _settings(self, user: str, port: int) -> children.ChildSettings:
         database = make_url(self.database_url).set(
             host="127.0.0.1", port=self.lines.ports[f"{user}>postgres"], query={}
         )
         password, line = urlsplit(self.redis_url).password, self.lines.ports[f"{user}>broker"]
-        return children.Settings(
+        return children.ChildSettings(
             data=self.data,
             host="127.0.0.1",
             port=port,
@@ -156,11 +156,11 @@ class ChaosStack:
         specs = [children.api(api, env, listener.fileno()), children.beat(api, env)]
         for name in WORKERS:
             settings = self._settings(name, port)
-            env = {**children.environment(settings, outer), **self._told(name)}
+            env = {**children.environment(settings, outer), **self._worker_environment(name)}
             specs.append(self._named(name, children.worker(settings, env, {})))
         self.specs = {spec.name: replace(spec, hold_fds=(folder_fd,)) for spec in specs}
         for name in self.specs:
-            self.supervisor.add(Service(name=name, start=partial(self._spawn, name), stage=1))
+            self.supervisor.add(ChildService(name=name, start=partial(self._spawn, name), stage=1))
 
     def _named(self, name: str, spec: ChildSpec) -> ChildSpec:
         argv = spec.argv
@@ -173,7 +173,7 @@ class ChaosStack:
 
     # ---- what faults and checks need
 
-    def service(self, name: str) -> Service:
+    def service(self, name: str) -> ChildService:
         """A part of the stack by name: postgres, broker, api, beat, worker-1, worker-2."""
         return next(service for service in self.supervisor.services if service.name == name)
 

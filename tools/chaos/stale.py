@@ -58,7 +58,7 @@ def replayed(world: World, facts: Facts, known: set[object]) -> tuple[int, list[
         How many writes were tried, and those that were accepted.
     """
     tried, accepted = 0, []
-    for attempt, fence, writes in _wanted(facts, known):
+    for attempt, fence, writes in _stale_writes(facts, known):
         for name, write in writes.items():
             tried += 1
             if not _refused(world, write, fence):
@@ -69,7 +69,7 @@ def replayed(world: World, facts: Facts, known: set[object]) -> tuple[int, list[
     return tried, accepted
 
 
-def _wanted(facts: Facts, known: set[object]) -> Iterator[tuple[AttemptFact, Fence, dict[str, Write]]]:
+def _stale_writes(facts: Facts, known: set[object]) -> Iterator[tuple[AttemptFact, Fence, dict[str, Write]]]:
     for attempt in facts.attempts:
         if attempt.live:
             yield attempt, Fence(attempt.id, attempt.fencing_token - 1), FOREIGN

@@ -30,7 +30,7 @@ print(sum(len(batch) for batch in open_store(get_settings()).old(2**40)))
 
 
 @dataclass
-class Trial:
+class SmokeStack:
     """One stack of its own.
 
     Attributes:
@@ -138,7 +138,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.stand_ins:
         build_all()
-    trial = Trial(free_port())
+    trial = SmokeStack(free_port())
     try:
         trial.compose("build")
         trial.start("first start")

@@ -53,7 +53,7 @@ class Tally:
         return sum(self.counts.values())
 
 
-class Load:
+class ClientLoad:
     """Clients in threads of their own, from entering to leaving the context."""
 
     def __init__(self, address: str, run_id: UUID, short: dict[str, Any]) -> None:
@@ -67,7 +67,7 @@ class Load:
         self.tally = Tally()
         self._address, self._run_id, self._short = address, run_id, short
         self._ended = Event()
-        work = [self._read, self._read, self._look, self._submit, self._change, self._wait, self._listen]
+        work = [self._read, self._read, self._watch, self._submit, self._change, self._wait, self._listen]
         self._threads = [Thread(target=self._guarded, args=(each,), daemon=True) for each in work]
 
     def __enter__(self) -> Self:
@@ -106,7 +106,7 @@ class Load:
                 for path in paths:
                     self._ask(client, "read", "GET", path)
 
-    def _look(self) -> None:
+    def _watch(self) -> None:
         with self._client() as client:
             while not self._ended.is_set():
                 for path in ("/", f"/runs/{self._run_id}", "/workers"):

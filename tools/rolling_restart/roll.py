@@ -9,10 +9,10 @@ from uuid import UUID
 from sqlalchemy import func, select
 
 from backend.db.models import Event, Run
-from backend.domain.model.run import Budget, Screen
+from backend.domain.model.run import Budget, ScreenSize
 from tests.integration.worker.in_process import attempts, episodes, evaluations, finished
 from tests.waiting import until
-from tools.rolling_restart.load import KEYS, Load, Tally
+from tools.rolling_restart.load import KEYS, ClientLoad, Tally
 from tools.rolling_restart.site import Site
 
 TASK = "editor/add_milk"
@@ -21,7 +21,7 @@ SHORT = {"benchmark": "starter", "agent": "noop", "provider": "local", "tasks": 
 
 
 @dataclass(frozen=True)
-class Report:
+class RollReport:
     """What came of it.
 
     Attributes:
@@ -59,7 +59,9 @@ class Report:
         return [f"{count} {what}" for what, count in counts.items() if count]
 
 
-def roll(site: Site, *, rounds: int, repeats: int, steps: int, say: Callable[[str], None] = lambda _: None) -> Report:
+def roll(
+    site: Site, *, rounds: int, repeats: int, steps: int, say: Callable[[str], None] = lambda _: None
+) -> RollReport:
     """Replaces each API process and each worker, one after the other, under load.
 
     Args:
@@ -71,11 +73,15 @@ def roll(site: Site, *, rounds: int, repeats: int, steps: int, say: Callable[[st
     """
     world = site.stack.world
     run = world.submit(
-        "random", tasks=(TASK,), repeats=repeats, budget=Budget(max_steps=steps), screen=Screen(width=1280, height=800)
+        "random",
+        tasks=(TASK,),
+        repeats=repeats,
+        budget=Budget(max_steps=steps),
+        screen=ScreenSize(width=1280, height=800),
     )
     api_seconds: list[float] = []
     worker_seconds: list[float] = []
-    with Load(site.address, run.id, SHORT) as load:
+    with ClientLoad(site.address, run.id, SHORT) as load:
         until(lambda: load.tally.total > 50 and load.tally.events, 60.0, what="the load is under way")
         for number in range(rounds):
             for api in site.apis:
@@ -99,13 +105,13 @@ def _timed(work: Callable[[], object]) -> float:
 
 def _report(
     site: Site, run_id: UUID, tally: Tally, api_seconds: tuple[float, ...], worker_seconds: tuple[float, ...]
-) -> Report:
+) -> RollReport:
     world = site.stack.world
     every = episodes(world, run_id)
     tries = {episode.id: attempts(world, episode.id) for episode in every}
     states = Counter(attempt.state for group in tries.values() for attempt in group)
     scores = {key: sum(len(evaluations(world, attempt.id)) for attempt in group) for key, group in tries.items()}
-    return Report(
+    return RollReport(
         tally,
         api_seconds,
         worker_seconds,

@@ -24,7 +24,7 @@ _DEFAULTS = """
 """
 
 
-class Clock:
+class SimulationClock:
     """Seconds since the simulation began; only the simulator moves it."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ def replace_clock(url: str) -> None:
 
 
 @contextmanager
-def simulated_time(engine: Engine, clock: Clock) -> Iterator[None]:
+def simulated_time(engine: Engine, clock: SimulationClock) -> Iterator[None]:
     """Tells every transaction of this engine the simulator's time as it begins."""
 
     def begin(connection: Connection) -> None:

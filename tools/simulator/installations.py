@@ -17,7 +17,7 @@ from backend.services.runs.runs import submit_run
 from tests import databases
 from tests.factories.records import World, world
 from tests.factories.tasks import make_benchmark, make_task
-from tools.simulator.clock import Clock, replace_clock, simulated_time
+from tools.simulator.clock import SimulationClock, replace_clock, simulated_time
 from tools.simulator.durations import waa_tasks
 
 BENCHMARK = "simulated"
@@ -31,7 +31,7 @@ def real_time(server: str) -> Iterator[World]:
 
 
 @contextmanager
-def virtual_time(server: str, clock: Clock) -> Iterator[World]:
+def virtual_time(server: str, clock: SimulationClock) -> Iterator[World]:
     """An empty installation on that server whose database asks `clock` for the time."""
     with databases.copied(server) as url:
         replace_clock(url)
@@ -40,7 +40,7 @@ def virtual_time(server: str, clock: Clock) -> Iterator[World]:
 
 
 @dataclass(frozen=True)
-class Share:
+class ProjectShare:
     """A project with its weight and what it submits: for each run its patterns of tasks, repeats and priority."""
 
     name: str
@@ -60,12 +60,12 @@ def import_waa(world: World) -> UUID:
     return world.benchmark(make_benchmark(*tasks), BENCHMARK)
 
 
-def submit_all(world: World, shares: Sequence[Share]) -> dict[UUID, str]:
+def submit_all(world: World, shares: Sequence[ProjectShare]) -> dict[UUID, str]:
     """Submits what the projects want; returns each run's project. A worker must have registered."""
     return {submit(world, share, **run).id: share.name for share in shares for run in share.runs}
 
 
-def submit(world: World, share: Share, agent: str = "noop", priority: int = 0, **request: Any) -> Run:
+def submit(world: World, share: ProjectShare, agent: str = "noop", priority: int = 0, **request: Any) -> Run:
     """Submits one run of a project."""
     with world.work() as session:
         project = projects.get_or_make(session, share.name)

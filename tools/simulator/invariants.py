@@ -7,7 +7,7 @@ from itertools import pairwise
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from tools.simulator.journal import Hold
+from tools.simulator.journal import SlotUse
 
 _CHECKS = {
     "an episode has not ended": "SELECT id FROM episode WHERE state IN ('waiting', 'running')",
@@ -37,9 +37,9 @@ def violations(session: Session) -> list[str]:
     return [f"{words}: {row[0]}" for words, query in _CHECKS.items() for row in session.execute(text(query))]
 
 
-def double_leases(holds: Iterable[Hold]) -> list[str]:
+def double_leases(holds: Iterable[SlotUse]) -> list[str]:
     """Slots that were given away while an episode still had them, as the workers that lived saw it."""
-    by_slot: dict[tuple[str, int], list[Hold]] = defaultdict(list)
+    by_slot: dict[tuple[str, int], list[SlotUse]] = defaultdict(list)
     for hold in sorted(holds, key=lambda hold: hold.leased_at):
         by_slot[hold.slot].append(hold)
     return [

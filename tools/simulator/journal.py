@@ -8,7 +8,7 @@ from uuid import UUID
 
 
 @dataclass(frozen=True)
-class Hold:
+class SlotUse:
     """An episode had a slot; times in seconds of the timeline.
 
     Attributes:
@@ -31,11 +31,11 @@ class Hold:
 class Journal:
     """All holds. Safe from many threads."""
 
-    ended: list[Hold] = field(default_factory=list)
-    open: dict[UUID, Hold] = field(default_factory=dict)
+    ended: list[SlotUse] = field(default_factory=list)
+    open: dict[UUID, SlotUse] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
-    def leased(self, attempt_id: UUID, hold: Hold) -> None:
+    def leased(self, attempt_id: UUID, hold: SlotUse) -> None:
         """A slot has an episode."""
         with self._lock:
             self.open[attempt_id] = hold
@@ -45,13 +45,13 @@ class Journal:
         with self._lock:
             self.ended.append(replace(self.open.pop(attempt_id), ended_at=at, is_lost=is_lost))
 
-    def all(self) -> list[Hold]:
+    def all(self) -> list[SlotUse]:
         """Every hold, in the order of leases."""
         with self._lock:
             return sorted([*self.ended, *self.open.values()], key=lambda hold: hold.leased_at)
 
 
-def slot_seconds(holds: list[Hold], since: float, until: float) -> dict[UUID, float]:
+def slot_seconds(holds: list[SlotUse], since: float, until: float) -> dict[UUID, float]:
     """Seconds of slots that each run had between two moments."""
     seconds: dict[UUID, float] = defaultdict(float)
     for hold in holds:

@@ -15,11 +15,11 @@ from backend.services.scheduling import maintenance
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, world
 from tools.simulator.durations import STEP_BUDGET, Length
-from tools.simulator.installations import Share
-from tools.simulator.journal import Hold, Journal
+from tools.simulator.installations import ProjectShare
+from tools.simulator.journal import Journal, SlotUse
 from tools.simulator.timelines import RealTime
-from tools.simulator.workers import Fate, Setting, SimulatedWorker
-from worker.base.periodic_thread import Rounds
+from tools.simulator.workers import AttemptOutcome, SimulatedWorker, SimulationContext
+from worker.base.periodic_thread import PeriodicThread
 from worker.scheduling.maintenance_loop import SCHEDULE_SECONDS
 
 NODES, SLOTS, PROCESSES, THREADS = 50, 20, 2, 4
@@ -32,7 +32,7 @@ LEASE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadResult:
     """What came of it.
 
     Attributes:
@@ -40,19 +40,20 @@ class Loaded:
         processor: seconds of all processes and of PostgreSQL, from then on.
     """
 
-    holds: Sequence[Hold]
+    holds: Sequence[SlotUse]
     processor: float
 
 
-def shares(tasks: int, repeats: int) -> list[Share]:
+def shares(tasks: int, repeats: int) -> list[ProjectShare]:
     """Four projects with weights and three runs each, and a fifth whose one run of 100 tasks has a higher priority."""
     usual = [
-        Share(name, weight, [{"repeats": repeats, "seed": at} for at in range(3)]) for name, weight in WEIGHTS.items()
+        ProjectShare(name, weight, [{"repeats": repeats, "seed": at} for at in range(3)])
+        for name, weight in WEIGHTS.items()
     ]
-    return [*usual, Share("urgent", 1.0, [{"tasks": ("d000/*",), "priority": URGENT}] if tasks else [])]
+    return [*usual, ProjectShare("urgent", 1.0, [{"tasks": ("d000/*",), "priority": URGENT}] if tasks else [])]
 
 
-def simulate(url: str, seconds: float | None, lasts: float) -> Loaded:
+def simulate(url: str, seconds: float | None, lasts: float) -> LoadResult:
     """Runs all nodes for a while.
 
     Args:
@@ -75,23 +76,23 @@ def simulate(url: str, seconds: float | None, lasts: float) -> Loaded:
             errors = [part.exception(PATIENCE) for part in parts]
             raise next((each for each in errors if each and not isinstance(each, BrokenBarrierError)), error) from None
         used = processor_seconds() - before
-        return Loaded([hold for part in parts for hold in part.result()], used)
+        return LoadResult([hold for part in parts for hold in part.result()], used)
 
 
-def _run(url: str, nodes: Sequence[int], seconds: float | None, lasts: float, barriers: Any) -> list[Hold]:
+def _run(url: str, nodes: Sequence[int], seconds: float | None, lasts: float, barriers: Any) -> list[SlotUse]:
     events.configure("")
     generator, (ready, over) = random.Random(nodes[0]), barriers  # noqa: S311 - a sample
     with world(url) as new_world:
         timeline, journal = RealTime(THREADS), Journal()
         slot_ids: set[str] = set()
 
-        def fate(claim: Claim) -> Fate:
+        def fate(claim: Claim) -> AttemptOutcome:
             first = claim.slot.id not in slot_ids
             slot_ids.add(claim.slot.id)
             return fate_of(seconds, generator, first=first)
 
         try:
-            setting = Setting(new_world, timeline, journal, fate)
+            setting = SimulationContext(new_world, timeline, journal, fate)
             workers = [SimulatedWorker(setting, f"n{at}", SLOTS) for at in nodes]
             chores = _chores(new_world, len(workers), setting.poll)
             ready.wait(PATIENCE)
@@ -112,16 +113,16 @@ def _run(url: str, nodes: Sequence[int], seconds: float | None, lasts: float, ba
         return journal.all()
 
 
-def _chores(world: World, workers: int, poll: float) -> list[Rounds]:
+def _chores(world: World, workers: int, poll: float) -> list[PeriodicThread]:
     """What so many workers look after beside their attempts, as often as all of them together. No roll-ups."""
     return [
-        Rounds(
+        PeriodicThread(
             "chores",
             lambda: maintenance.tend(world.factory, lease_seconds=LEASE_SECONDS),
             every=poll / workers,
             broken="looking after what died failed",
         ),
-        Rounds(
+        PeriodicThread(
             "schedule",
             lambda: maintenance.keep_schedule(world.factory),
             every=SCHEDULE_SECONDS / workers,
@@ -130,21 +131,21 @@ def _chores(world: World, workers: int, poll: float) -> list[Rounds]:
     ]
 
 
-def fate_of(seconds: float | None, generator: random.Random, *, first: bool) -> Fate:
+def fate_of(seconds: float | None, generator: random.Random, *, first: bool) -> AttemptOutcome:
     """How long a slot is held, with how many steps; the first ones are caught in the middle, begun long before."""
     if seconds is None:
-        return Fate(Length(1e6, 0.0, 0.0))
+        return AttemptOutcome(Length(1e6, 0.0, 0.0))
     left = generator.random() if first else 1.0
     hold = seconds * generator.lognormvariate(-0.125, 0.5) * left
-    return Fate(Length(hold * 0.05, hold * 0.9, hold * 0.05), steps=round(STEP_BUDGET * left))
+    return AttemptOutcome(Length(hold * 0.05, hold * 0.9, hold * 0.05), steps=round(STEP_BUDGET * left))
 
 
-def lease_rate(holds: Sequence[Hold]) -> float:
+def lease_rate(holds: Sequence[SlotUse]) -> float:
     """Leases a second, from when all could begin until the last."""
     return len(holds) / max(hold.leased_at for hold in holds)
 
 
-def full_at(holds: Sequence[Hold]) -> float:
+def full_at(holds: Sequence[SlotUse]) -> float:
     """When every slot had had its first attempt."""
     first: dict[tuple[str, int], float] = {}
     for hold in sorted(holds, key=lambda hold: hold.leased_at):
@@ -152,7 +153,7 @@ def full_at(holds: Sequence[Hold]) -> float:
     return max(first.values())
 
 
-def waits(holds: Sequence[Hold], since: float) -> list[float]:
+def waits(holds: Sequence[SlotUse], since: float) -> list[float]:
     """Milliseconds from a free slot to its lease, of slots that became free after a moment."""
     return [(hold.leased_at - hold.free_at) * 1000 for hold in holds if hold.free_at >= since]
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from backend.services.scheduling import maintenance
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
-from tools.simulator.clock import Clock
+from tools.simulator.clock import SimulationClock
 from tools.simulator.durations import Length, played, typical_lengths, waa_tasks
-from tools.simulator.installations import Share, import_waa, submit, virtual_time
+from tools.simulator.installations import ProjectShare, import_waa, submit, virtual_time
 from tools.simulator.journal import Journal
 from tools.simulator.policies import first_come, longest_first, lower_bound, static_slices
 from tools.simulator.timelines import VirtualTime
-from tools.simulator.workers import Fate, Setting, SimulatedWorker
+from tools.simulator.workers import AttemptOutcome, SimulatedWorker, SimulationContext
 
 NODES, SLOTS = 5, 8
 PLAYS = 3
@@ -46,13 +46,13 @@ def plays(server: str, seed: int, noise: float, number: int = PLAYS) -> list[Pla
     """Several runs of one agent on an installation of their own, one after the other."""
     typical = typical_lengths(seed)
     lengths = [played(typical, seed * 1000 + at, noise) for at in range(number)]
-    clock = Clock()
+    clock = SimulationClock()
     with virtual_time(server, clock) as world:
         import_waa(world)
         timeline, journal = VirtualTime(clock), Journal()
         now: dict[str, Length] = {}
         # Nobody reaps, and a slot goes on by itself: heartbeats and polls would only cost time.
-        setting = Setting(world, timeline, journal, lambda claim: _fate(claim, now), beat=1e6, poll=60.0)
+        setting = SimulationContext(world, timeline, journal, lambda claim: _fate(claim, now), beat=1e6, poll=60.0)
         workers = [SimulatedWorker(setting, f"n{at}", SLOTS) for at in range(NODES)]
         for worker in workers:
             worker.start()
@@ -61,7 +61,7 @@ def plays(server: str, seed: int, noise: float, number: int = PLAYS) -> list[Pla
         for at, each in enumerate(lengths):
             now |= {f"{task.domain}/{task.name}": length for task, length in zip(waa_tasks(), each, strict=True)}
             began, target = clock.seconds, len(journal.ended) + len(each)
-            submit(world, Share("waa"), seed=at)
+            submit(world, ProjectShare("waa"), seed=at)
             for worker in workers:
                 worker.wake()
             timeline.run(lambda target=target: len(journal.ended) >= target)  # type: ignore[misc]
@@ -79,8 +79,8 @@ def _keep_up(timeline: VirtualTime, world: World) -> None:
     timeline.later(UPKEEP, look)
 
 
-def _fate(claim: Claim, lengths: dict[str, Length]) -> Fate:
-    return Fate(lengths[str(claim.task.key)], steps=0)
+def _fate(claim: Claim, lengths: dict[str, Length]) -> AttemptOutcome:
+    return AttemptOutcome(lengths[str(claim.task.key)], steps=0)
 
 
 def _play(lengths: Sequence[Length], end: float, typical: Sequence[Length]) -> Play:

@@ -7,12 +7,12 @@ from math import ceil
 from uuid import UUID
 
 from backend.services.scheduling.claims import Claim
-from tools.simulator.clock import Clock
+from tools.simulator.clock import SimulationClock
 from tools.simulator.durations import Length
-from tools.simulator.installations import Share, import_tasks, submit_all, virtual_time
+from tools.simulator.installations import ProjectShare, import_tasks, submit_all, virtual_time
 from tools.simulator.journal import Journal, share_error, slot_seconds
 from tools.simulator.timelines import VirtualTime
-from tools.simulator.workers import Fate, Setting, SimulatedWorker
+from tools.simulator.workers import AttemptOutcome, SimulatedWorker, SimulationContext
 
 WEIGHTS = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
 TASKS, STEPS = 100, 10.0
@@ -53,21 +53,21 @@ LONG = Mix(10, 4, {**MINUTES, "d": 3600.0})
 
 def error(server: str, seed: int, mix: Mix) -> float:
     """The fair-share error."""
-    generator, clock = random.Random(seed), Clock()  # noqa: S311 - a sample
+    generator, clock = random.Random(seed), SimulationClock()  # noqa: S311 - a sample
     with virtual_time(server, clock) as world:
         import_tasks(world, TASKS)
         timeline, journal = VirtualTime(clock), Journal()
         projects: dict[UUID, str] = {}
 
-        def fate(claim: Claim) -> Fate:
+        def fate(claim: Claim) -> AttemptOutcome:
             play = mix.seconds[projects[claim.run_id]] * generator.lognormvariate(-0.125, 0.5)
-            return Fate(Length(STEPS / 2, play, STEPS / 2), steps=0)
+            return AttemptOutcome(Length(STEPS / 2, play, STEPS / 2), steps=0)
 
         # Nobody reaps, and a slot goes on by itself: heartbeats and polls would only cost time.
-        setting = Setting(world, timeline, journal, fate, beat=1e6, poll=60.0)
+        setting = SimulationContext(world, timeline, journal, fate, beat=1e6, poll=60.0)
         worker = SimulatedWorker(setting, "n0", mix.slots)
         lasts = mix.hours * 3600.0
-        shares = [Share(name, weight, [{"repeats": mix.repeats(name)}]) for name, weight in WEIGHTS.items()]
+        shares = [ProjectShare(name, weight, [{"repeats": mix.repeats(name)}]) for name, weight in WEIGHTS.items()]
         projects |= submit_all(world, shares)
         worker.start()
         timeline.run(lambda: False, most=lasts)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Condition, Thread
 from typing import Protocol
 
-from tools.simulator.clock import Clock
+from tools.simulator.clock import SimulationClock
 
 Act = Callable[[], None]
 
@@ -27,7 +27,7 @@ class Timeline(Protocol):
 class VirtualTime:
     """Discrete events: an act takes no time, and the clock jumps to the next one."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: SimulationClock) -> None:
         """Args: clock: that the database is told."""
         self._clock = clock
         self._order = itertools.count()

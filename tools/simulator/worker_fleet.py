@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from backend.services.scheduling.claims import Claim
-from tools.simulator.clock import Clock
+from tools.simulator.clock import SimulationClock
 from tools.simulator.durations import played, typical_lengths, waa_tasks
-from tools.simulator.installations import Share, import_waa, submit, virtual_time
+from tools.simulator.installations import ProjectShare, import_waa, submit, virtual_time
 from tools.simulator.invariants import double_leases, violations
 from tools.simulator.journal import Journal
 from tools.simulator.timelines import VirtualTime
-from tools.simulator.workers import Fate, Setting, SimulatedWorker
+from tools.simulator.workers import AttemptOutcome, SimulatedWorker, SimulationContext
 
 NODES, SLOTS, REPEATS = 2_000, 1, 16
 """2,000 slots for 2,464 episodes."""
@@ -17,7 +17,7 @@ MOST = 24 * 3600.0
 
 
 @dataclass(frozen=True)
-class Crowd:
+class FleetResult:
     """What came of it.
 
     Attributes:
@@ -33,28 +33,28 @@ class Crowd:
     violations: list[str]
 
 
-def crowd(server: str, nodes: int = NODES, slots: int = SLOTS, repeats: int = REPEATS) -> Crowd:
+def crowd(server: str, nodes: int = NODES, slots: int = SLOTS, repeats: int = REPEATS) -> FleetResult:
     """Plays WAA's tasks so many times, on nodes with a worker and so many slots each."""
-    clock = Clock()
+    clock = SimulationClock()
     with virtual_time(server, clock) as world:
         import_waa(world)
         names = [f"{task.domain}/{task.name}" for task in waa_tasks()]
         lengths = dict(zip(names, played(typical_lengths(seed=0), seed=0), strict=True))
         timeline, journal = VirtualTime(clock), Journal()
 
-        def fate(claim: Claim) -> Fate:
-            return Fate(lengths[str(claim.task.key)], steps=0)
+        def fate(claim: Claim) -> AttemptOutcome:
+            return AttemptOutcome(lengths[str(claim.task.key)], steps=0)
 
         # Nobody reaps, and a slot goes on by itself: heartbeats and polls would only cost time.
-        setting = Setting(world, timeline, journal, fate, beat=1e6, poll=60.0)
+        setting = SimulationContext(world, timeline, journal, fate, beat=1e6, poll=60.0)
         workers = [SimulatedWorker(setting, f"n{at:04}", slots) for at in range(nodes)]
-        submit(world, Share("crowd"), repeats=repeats)
+        submit(world, ProjectShare("crowd"), repeats=repeats)
         for worker in workers:
             worker.start()
         timeline.run(lambda: len(journal.ended) >= repeats * len(names), most=MOST)
         with world.work() as session:
             problems = violations(session)
         holds = journal.all()
-        return Crowd(
+        return FleetResult(
             len(journal.ended), len({hold.slot for hold in holds}), clock.seconds, problems + double_leases(holds)
         )

@@ -19,7 +19,7 @@ from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, evaluation
 from tools.simulator.durations import Length
-from tools.simulator.journal import Hold, Journal
+from tools.simulator.journal import Journal, SlotUse
 from tools.simulator.timelines import Timeline
 
 TRIES = 5
@@ -29,7 +29,7 @@ _PIDS = itertools.count(1)
 
 
 @dataclass(frozen=True)
-class Fate:
+class AttemptOutcome:
     """What becomes of an attempt.
 
     Attributes:
@@ -46,13 +46,13 @@ class Fate:
 
 
 @dataclass(frozen=True)
-class Setting:
+class SimulationContext:
     """What the simulated workers of one simulation share; `beat` and `poll` are seconds, by default the product's."""
 
     world: World
     timeline: Timeline
     journal: Journal
-    fate: Callable[[Claim], Fate]
+    fate: Callable[[Claim], AttemptOutcome]
     provider: str = "local"
     beat: float = 2.0
     poll: float = 2.0
@@ -61,7 +61,7 @@ class Setting:
 class SimulatedWorker:
     """One node with its slots. Its methods are acts of the timeline."""
 
-    def __init__(self, setting: Setting, node: str, slots: int) -> None:
+    def __init__(self, setting: SimulationContext, node: str, slots: int) -> None:
         """Registers it. Call `start` to have it take work."""
         self._with = setting
         self.node = node
@@ -83,7 +83,7 @@ class SimulatedWorker:
 
     def wake(self) -> None:
         """There may be work, as a message of the broker says."""
-        self._with.timeline.later(0.0, self._take)
+        self._with.timeline.later(0.0, self._take_work)
 
     def kill(self) -> None:
         """Ends as a process that is killed: it writes nothing more, gives nothing back, and forgets what it had."""
@@ -92,14 +92,14 @@ class SimulatedWorker:
     def _poll(self) -> None:
         if self.dead:
             return
-        self._take()
+        self._take_work()
         self._with.timeline.later(self._with.poll, self._poll)
 
-    def _take(self) -> None:
+    def _take_work(self) -> None:
         """Takes work for all free slots, one round at a time, as a dispatcher's thread does."""
         with self._taking:
             while len(self._held) < self._slots and not self.dead:
-                batch = self._taken(self._slots - len(self._held))
+                batch = self._claim(self._slots - len(self._held))
                 for claim in batch:
                     with self._lock:
                         # Its end may have been told to the database, and not yet to us.
@@ -108,9 +108,9 @@ class SimulatedWorker:
                 if not batch:
                     return
 
-    def _taken(self, number: int) -> list[Claim]:
+    def _claim(self, number: int) -> list[Claim]:
         try:
-            return take(self._with.world, self.id, self._with.provider, number)
+            return claim_episodes(self._with.world, self.id, self._with.provider, number)
         except Unavailable as error:  # The next poll asks again.
             self.errors.append(error)
             return []
@@ -126,7 +126,7 @@ class SimulatedWorker:
     def _began(self, claim: Claim, free_at: float) -> None:
         """An attempt begins: its desktop is being made."""
         now, fate = self._with.timeline.now(), self._with.fate(claim)
-        hold = Hold(claim.run_id, claim.episode_id, (self.node, claim.slot.index), free_at, now)
+        hold = SlotUse(claim.run_id, claim.episode_id, (self.node, claim.slot.index), free_at, now)
         self._with.journal.leased(claim.attempt_id, hold)
         self._after(fate.length.prepare, claim, lambda: self._running(claim, fate))
 
@@ -159,11 +159,11 @@ class SimulatedWorker:
 
         self._with.timeline.later(seconds, go_on)
 
-    def _running(self, claim: Claim, fate: Fate) -> None:
+    def _running(self, claim: Claim, fate: AttemptOutcome) -> None:
         self._write(attempts.enter_running, claim.fence, {"reset": fate.length.prepare})
         self._playing(claim, fate, self._with.timeline.now())
 
-    def _playing(self, claim: Claim, fate: Fate, began: float, step: int = 0) -> None:
+    def _playing(self, claim: Claim, fate: AttemptOutcome, began: float, step: int = 0) -> None:
         """The agent acts until its next step, or its end; what the writes took is not added to its time."""
         due = fate.length.play * (step + 1) / (fate.steps + 1)
         pause = max(0.0, due - (self._with.timeline.now() - began))
@@ -173,23 +173,23 @@ class SimulatedWorker:
         end = self._lost if fate.loss is not None else self._evaluating
         self._after(pause, claim, lambda: end(claim, fate))
 
-    def _stepped(self, claim: Claim, fate: Fate, began: float, step: int) -> None:
+    def _stepped(self, claim: Claim, fate: AttemptOutcome, began: float, step: int) -> None:
         # A picture of its own, as a screen is: steps with one picture would all wait for its row.
         picture = f"{claim.attempt_id} {step}".encode()
         self._insist(partial(self._with.world.step, claim, step, picture=picture))
         self._playing(claim, fate, began, step + 1)
 
-    def _lost(self, claim: Claim, fate: Fate) -> None:
+    def _lost(self, claim: Claim, fate: AttemptOutcome) -> None:
         failure = fate.loss or FailureClass.GUEST
         self._write(attempts.finish_lost, claim.fence, failure, "simulated", {"agent": fate.length.play})
         self._next(claim)
 
-    def _evaluating(self, claim: Claim, fate: Fate) -> None:
+    def _evaluating(self, claim: Claim, fate: AttemptOutcome) -> None:
         spent = {"agent": fate.length.play}
         self._write(attempts.enter_evaluating, claim.fence, EndedBy.DONE, spent)
         self._after(fate.length.evaluate, claim, lambda: self._scored(claim, fate))
 
-    def _scored(self, claim: Claim, fate: Fate) -> None:
+    def _scored(self, claim: Claim, fate: AttemptOutcome) -> None:
         verdict, spent = evaluation(fate.score), {"evaluation": fate.length.evaluate}
         self._write(attempts.finish_scored, claim.fence, verdict, [], spent)
         self._next(claim)
@@ -218,7 +218,7 @@ class SimulatedWorker:
                 self._free_at[claim.slot.index] = free_at
 
 
-def take(world: World, worker_id: UUID, provider: str, number: int) -> list[Claim]:
+def claim_episodes(world: World, worker_id: UUID, provider: str, number: int) -> list[Claim]:
     """Leases and claims up to so many, as a dispatcher's round does."""
     batch: list[Claim] = world.do(claims.claim_many, worker_id, provider, min(AT_ONCE, number))
     return batch

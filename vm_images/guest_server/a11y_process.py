@@ -12,18 +12,18 @@ from typing import Any
 
 from guest_server.environment import NO_WINDOW
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.limits import Limits
-from guest_server.protocol.machine import Tree, TreeWanted
+from guest_server.protocol.limits import GuestLimits
+from guest_server.protocol.machine import Tree, TreeRequest
 
 # The helper ends its walk by itself at its deadline; this is for the one question it may be waiting in.
 _GRACE_SECONDS = 10.0
 _START_SECONDS = 15.0
 
 
-class HelpedAccessibility:
+class AccessibilityProcess:
     """Keeps one helper process and replaces it when it hangs or dies."""
 
-    def __init__(self, helper: str, environment: Mapping[str, str], limits: Limits) -> None:
+    def __init__(self, helper: str, environment: Mapping[str, str], limits: GuestLimits) -> None:
         """Starts nothing yet.
 
         Args:
@@ -37,7 +37,7 @@ class HelpedAccessibility:
         self._helper: asyncio.subprocess.Process | None = None
         self._one_at_a_time = asyncio.Lock()
 
-    async def tree(self, options: TreeWanted) -> Tree:
+    async def tree(self, options: TreeRequest) -> Tree:
         """The whole desktop's tree, cut at the bounds."""
         answer = await self._ask({"what": "tree", **vars(options)}, options.seconds)
         return Tree(answer["xml"], answer["nodes"], answer["cut"])

@@ -17,7 +17,7 @@ PIECE = 65_536
 _END = b""
 
 
-class _Line:
+class _WaitingTunnel:
     """One websocket of the worker's: it waits until a program has taken it.
 
     Attributes:
@@ -76,13 +76,13 @@ class _Line:
         await self.socket.send_bytes(_END)
 
 
-class Lines:
+class EgressTunnels:
     """The lines of one machine. Used in one event loop."""
 
     def __init__(self, most: int, seconds: float) -> None:
         """Args: most: lines that may wait at a time; seconds: for which a program waits for one."""
         self._most, self._seconds = most, seconds
-        self._waiting: deque[_Line] = deque()
+        self._waiting: deque[_WaitingTunnel] = deque()
         self._changed = asyncio.Condition()
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
@@ -95,7 +95,7 @@ class Lines:
             raise GuestError("conflict", f"{self._most} lines are waiting already")
         socket = web.WebSocketResponse(max_msg_size=2 * PIECE)
         await socket.prepare(request)
-        line = _Line(socket)
+        line = _WaitingTunnel(socket)
         async with self._changed:
             self._waiting.append(line)
             self._changed.notify()
@@ -129,7 +129,7 @@ class Lines:
                 line.task.cancel()
         self._waiting.clear()
 
-    async def _next(self) -> _Line:
+    async def _next(self) -> _WaitingTunnel:
         async with self._changed:
             await self._changed.wait_for(lambda: bool(self._waiting))
             return self._waiting.popleft()

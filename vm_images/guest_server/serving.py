@@ -22,7 +22,7 @@ _SHUTDOWN_SECONDS = 1.0
 _KEEPALIVE_SECONDS = 600.0
 
 
-class Ground(Protocol):
+class SessionBase(Protocol):
     """What a session stands on and cannot go on without."""
 
     def watch(self, machine: Machine, fail: Callable[[str], None]) -> None:
@@ -35,7 +35,7 @@ class Ground(Protocol):
         ...
 
 
-def serve(machine: Machine, ground: Ground, address: argparse.Namespace, ready: Callable[[], None]) -> str:
+def serve(machine: Machine, ground: SessionBase, address: argparse.Namespace, ready: Callable[[], None]) -> str:
     """Serves until the session is told to end or cannot go on; says why it cannot, empty if told to."""
     return asyncio.run(_Server(machine).run(ground, listener(address), ready))
 
@@ -74,7 +74,7 @@ class _Server:
         self._problem = ""
         self._relay: asyncio.AbstractServer | None = None
 
-    async def run(self, ground: Ground, sock: socket.socket, ready: Callable[[], None]) -> str:
+    async def run(self, ground: SessionBase, sock: socket.socket, ready: Callable[[], None]) -> str:
         sock.set_inheritable(False)
         runner = web.AppRunner(build_app(self._machine), access_log=None, keepalive_timeout=_KEEPALIVE_SECONDS)
         await runner.setup()

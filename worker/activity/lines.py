@@ -9,7 +9,7 @@ from threading import Event, RLock, Thread
 from types import TracebackType
 from typing import Self, TextIO
 
-from worker.activity.screen import Look
+from worker.activity.screen import ScreenSample
 from worker.activity.tracker import Activity, Tracker
 
 EVERY_SECONDS = 10.0
@@ -55,7 +55,7 @@ class ProgressLines:
         self._handlers = list(logging.getLogger().handlers)
         self._begun: list[Activity] = []
         self._current: Activity | None = None
-        self._look: Look | None = None
+        self._look: ScreenSample | None = None
         self._seen, self._look_at, self._pending, self._saved = 0, 0.0, False, False
         self._thread = Thread(target=self._run, name="progress", daemon=True)
 
@@ -143,7 +143,7 @@ class ProgressLines:
             self._out.write(_CLEAR)
             self._pending = False
 
-    def _save(self, look: Look | None) -> None:
+    def _save(self, look: ScreenSample | None) -> None:
         if look is None or self._picture is None:
             return
         partial = self._picture.with_suffix(".part")

@@ -38,7 +38,7 @@ class ScreenState(StrEnum):
 
 
 @dataclass(frozen=True)
-class Look:
+class ScreenSample:
     """One look at the screen.
 
     Attributes:
@@ -77,13 +77,13 @@ class ScreenWatch:
         self._picture: Image | None = None
         self._changed_at, self._text = 0.0, ""
 
-    def look(self) -> Look | None:
+    def look(self) -> ScreenSample | None:
         """What the screen shows now; None if there is no picture."""
         with self._lock:
             picture = decoded_png(self._take())
             return None if picture is None else self._judged(picture)
 
-    def _judged(self, picture: "Image") -> Look:
+    def _judged(self, picture: "Image") -> ScreenSample:
         before, self._picture = self._picture, picture
         first, changed = before is None, before is None or _differ(before, picture)
         if changed:
@@ -97,7 +97,7 @@ class ScreenWatch:
             state = ScreenState.CHANGED if changed else ScreenState.STILL
         out = io.BytesIO()
         picture.save(out, "PNG", compress_level=1)
-        return Look(state, out.getvalue(), self._now() - self._changed_at, self._text)
+        return ScreenSample(state, out.getvalue(), self._now() - self._changed_at, self._text)
 
 
 def decoded_png(data: bytes) -> "Image | None":

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from backend.domain.errors import DeskarenaError
 from backend.domain.machines.slots import SlotRef
-from worker.activity.screen import Look, ScreenWatch
+from worker.activity.screen import ScreenSample, ScreenWatch
 
 _MOST = 100
 """Activities that are remembered."""
@@ -45,9 +45,9 @@ class Activity:
     screen: ScreenWatch | None = None
     seconds: float | None = None
     failed: bool = False
-    last_look: Look | None = None
+    last_look: ScreenSample | None = None
 
-    def look(self) -> Look | None:
+    def look(self) -> ScreenSample | None:
         """What the screen shows; None where there is none, or it cannot be had."""
         look = self.screen.look() if self.screen is not None else None
         self.last_look = look or self.last_look
@@ -59,7 +59,7 @@ class Activity:
         facts += [self.note] if self.note else []
         return f"{self.doing} ({'; '.join(facts)})" if facts else self.doing
 
-    def progress(self, seconds: float, look: Look | None) -> str:
+    def progress(self, seconds: float, look: ScreenSample | None) -> str:
         """For example `waiting for the guest API: 42 s of at most 600 s; the screen has changed`."""
         most = f" of at most {self.limit:.0f} s" if self.limit is not None else ""
         return f"{self.doing}: {seconds:.0f} s{most}{f'; {look.words()}' if look is not None else ''}"
@@ -136,7 +136,7 @@ class Tracker:
 
 
 @runtime_checkable
-class Tracked(Protocol):
+class ActivitySource(Protocol):
     """A provider that tells what it is doing."""
 
     def tracker(self, slot: SlotRef | None) -> Tracker | None:

@@ -114,7 +114,7 @@ def _is_new(got: httpx.Response) -> bool:
     return isinstance(body, dict) and body.get("repeated") is False
 
 
-class AgentDoor:
+class AgentApiProxy:
     """Listens until it is closed."""
 
     def __init__(self, path: Path, api: str) -> None:

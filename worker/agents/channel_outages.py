@@ -11,7 +11,7 @@ GAP_SECONDS = 5.0
 """Who did not look for so long does not know whether the outage went on."""
 
 
-class Outages:
+class ChannelOutages:
     """Of one line. For one thread that notes; others may ask how long it was."""
 
     def __init__(self, patience: float) -> None:

@@ -11,11 +11,11 @@ from typing import Any
 from uuid import UUID
 
 from backend.domain.agents.container import ContainerParams
-from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, DeskarenaError, Lost
+from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, DeskarenaError, MachineLost
 from backend.domain.model.trajectory import Observation
-from backend.domain.ports.agent import Line
-from worker.agents.agent_api_proxy import AgentDoor
-from worker.agents.containers import Engine, Plan, Running, owner_mark
+from backend.domain.ports.agent import AgentChannel
+from worker.agents.agent_api_proxy import AgentApiProxy
+from worker.agents.containers import ContainerSpec, Engine, RunningContainer, owner_mark
 
 LOOK_SECONDS = 0.5
 AWAY_SECONDS = 60.0
@@ -23,12 +23,12 @@ AWAY_SECONDS = 60.0
 logger = logging.getLogger(__name__)
 
 
-class ContainerLine:
+class ContainerChannel:
     """A line with a container at its other end."""
 
     def __init__(  # noqa: PLR0913 - what it takes to start one
         self,
-        line: Line,
+        line: AgentChannel,
         engine: Engine,
         *,
         attempt_id: UUID,
@@ -54,8 +54,8 @@ class ContainerLine:
         self._token = token
         self._lock = Lock()
         self._folder: Path | None = None
-        self._door: AgentDoor | None = None
-        self._running: Running | None = None
+        self._door: AgentApiProxy | None = None
+        self._running: RunningContainer | None = None
         self._closed = False
         self._taken = 0
 
@@ -107,7 +107,7 @@ class ContainerLine:
         self._taken += message is not None
         return message
 
-    def _last_words(self, running: Running, door: AgentDoor) -> Mapping[str, Any] | None:
+    def _last_words(self, running: RunningContainer, door: AgentApiProxy) -> Mapping[str, Any] | None:
         """A message that came in just before the end; without one, the end is a failure."""
         if not running.ended:
             return None
@@ -116,7 +116,7 @@ class ContainerLine:
             self._fail(running, door)
         return message
 
-    def _fail(self, running: Running, door: AgentDoor) -> None:
+    def _fail(self, running: RunningContainer, door: AgentApiProxy) -> None:
         """Raises why it ended: AgentFailed only if nothing of ours was away that it could not do without."""
         try:
             running.check()
@@ -133,7 +133,7 @@ class ContainerLine:
         """Nothing of it is the agent's doing: whatever breaks here is the machine's failure."""
         try:
             self._bring_up()
-        except (Lost, Cancelled):
+        except (MachineLost, Cancelled):
             raise
         except Exception as error:
             logger.exception("attempt %s: its container could not be started", self._attempt_id)
@@ -146,6 +146,6 @@ class ContainerLine:
             raise ClusterLost(f"no container can run here: {why_not}")
         # A short path: a socket's may have 107 bytes.
         self._folder = Path(tempfile.mkdtemp(prefix="deskarena-agent-"))
-        self._door = AgentDoor(self._folder / "agent.sock", self._api)
-        plan = Plan(self._attempt_id, self._params, self._door.path, owner_mark())
+        self._door = AgentApiProxy(self._folder / "agent.sock", self._api)
+        plan = ContainerSpec(self._attempt_id, self._params, self._door.path, owner_mark())
         self._running = self._engine.run(plan, self._token)

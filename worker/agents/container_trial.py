@@ -14,7 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from backend.domain.agents.container import ContainerParams
-from worker.agents.containers import Engine, Plan, owner_mark, run_line
+from worker.agents.containers import ContainerSpec, Engine, owner_mark, run_line
 
 AGAIN_SECONDS = 60.0
 _MEMORY_MB = 64
@@ -65,7 +65,7 @@ def _run_one(engine: Engine) -> str:
     with tempfile.TemporaryDirectory(prefix="deskarena-trial-") as name:
         door = Path(name) / "agent.sock"
         door.touch()
-        plan = Plan(mark, params, door, owner_mark())
+        plan = ContainerSpec(mark, params, door, owner_mark())
         why = engine.tell(run_line(engine.program, plan))
     engine.remove(plan.name)
     engine.tell([engine.program, "rmi", "--force", image])

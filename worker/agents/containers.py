@@ -38,7 +38,7 @@ KILLED = 137
 
 
 @dataclass(frozen=True)
-class Plan:
+class ContainerSpec:
     """One container to start.
 
     Attributes:
@@ -58,7 +58,7 @@ class Plan:
         return f"deskarena-{self.attempt_id}"
 
 
-def run_line(engine: str, plan: Plan) -> list[str]:
+def run_line(engine: str, plan: ContainerSpec) -> list[str]:
     """The command that runs a container to its end. The token is not in it: it is in the engine's environment."""
     params = plan.params
     memory = f"{params.memory_mb}m"
@@ -87,7 +87,7 @@ def state_line(engine: str, name: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class State:
+class ContainerState:
     """What the engine says of a container.
 
     Attributes:
@@ -99,7 +99,7 @@ class State:
     out_of_memory: bool
 
     @classmethod
-    def read(cls, text: str) -> "State | None":
+    def read(cls, text: str) -> "ContainerState | None":
         """The answer to `state_line`; None if it is none."""
         try:
             state = json.loads(text)
@@ -108,7 +108,7 @@ class State:
             return None
 
 
-def not_the_programs(code: int, state: State | None) -> str:
+def not_the_programs(code: int, state: ContainerState | None) -> str:
     """Why the end of a container is no failure of the program in it, in words; empty if it is one.
 
     An engine that is stopped tells its containers first, so that their programs may end with any code of theirs; but it
@@ -180,7 +180,7 @@ class Engine:
             return f"{self.program} version does not answer"
         return "" if done.returncode == 0 else f"{self.program} does not work: {done.stderr.strip()[-300:]}"
 
-    def run(self, plan: Plan, token: str) -> "Running":
+    def run(self, plan: ContainerSpec, token: str) -> "RunningContainer":
         """Starts a container.
 
         Raises:
@@ -197,7 +197,7 @@ class Engine:
             )
         except OSError as error:
             raise ClusterLost(f"the container engine could not be started: {error}") from error
-        return Running(self, plan, process)
+        return RunningContainer(self, plan, process)
 
     def make_image(self, name: str, archive: bytes) -> str:
         """An image of a tar archive. Says what went wrong; empty if nothing did."""
@@ -212,10 +212,10 @@ class Engine:
             return ""
         return done.stderr.strip()[-300:] or f"{' '.join(line[:2])} ended with {done.returncode}"
 
-    def state(self, name: str) -> State | None:
+    def state(self, name: str) -> ContainerState | None:
         """How a container is; None if the engine does not answer or knows none of that name."""
         done = self._ask(state_line(self.program, name))
-        return State.read(done.stdout) if done is not None and done.returncode == 0 else None
+        return ContainerState.read(done.stdout) if done is not None and done.returncode == 0 else None
 
     def remove(self, *names: str) -> None:
         """Ends and removes containers; those that are not there are no error. Where it fails, `sweep` does it."""
@@ -255,15 +255,15 @@ class Engine:
         return subprocess.CompletedProcess(line, done.returncode, output, complained)
 
 
-class Running:
+class RunningContainer:
     """A container that was started."""
 
-    def __init__(self, engine: Engine, plan: Plan, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, engine: Engine, plan: ContainerSpec, process: subprocess.Popen[bytes]) -> None:
         self._engine = engine
         self._plan = plan
         self._process = process
         self._said = b""
-        self._state: State | None = None
+        self._state: ContainerState | None = None
         self._closing = Event()
         self._ended = Event()
         self.ended_at = math.inf

@@ -20,7 +20,7 @@ from uuid import UUID
 from backend.domain.errors import ClusterLost
 from backend.domain.model.trajectory import Observation
 from backend.services.agents import agent_channel_store
-from worker.agents.channel_outages import API, BROKER, Outages
+from worker.agents.channel_outages import API, BROKER, ChannelOutages
 
 logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25
@@ -30,7 +30,7 @@ API_LOOK_SECONDS = 2.0
 """Between two looks whether an API is there."""
 
 
-class RedisLine:
+class RedisChannel:
     """One attempt's line. Asks the broker only when it is used."""
 
     def __init__(self, attempt_id: UUID, *, patience: float = 10.0) -> None:
@@ -41,7 +41,7 @@ class RedisLine:
             patience: seconds that the broker may be away.
         """
         self._attempt_id = attempt_id
-        self._outages = Outages(patience)
+        self._outages = ChannelOutages(patience)
         self._look_at, self._api_there, self._api_known = 0.0, True, False
         self._lock = Lock()
         self._shown: tuple[int, Mapping[str, Any], bytes, str] | None = None

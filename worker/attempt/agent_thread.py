@@ -8,7 +8,7 @@ from threading import Thread
 from typing import Any
 
 from backend.domain.errors import AgentFailed
-from backend.domain.loop.agent_loop import OutOfTime
+from backend.domain.loop.agent_loop import AgentTimeout
 
 LOOK_SECONDS = 0.2
 
@@ -44,12 +44,12 @@ class AgentThread:
         """Runs `call` in the agent's thread and returns what it returns, or raises what it raises.
 
         Raises:
-            OutOfTime: no answer within `seconds` of the agent's own time, or to an earlier call.
+            AgentTimeout: no answer within `seconds` of the agent's own time, or to an earlier call.
             AgentFailed: the agent tried to end the process.
             DeskarenaError: what `check` raises when the attempt must stop.
         """
         if self._hangs:
-            raise OutOfTime
+            raise AgentTimeout
         self._calls.put(call)
         try:
             answer = self._wait(seconds)
@@ -74,7 +74,7 @@ class AgentThread:
                 return self._answers.get(timeout=max(0.0, min(left, LOOK_SECONDS)))
             except Empty:
                 if left <= 0:
-                    raise OutOfTime from None
+                    raise AgentTimeout from None
             self._check()
 
     def _work(self) -> None:

@@ -5,27 +5,27 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from backend.domain.errors import Lost
+from backend.domain.errors import MachineLost
 from backend.domain.evaluators.evaluate import CallEvidence
-from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.health import DEFAULT_LIMITS, HealthLimits
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.score import Evaluation
 from backend.domain.model.task import Task
-from backend.domain.ports.agent import Control, Eyes, Line
+from backend.domain.ports.agent import AgentChannel, PerceptionTools, TakeoverControl
 from backend.domain.ports.desktop import OpenDesktop, Provider
 from backend.domain.ports.model import Models
 from backend.domain.ports.storage import Recorder
 from backend.domain.ports.web import Browser, Web
 from backend.services.scheduling.claims import Claim
 from worker.attempt.task_context import no_judge, no_secret, nowhere
-from worker.base.lease import Hold
+from worker.base.lease import HeldLease
 from worker.devtools.servers import Servers, devtools
-from worker.evaluation.evaluator import Judge
+from worker.evaluation.evaluator import Evaluator
 
 
-class Book(Recorder, Protocol):
+class AttemptLog(Recorder, Protocol):
     """What an attempt writes of itself; AttemptRecorder is one. Every call may raise LeaseLost or why it must stop."""
 
     def opening(self, facts: Mapping[str, object]) -> None:
@@ -56,7 +56,7 @@ class Book(Recorder, Protocol):
         """All was gathered, but there is no verdict: the evidence is kept for another try."""
         ...
 
-    def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
+    def lost(self, error: MachineLost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
         """The machine failed. Also written by an attempt that had to stop, as long as the lease is ours."""
         ...
 
@@ -65,7 +65,7 @@ class Book(Recorder, Protocol):
         ...
 
 
-class Pump(Protocol):
+class LiveStream(Protocol):
     """The live view of an attempt."""
 
     def close(self) -> None:
@@ -73,38 +73,38 @@ class Pump(Protocol):
         ...
 
 
-def untold(_claim: Claim, _book: Book) -> AbstractContextManager[object]:
+def untold(_claim: Claim, _book: AttemptLog) -> AbstractContextManager[object]:
     """For tests of providers that do not tell what they wait for."""
     return nullcontext()
 
 
-def no_models(_claim: Claim, _hold: Hold) -> Models | None:
+def no_models(_claim: Claim, _hold: HeldLease) -> Models | None:
     """For tests of agents that ask no model."""
     return None
 
 
-def no_line(_claim: Claim, _hold: Hold) -> Line | None:
+def no_line(_claim: Claim, _hold: HeldLease) -> AgentChannel | None:
     """For tests of agents that are here."""
     return None
 
 
-def no_judgement(_claim: Claim, _hold: Hold) -> Callable[[], bytes]:
+def no_judgement(_claim: Claim, _hold: HeldLease) -> Callable[[], bytes]:
     """For tests of tasks that no model judges."""
     return no_judge
 
 
-def no_eyes(_servers: Servers) -> Eyes | None:
+def no_eyes(_servers: Servers) -> PerceptionTools | None:
     """For tests of observation spaces that only look at the desktop."""
     return None
 
 
-def no_control(_claim: Claim, _screen: Screen) -> Control | None:
+def no_control(_claim: Claim, _screen: ScreenSize) -> TakeoverControl | None:
     """For tests in which nobody takes over."""
     return None
 
 
 @dataclass(frozen=True)
-class Tools:
+class AttemptDeps:
     """What attempts of one worker share.
 
     Attributes:
@@ -126,17 +126,17 @@ class Tools:
     """
 
     provider: Provider
-    judge: Judge
+    judge: Evaluator
     asset: Callable[[str], bytes]
-    pump: Callable[[Claim, OpenDesktop, Callable[[], int]], Pump]
+    pump: Callable[[Claim, OpenDesktop, Callable[[], int]], LiveStream]
     web: Web
     browser: Callable[[OpenDesktop, int], Browser] = devtools
     secret: Callable[[str], str] = no_secret
-    way_out: Callable[[Task, Mapping[str, str]], WayOut] = nowhere
-    models: Callable[[Claim, Hold], Models | None] = no_models
-    line: Callable[[Claim, Hold], Line | None] = no_line
-    judgement: Callable[[Claim, Hold], Callable[[], bytes]] = no_judgement
-    eyes: Callable[[Servers], Eyes | None] = no_eyes
-    control: Callable[[Claim, Screen], Control | None] = no_control
+    way_out: Callable[[Task, Mapping[str, str]], EgressRules] = nowhere
+    models: Callable[[Claim, HeldLease], Models | None] = no_models
+    line: Callable[[Claim, HeldLease], AgentChannel | None] = no_line
+    judgement: Callable[[Claim, HeldLease], Callable[[], bytes]] = no_judgement
+    eyes: Callable[[Servers], PerceptionTools | None] = no_eyes
+    control: Callable[[Claim, ScreenSize], TakeoverControl | None] = no_control
     health: HealthLimits = DEFAULT_LIMITS
-    opening: Callable[[Claim, Book], AbstractContextManager[object]] = untold
+    opening: Callable[[Claim, AttemptLog], AbstractContextManager[object]] = untold

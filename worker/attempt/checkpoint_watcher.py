@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from backend.domain.errors import DeskarenaError, EvaluatorFailed, EvidenceWanted, GuestRefused, Lost
+from backend.domain.errors import DeskarenaError, EvaluatorFailed, GuestRefused, MachineLost, MissingEvidence
 from backend.domain.evaluators.evaluate import CallEvidence, gather
 from backend.domain.evaluators.facts import Fact, gather_more, with_facts
 from backend.domain.loop.interaction_log import log_after
-from backend.domain.model.checkpoints import Turns
+from backend.domain.model.checkpoints import CheckpointTurns
 from backend.domain.model.score import MetricValue, is_solved
 from backend.domain.model.task import MetricCall, Part, Task
 from worker.attempt.task_context import TaskContext
@@ -17,7 +17,7 @@ MOST_ROUNDS = 10
 Look = Callable[[Task, Part, Sequence[CallEvidence]], MetricValue]
 
 
-class PartsWatch:
+class CheckpointWatcher:
     """Implements the Watch port for one attempt.
 
     Only what happened since it became a part's turn counts for it, so each part remembers how far the log of
@@ -29,7 +29,7 @@ class PartsWatch:
         self._context = context
         self._task = context.task
         self._look = look
-        self._turns = Turns(self._task.evaluator)
+        self._turns = CheckpointTurns(self._task.evaluator)
         self._since: dict[str, int] = {}
         self._last = 0
         self._evidence: dict[str, Sequence[CallEvidence]] = {}
@@ -66,9 +66,9 @@ class PartsWatch:
             self._evidence[part.name] = evidence
             try:
                 return is_solved(self._look(self._task, part, evidence).value)
-            except EvidenceWanted as more:
+            except MissingEvidence as more:
                 evidence = [
-                    self._told(part, partial(gather_more, self._context, self._task, call, known, more.facts))
+                    self._with_part_name(part, partial(gather_more, self._context, self._task, call, known, more.facts))
                     for call, known in zip(part.calls, evidence, strict=True)
                 ]
                 facts += more.facts
@@ -76,15 +76,15 @@ class PartsWatch:
         raise EvaluatorFailed(f"part {part.name}: its evaluation function asked for more {MOST_ROUNDS} times")
 
     def _gathered(self, part: Part, call: MetricCall, step: int, facts: Sequence[Fact]) -> CallEvidence:
-        evidence = self._told(part, partial(gather, self._context, self._task, with_facts(call, facts)))
+        evidence = self._with_part_name(part, partial(gather, self._context, self._task, with_facts(call, facts)))
         return evidence.model_copy(update={"step": step})
 
     @staticmethod
-    def _told(part: Part, gathering: Callable[[], CallEvidence]) -> CallEvidence:
+    def _with_part_name(part: Part, gathering: Callable[[], CallEvidence]) -> CallEvidence:
         """What cannot be gathered is told with the part's name."""
         try:
             return gathering()
-        except (Lost, GuestRefused):
+        except (MachineLost, GuestRefused):
             raise
         except DeskarenaError as error:
             raise EvaluatorFailed(f"part {part.name}: {error.message}", hint=error.hint) from error

@@ -9,10 +9,10 @@ from typing import Self
 from uuid import UUID
 
 from backend.domain.errors import DeskarenaError
-from worker.activity import Activity, Look, Tracker, decoded_png
-from worker.attempt.attempt_dependencies import Book
+from worker.activity import Activity, ScreenSample, Tracker, decoded_png
+from worker.attempt.attempt_dependencies import AttemptLog
 from worker.attempt.live_stream import RENEW_SECONDS, Viewers
-from worker.base.periodic_thread import Rounds
+from worker.base.periodic_thread import PeriodicThread
 
 LOG_SECONDS = 30.0
 _FIRST_NUMBER = -(10**6)
@@ -24,13 +24,13 @@ _END_SECONDS = 20.0
 logger = logging.getLogger(__name__)
 
 
-class OpeningWatch:
+class DesktopProgressWatch:
     """Looks every second, in a thread of its own, as long as the block lasts. Nothing here touches the attempt."""
 
     def __init__(
         self,
         attempt_id: UUID,
-        book: Book,
+        book: AttemptLog,
         tracker: Callable[[], Tracker | None],
         viewers: Viewers,
         *,
@@ -48,7 +48,7 @@ class OpeningWatch:
         self._attempt_id, self._book, self._tracker, self._viewers, self._now = attempt_id, book, tracker, viewers, now
         self._number = 0
         self._seq, self._sent_at, self._log_at = _FIRST_NUMBER, 0.0, 0.0
-        self._rounds = Rounds(
+        self._rounds = PeriodicThread(
             "opening", self.look, every=_LOOK_SECONDS, broken="telling what an attempt waits for failed",
             errors=(DeskarenaError,),
         )  # fmt: skip
@@ -81,7 +81,7 @@ class OpeningWatch:
             progress = activity.progress(seconds, look or activity.look())
             logger.info("attempt %s: %s: %s", self._attempt_id, activity.subject, progress)
 
-    def _send(self, look: Look | None) -> None:
+    def _send(self, look: ScreenSample | None) -> None:
         """The picture for whoever watches, again before its key runs out, or at once when it has changed."""
         picture = decoded_png(look.png) if look is not None else None
         if look is None or picture is None or (look.still > 0 and self._now() - self._sent_at < RENEW_SECONDS):

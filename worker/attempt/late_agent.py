@@ -9,7 +9,7 @@ from backend.domain.model.trajectory import Decision, Observation
 from backend.domain.ports.agent import Agent, AgentContext
 
 
-class LateAgent:
+class LazyAgent:
     """Makes the plug-in's agent when it is first told of the task. Whatever that raises is the agent's failure."""
 
     def __init__(self, plugin: type[Agent], params: Mapping[str, Any]) -> None:

@@ -42,7 +42,7 @@ class Viewers(Protocol):
         ...
 
 
-class LivePump:
+class LiveStreamThread:
     """One attempt's pump, in a thread of its own. Nothing that goes wrong here touches the attempt."""
 
     def __init__(  # noqa: PLR0913 - what it needs to know

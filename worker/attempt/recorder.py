@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.db.models.enums import EvidenceRole
-from backend.domain.errors import Cancelled, ClusterLost, Lost, Unavailable
+from backend.domain.errors import Cancelled, ClusterLost, MachineLost, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Blob, Evaluation
@@ -18,10 +18,10 @@ from backend.domain.model.trajectory import StepRecord
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts
-from backend.services.attempts.attempts import EvidenceRow, Fence, Judged, StepRow
+from backend.services.attempts.attempts import EvaluationBasis, EvidenceRow, Fence, StepRow
 from backend.services.attempts.evidence import spec_of
 from worker.base.database import Database
-from worker.base.lease import Hold
+from worker.base.lease import HeldLease
 
 XML = "application/xml"
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class AttemptRecorder:
     every call waits for it, at most until the lease's end; then it raises LeaseLost.
     """
 
-    def __init__(self, database: Database, store: ArtifactStore, hold: Hold, fence: Fence) -> None:
+    def __init__(self, database: Database, store: ArtifactStore, hold: HeldLease, fence: Fence) -> None:
         """Args: database, store: where to; hold: the lease that allows it; fence: shown with every write."""
         self._database = database
         self._store = store
@@ -106,7 +106,7 @@ class AttemptRecorder:
         self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
         """The verdict with its evidence. Raises ClusterLost when there is no room for the evidence."""
-        rows, judged = self._rows(task, evidence), Judged(spec_of(task, evidence))
+        rows, judged = self._rows(task, evidence), EvaluationBasis(spec_of(task, evidence))
         self._database.insist(
             lambda session: attempts.finish_scored(session, self._fence, evaluation, rows, seconds, judged=judged),
             self._hold,
@@ -116,7 +116,7 @@ class AttemptRecorder:
         self, task: Task, message: str, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
         """There is no verdict, only its evidence. Raises ClusterLost when there is no room for it."""
-        rows, judged = self._rows(task, evidence), Judged(spec_of(task, evidence))
+        rows, judged = self._rows(task, evidence), EvaluationBasis(spec_of(task, evidence))
         self._database.insist(
             lambda session: attempts.finish_unjudged(session, self._fence, message, rows, seconds, judged=judged),
             self._hold,
@@ -134,7 +134,7 @@ class AttemptRecorder:
             for part, blob in enumerate(blobs or ())
         ]
 
-    def lost(self, error: Lost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
+    def lost(self, error: MachineLost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
         """The machine failed; also the last word of an attempt that had to stop."""
         self._let_finish()
         self._database.insist(

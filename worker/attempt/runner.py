@@ -16,40 +16,40 @@ from backend.domain.errors import (
     GuestLost,
     GuestRefused,
     LeaseLost,
-    Lost,
+    MachineLost,
     TaskSetupFailed,
     sentences,
 )
 from backend.domain.evaluators.evaluate import CallEvidence, collect
-from backend.domain.loop.agent_loop import Parts, Progress, Rules, run_episode
+from backend.domain.loop.agent_loop import LoopDependencies, LoopProgress, Rules, run_episode
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Evaluation, score_by_rule
 from backend.domain.model.task import SetupStep
 from backend.domain.model.trajectory import Decision, Frame, Observation, StepRecord
-from backend.domain.ports.agent import Agent, AgentContext, Line, ObservationSpace
-from backend.domain.ports.cluster import Distrusts, TakenAway
+from backend.domain.ports.agent import Agent, AgentChannel, AgentContext, ObservationSpace
+from backend.domain.ports.cluster import Distrusts, RevocableDesktop
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
-from backend.domain.registry import Kind
-from backend.domain.screen.image import Pictured, changes
-from backend.domain.screen.with_tree import WithTree
+from backend.domain.registry import PluginKind
+from backend.domain.screen.image import PictureSpace, changes
+from backend.domain.screen.with_tree import TreeSpace
 from backend.domain.setup import run_steps
 from backend.services.scheduling.claims import Claim
 from worker.attempt.agent_thread import AgentThread
-from worker.attempt.attempt_dependencies import Book, Pump, Tools
-from worker.attempt.checkpoint_watcher import PartsWatch
-from worker.attempt.late_agent import LateAgent
+from worker.attempt.attempt_dependencies import AttemptDeps, AttemptLog, LiveStream
+from worker.attempt.checkpoint_watcher import CheckpointWatcher
+from worker.attempt.late_agent import LazyAgent
 from worker.attempt.task_context import TaskContext, missing_asset
 from worker.base.health import check_health, check_room
-from worker.base.lease import Hold
+from worker.base.lease import HeldLease
 from worker.base.phases import Phases
 from worker.devtools.servers import Servers
 from worker.evaluation.evaluator import Child
-from worker.evaluation.step_evaluator import Looks
+from worker.evaluation.step_evaluator import StepEvaluator
 
 logger = logging.getLogger(__name__)
 
 
-def run_attempt(claim: Claim, hold: Hold, book: Book, tools: Tools) -> bool:
+def run_attempt(claim: Claim, hold: HeldLease, book: AttemptLog, tools: AttemptDeps) -> bool:
     """Runs the attempt and writes how it ended. Raises nothing: whatever happens, it is in the record or the log.
 
     When the lease is lost nothing more is written: another worker may have the episode already.
@@ -65,21 +65,21 @@ def run_attempt(claim: Claim, hold: Hold, book: Book, tools: Tools) -> bool:
 class _Attempt:
     """State of one attempt."""
 
-    def __init__(self, claim: Claim, hold: Hold, book: Book, tools: Tools) -> None:
+    def __init__(self, claim: Claim, hold: HeldLease, book: AttemptLog, tools: AttemptDeps) -> None:
         self._claim = claim
         self._hold = hold
         self._book = book
         self._tools = tools
         self._task = claim.task
         self._phases = Phases()
-        self._progress = Progress()
+        self._progress = LoopProgress()
         self._opened: OpenDesktop | None = None
         self._child: Child | None = None
-        self._pump: Pump | None = None
+        self._pump: LiveStream | None = None
         self._servers: Servers | None = None
-        self._line: Line | None = None
-        self._looks: Looks | None = None
-        self._watch: PartsWatch | None = None
+        self._line: AgentChannel | None = None
+        self._looks: StepEvaluator | None = None
+        self._watch: CheckpointWatcher | None = None
         self._evidence: Sequence[CallEvidence] | None = None
         self._spec = DesktopSpec(screen=claim.config.screen, image=claim.image)
         self.could_open = True
@@ -145,7 +145,7 @@ class _Attempt:
         """A pristine desktop whose screen has been seen once, and that is well."""
         self._hold.check()
         with self._phases.timed("reset"):
-            opened = self._opened = self._made()
+            opened = self._opened = self._open_desktop()
             self._hold.attach(opened)
             self._book.opened(opened.details)
             self._pump = self._tools.pump(self._claim, opened, lambda: self._progress.steps)
@@ -175,7 +175,7 @@ class _Attempt:
         with self._phases.timed("turn"):
             self._pause(seconds)
 
-    def _made(self) -> OpenDesktop:
+    def _open_desktop(self) -> OpenDesktop:
         try:
             with self._tools.opening(self._claim, self._book):
                 return self._tools.provider.open(self._claim.slot, self._spec)
@@ -197,17 +197,17 @@ class _Attempt:
         how = self._claim.config.perturbation
         return [SetupStep(type="perturb_windows", parameters={"how": how, "seed": self._claim.seed})] if how else []
 
-    def _watching(self, context: TaskContext) -> PartsWatch | None:
+    def _watching(self, context: TaskContext) -> CheckpointWatcher | None:
         """What looks at the task's parts after each step, if it has any that want it."""
         if not self._task.evaluator.stepwise:
             return None
         self._looks = self._tools.judge.looks(self._pause)
-        self._watch = PartsWatch(context, self._looks.look)
+        self._watch = CheckpointWatcher(context, self._looks.look)
         return self._watch
 
-    def _loop(self, opened: OpenDesktop, watch: PartsWatch | None) -> EndedBy:
+    def _loop(self, opened: OpenDesktop, watch: CheckpointWatcher | None) -> EndedBy:
         claim, config = self._claim, self._claim.config
-        plugin = registry.lookup(Kind.AGENT, config.agent)
+        plugin = registry.lookup(PluginKind.AGENT, config.agent)
         rules = Rules.of(config, self._task)
         models = self._tools.models(claim, self._hold)
         line = self._line = self._tools.line(claim, self._hold)
@@ -235,8 +235,8 @@ class _Attempt:
             return sum(waited() for waited in waits)
 
         thinking = AgentThread(self._hold.check, held_seconds)
-        agent = LateAgent(plugin, config.params)
-        parts = Parts(
+        agent = LazyAgent(plugin, config.params)
+        parts = LoopDependencies(
             agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, held_seconds, control, watch
         )
         try:
@@ -272,14 +272,16 @@ class _Attempt:
     def _space(self, plugin: type[Agent]) -> ObservationSpace:
         """What the agent sees, with the options of the run."""
         config, servers = self._claim.config, self._servers
-        space_type: type[ObservationSpace] = registry.lookup(Kind.OBSERVATION, config.observation or plugin.observation)
+        space_type: type[ObservationSpace] = registry.lookup(
+            PluginKind.OBSERVATION, config.observation or plugin.observation
+        )
         eyes = self._tools.eyes(servers) if servers is not None else None
         space: ObservationSpace = space_type(
             space_type.Params.model_validate(dict(config.observation_params or {})), eyes
         )
         if getattr(plugin, "needs_tree", False):
-            space = WithTree(space)
-        return Pictured(space, config.image) if config.image is not None and changes(config.image) else space
+            space = TreeSpace(space)
+        return PictureSpace(space, config.image) if config.image is not None and changes(config.image) else space
 
     def _evaluate(self, context: TaskContext, ended_by: EndedBy) -> Evaluation:
         ruled = score_by_rule(self._task.evaluator, ended_by)
@@ -317,7 +319,7 @@ class _Attempt:
         """The slot's next desktop is made while this one is evaluated. Its failure is the next attempt's business."""
         try:
             self._tools.provider.prepare(self._claim.slot, self._spec)
-        except Lost as error:
+        except MachineLost as error:
             logger.warning("the next desktop could not be prepared: %s", error.message)
 
     def _end(self, error: Exception) -> None:
@@ -341,10 +343,14 @@ class _Attempt:
         after_action = self._progress.acted and isinstance(lost, GuestLost)
         self._book.lost(lost, self._in_words(lost), self._phases.seconds(), after_action=after_action)
 
-    def _as_lost(self, cause: Exception) -> Lost:
-        if isinstance(cause, GuestLost) and isinstance(self._opened, TakenAway) and (why := self._opened.taken_away()):
+    def _as_lost(self, cause: Exception) -> MachineLost:
+        if (
+            isinstance(cause, GuestLost)
+            and isinstance(self._opened, RevocableDesktop)
+            and (why := self._opened.taken_away())
+        ):
             return ClusterLost(why)
-        if isinstance(cause, Lost):
+        if isinstance(cause, MachineLost):
             return cause
         if isinstance(cause, GuestRefused):
             return GuestLost(f"the desktop refused what it must be able to do: {cause.message}", hint=cause.hint)
@@ -353,7 +359,7 @@ class _Attempt:
         logger.error("attempt %s broke", self._claim.attempt_id, exc_info=cause)
         return ClusterLost(f"the worker's own code broke: {type(cause).__name__}: {cause}")
 
-    def _in_words(self, lost: Lost) -> str:
+    def _in_words(self, lost: MachineLost) -> str:
         why = self._opened.why_dead() if self._opened is not None and isinstance(lost, GuestLost) else ""
         words = f"{lost.message} (the desktop ended: {why})" if why else lost.message
         return sentences(words, lost.hint)

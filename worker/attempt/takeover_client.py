@@ -9,24 +9,24 @@ import time
 from uuid import UUID
 
 from backend.domain.errors import Invalid
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Decision, Observation
 from backend.domain.people.remote_input import in_words, read_hand
-from backend.domain.ports.agent import Line
+from backend.domain.ports.agent import AgentChannel
 from backend.services.people import takeover_store
-from worker.agents.redis_channel import RedisLine
+from worker.agents.redis_channel import RedisChannel
 
 logger = logging.getLogger(__name__)
 
 
-class HandControl:
+class TakeoverClient:
     """One attempt's. Asks the broker once per step while nobody takes over."""
 
-    def __init__(self, attempt_id: UUID, screen: Screen, line: Line | None = None) -> None:
+    def __init__(self, attempt_id: UUID, screen: ScreenSize, line: AgentChannel | None = None) -> None:
         """Args: attempt_id: whose; screen: where a hand may point; line: to the person, for tests."""
         self._attempt_id = attempt_id
         self._screen = screen
-        self._line = line if line is not None else RedisLine(takeover_store.hand_line(attempt_id))
+        self._line = line if line is not None else RedisChannel(takeover_store.hand_line(attempt_id))
 
     def taken(self) -> bool:
         """See the port."""

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from backend.domain.errors import ClusterLost, DeskarenaError, EvaluatorFailed, NotGiven
-from backend.domain.machines.egress_rules import WayOut, way_out_of
+from backend.domain.errors import ClusterLost, DeskarenaError, EvaluatorFailed, MissingInput
+from backend.domain.machines.egress_rules import EgressRules, way_out_of
 from backend.domain.model.task import Task
 from backend.domain.ports.desktop import Desktop
 from backend.domain.ports.web import Browser, Web, WebReply
@@ -15,9 +15,9 @@ def no_secret(name: str) -> str:
     """Where no secrets were given at all.
 
     Raises:
-        NotGiven: always.
+        MissingInput: always.
     """
-    raise NotGiven(f"the task needs the secret {name!r}, which was not given")
+    raise MissingInput(f"the task needs the secret {name!r}, which was not given")
 
 
 def no_judge() -> bytes:
@@ -29,7 +29,7 @@ def no_judge() -> bytes:
     raise EvaluatorFailed("a model is to judge this task, and the run names none", hint="See docs/judges.md.")
 
 
-class Once:
+class SingleJudgement:
     """Asks a judge once: whoever asks later gets the same judgement, or the same failure."""
 
     def __init__(self, ask: Callable[[], bytes]) -> None:
@@ -50,17 +50,17 @@ class Once:
         return self._found
 
 
-def nowhere(task: Task, assets: Mapping[str, str]) -> WayOut:
+def nowhere(task: Task, assets: Mapping[str, str]) -> EgressRules:
     """No network, only the files that the task's own set-up brings."""
     return way_out_of(task, assets, egress="none", hosts=(), proxy="")
 
 
-def missing_asset(name: str, benchmark: str) -> NotGiven:
+def missing_asset(name: str, benchmark: str) -> MissingInput:
     """Why a file that a task needs is not there, and how to get it."""
     if "://" not in name:
-        return NotGiven(f"the task set has no asset {name!r}")
+        return MissingInput(f"the task set has no asset {name!r}")
     called = benchmark or "NAME"
-    return NotGiven(
+    return MissingInput(
         f"{name} has not been fetched",
         hint=f"`deskarena benchmark fetch {called}` fetches what is missing; for a file obtained otherwise there is "
         f"`deskarena benchmark asset add {called} {name} FILE`.",
@@ -93,7 +93,7 @@ class TaskContext:
     benchmark: str = ""
     since: int = 0
     judge: Callable[[], bytes] = no_judge
-    _judgement: "Once | None" = field(default=None, init=False, repr=False)
+    _judgement: "SingleJudgement | None" = field(default=None, init=False, repr=False)
 
     def asset(self, name: str) -> bytes:
         """See the port."""
@@ -122,7 +122,7 @@ class TaskContext:
 
     def judgement(self) -> bytes:
         """See the port. What it says is kept for the attempt's other calls."""
-        self._judgement = self._judgement or Once(self.judge)
+        self._judgement = self._judgement or SingleJudgement(self.judge)
         return self._judgement()
 
     def secret(self, name: str) -> str:

@@ -19,7 +19,7 @@ from backend.services.judging.judges import AnswerPlace
 T = TypeVar("T")
 
 
-class InDatabase(Protocol):
+class TransactionRunner(Protocol):
     """Runs a piece of work in a transaction of its own; it may run twice."""
 
     def __call__(self, work: Callable[[Session], T], /) -> T:
@@ -28,7 +28,7 @@ class InDatabase(Protocol):
 
 
 @dataclass(frozen=True)
-class JudgeAtWork:
+class AttemptJudge:
     """One judge and one attempt. Implements the VoteStore port on the database.
 
     Attributes:
@@ -39,7 +39,7 @@ class JudgeAtWork:
     config: JudgeConfig
     task: Task
     attempt_id: UUID
-    in_database: InDatabase
+    in_database: TransactionRunner
     fetch: Callable[[str], bytes]
     models: Callable[[], Models]
 

@@ -7,15 +7,15 @@ from sqlalchemy.orm import Session
 
 from backend.domain.ports.model import Models
 from backend.services.authoring import draft_requests
-from worker.background.request_worker import Asked
+from worker.background.request_worker import RequestQueueWorker
 from worker.base.database import Database
-from worker.models.model_pool import Waits
+from worker.models.model_pool import Interruption
 
 
-class Drafter(Asked):
+class Drafter(RequestQueueWorker):
     """Takes one request after the other."""
 
-    def __init__(self, database: Database, models: Callable[[Waits], Models], *, every: float) -> None:
+    def __init__(self, database: Database, models: Callable[[Interruption], Models], *, every: float) -> None:
         """Takes note.
 
         Args:
@@ -27,7 +27,7 @@ class Drafter(Asked):
         self._models = models
 
     def _work(self, session: Session, ids: list[UUID]) -> bool:
-        job = draft_requests.take(session, ids.append)
+        job = draft_requests.claim_request(session, ids.append)
         if job is None:
             return False
         models = self._models(self)

@@ -11,26 +11,32 @@ from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.score import Blob, Evaluation
 from backend.domain.ports.model import Models
 from backend.domain.ports.storage import ArtifactStore
-from backend.domain.registry import Kind, lookup
+from backend.domain.registry import PluginKind, lookup
 from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import reevaluation, reevaluation_failures
 from backend.services.attempts.evaluations import EvidenceRow
-from backend.services.attempts.evidence import Deskless, NeedsDesktop, Side
-from backend.services.attempts.reevaluation import Job
-from worker.attempt.task_context import Once, no_judge
-from worker.attempt.vlm_judge import JudgeAtWork
-from worker.background.request_worker import Asked
+from backend.services.attempts.evidence import DesklessContext, EvidenceSide, NeedsDesktop
+from backend.services.attempts.reevaluation import ReevaluationJob
+from worker.attempt.task_context import SingleJudgement, no_judge
+from worker.attempt.vlm_judge import AttemptJudge
+from worker.background.request_worker import RequestQueueWorker
 from worker.base.database import Database
 from worker.base.phases import Phases
-from worker.evaluation.evaluator import Judge
-from worker.models.model_pool import Waits
+from worker.evaluation.evaluator import Evaluator
+from worker.models.model_pool import Interruption
 
 
-class Rescorer(Asked):
+class Rescorer(RequestQueueWorker):
     """Takes one request after the other. Its evaluations wait in line with those of episodes."""
 
     def __init__(
-        self, database: Database, store: ArtifactStore, judge: Judge, models: Callable[[Waits], Models], *, every: float
+        self,
+        database: Database,
+        store: ArtifactStore,
+        judge: Evaluator,
+        models: Callable[[Interruption], Models],
+        *,
+        every: float,
     ) -> None:
         """Takes note.
 
@@ -55,7 +61,7 @@ class Rescorer(Asked):
             return False
 
     def _work(self, session: Session, ids: list[UUID]) -> bool:
-        job = reevaluation.take(session, ids.append, functions=self._functions)
+        job = reevaluation.claim_request(session, ids.append, functions=self._functions)
         if job is None:
             return False
         if job.problem:
@@ -84,7 +90,7 @@ class Rescorer(Asked):
         reevaluation_failures.put_off(session, request_id, message)
         return True
 
-    def _judged(self, job: Job, pause: Callable[[float], None]) -> tuple[Evaluation, list[EvidenceRow]]:
+    def _judged(self, job: ReevaluationJob, pause: Callable[[float], None]) -> tuple[Evaluation, list[EvidenceRow]]:
         if job.ruled is not None or job.plan is None:
             return job.ruled or _no_plan(), []
         rows: list[EvidenceRow] = []
@@ -100,11 +106,11 @@ class Rescorer(Asked):
             )
         return self._judge.verdict(job.task, gathered, ended_by=job.ended_by, pause=pause), rows
 
-    def _asking(self, job: Job) -> Callable[[], bytes]:
+    def _asking(self, job: ReevaluationJob) -> Callable[[], bytes]:
         """The judge, who looks at the kept pictures; its answers are kept whatever becomes of the transaction here."""
         if job.judge is None:
             return no_judge
-        return JudgeAtWork(
+        return AttemptJudge(
             config=job.judge,
             task=job.task,
             attempt_id=job.rescore.attempt_id,
@@ -113,7 +119,9 @@ class Rescorer(Asked):
             models=lambda: self._models(self),
         )
 
-    def _blobs(self, job: Job, files: "_Files", side: Side, position: int, rows: list[EvidenceRow]) -> tuple[Blob, ...]:
+    def _blobs(
+        self, job: ReevaluationJob, files: "_Files", side: EvidenceSide, position: int, rows: list[EvidenceRow]
+    ) -> tuple[Blob, ...]:
         """The blobs of one getter; what they are is added to `rows`, the evidence of the new verdict."""
         if side.anew:
             blobs = self._again(job, files, side)
@@ -136,9 +144,9 @@ class Rescorer(Asked):
         return blobs
 
     @staticmethod
-    def _again(job: Job, files: "_Files", side: Side) -> tuple[Blob, ...]:
+    def _again(job: ReevaluationJob, files: "_Files", side: EvidenceSide) -> tuple[Blob, ...]:
         """What the task set itself says, or a judge, gathered as a worker does before it judges."""
-        plugin = lookup(Kind.GETTER, side.getter, job.task.dialect)
+        plugin = lookup(PluginKind.GETTER, side.getter, job.task.dialect)
         getter = plugin() if isinstance(plugin, type) else plugin
         parameters = {key: value for key, value in side.spec.items() if key != "type"}
         try:
@@ -150,14 +158,14 @@ class Rescorer(Asked):
         return ArtifactRef(self._store.put(data, media_type), len(data), media_type)
 
 
-class _Files(Deskless):
+class _Files(DesklessContext):
     """What needs no desktop: the task's files, from the store, and a judge of the kept pictures."""
 
-    def __init__(self, job: Job, store: ArtifactStore, judge: Callable[[], bytes]) -> None:
+    def __init__(self, job: ReevaluationJob, store: ArtifactStore, judge: Callable[[], bytes]) -> None:
         super().__init__(job.task)
         self._job = job
         self._store = store
-        self.judgement = Once(judge)
+        self.judgement = SingleJudgement(judge)
 
     def asset(self, name: str) -> bytes:
         """See the port."""

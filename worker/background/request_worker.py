@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session
 
 from backend.domain.errors import DeskarenaError, ModelApiFailed, Unavailable
 from worker.base.database import Database
-from worker.base.periodic_thread import Rounds
+from worker.base.periodic_thread import PeriodicThread
 
 logger = logging.getLogger(__name__)
 
 
-class Asked(Rounds, ABC):
+class RequestQueueWorker(PeriodicThread, ABC):
     """Takes one request after the other. Episodes never wait for it."""
 
     def __init__(self, database: Database, name: str, *, every: float) -> None:
@@ -55,7 +55,7 @@ class Asked(Rounds, ABC):
                 return False  # It may have failed because the worker stops: the request waits for another.
             if isinstance(error, Unavailable):
                 return self._later(error, ids[0])
-            message = self._said(error, ids[0])
+            message = self._failure_text(error, ids[0])
             self._database.once(lambda session: self._fail(session, ids[0], message))
             return True
 
@@ -78,7 +78,7 @@ class Asked(Rounds, ABC):
         """Stores that a request is tried again later. False if nothing but the database can be away."""
         return False
 
-    def _said(self, error: Exception, request_id: UUID) -> str:
+    def _failure_text(self, error: Exception, request_id: UUID) -> str:
         if isinstance(error, DeskarenaError):
             return error.told
         logger.error("%s: request %s broke", self._thread.name, request_id, exc_info=error)

@@ -9,7 +9,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 8.0
 logger = logging.getLogger(__name__)
 
 
-class Answers:
+class CircuitBreaker:
     """What the last requests have shown. Safe for threads."""
 
     def __init__(

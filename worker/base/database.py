@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.errors import LeaseLost, Unavailable
-from worker.base.lease import Hold
+from worker.base.lease import HeldLease
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 _NEVER = Event()  # Waited on when the hold's own event is set already.
@@ -28,7 +28,7 @@ class Database:
         with unit_of_work(self.factory) as session:
             return work(session)
 
-    def insist(self, work: Callable[[Session], T], hold: Hold, *, last_words: bool = False) -> T:
+    def insist(self, work: Callable[[Session], T], hold: HeldLease, *, last_words: bool = False) -> T:
         """Tries again with growing pauses for as long as the hold lasts.
 
         Args:
@@ -51,7 +51,7 @@ class Database:
                 pause = min(LONGEST_PAUSE, pause * 2)
 
     @staticmethod
-    def _check(hold: Hold, *, last_words: bool) -> None:
+    def _check(hold: HeldLease, *, last_words: bool) -> None:
         if not last_words:
             hold.check()
         elif not hold.writable:

@@ -7,20 +7,20 @@ from contextlib import suppress
 
 from backend.domain.errors import NotFound, Unavailable
 from backend.domain.ports.storage import ArtifactStore
-from worker.base.circuit_breaker import Answers
+from worker.base.circuit_breaker import CircuitBreaker
 
 TRIED_BYTES = 2**20
 """As much as an attempt's first pictures may take."""
 logger = logging.getLogger(__name__)
 
 
-class CarefulStore:
+class GuardedStore:
     """An ArtifactStore that is another one. Safe for threads, as that is."""
 
     def __init__(self, store: ArtifactStore) -> None:
         """Asks nothing yet."""
         self._store = store
-        self.answers = Answers("the artifact store", self._try, Unavailable)
+        self.answers = CircuitBreaker("the artifact store", self._try, Unavailable)
 
     def put(self, data: bytes, media_type: str) -> str:
         """See ArtifactStore."""

@@ -10,8 +10,17 @@ from collections.abc import Callable, Iterable
 
 from backend.config import Settings
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.machines.health import PASSING, Ailment, Finding, Health, HealthLimits, Probe, findings, full_disks
-from backend.domain.model.run import Screen
+from backend.domain.machines.health import (
+    PASSING,
+    Ailment,
+    DesktopHealth,
+    HealthFinding,
+    HealthLimits,
+    Probe,
+    findings,
+    full_disks,
+)
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Frame
 from backend.domain.ports.desktop import Desktop
 
@@ -34,7 +43,7 @@ def health_limits(settings: Settings) -> HealthLimits:
 
 def check_health(  # noqa: PLR0913 - what is asked, what it is held against, and the clock
     desktop: Desktop,
-    screen: Screen,
+    screen: ScreenSize,
     frame: Frame,
     limits: HealthLimits,
     *,
@@ -56,7 +65,7 @@ def check_health(  # noqa: PLR0913 - what is asked, what it is held against, and
     """
     deadline = monotonic() + limits.patience
     size = (frame.width, frame.height)
-    while problems := findings(_asked(desktop, screen, size), limits):
+    while problems := findings(_ask_health(desktop, screen, size), limits):
         if monotonic() >= deadline or any(each.ailment not in PASSING for each in problems):
             raise _unwell(problems)
         pause(LOOK_AGAIN_SECONDS)
@@ -81,16 +90,18 @@ def check_room(desktop: Desktop) -> None:
         raise GuestLost(f"the desktop has run out of room: {'; '.join(map(str, disks))}.", hint=HINT)
 
 
-def _asked(desktop: Desktop, screen: Screen, size: tuple[int, int]) -> Probe:
+def _ask_health(desktop: Desktop, screen: ScreenSize, size: tuple[int, int]) -> Probe:
     sent_at = time.time()
     try:
-        health: Health = desktop.health()
+        health: DesktopHealth = desktop.health()
     except GuestRefused as error:
         if error.kind == "not_found":
-            raise _unwell([Finding(Ailment.GUEST_API, "the guest server is older and knows no /health")]) from error
+            raise _unwell(
+                [HealthFinding(Ailment.GUEST_API, "the guest server is older and knows no /health")]
+            ) from error
         raise GuestLost(f"the desktop cannot say how it is: {error.message}", hint=HINT) from error
     return Probe(health, sent_at, time.time(), screen, size)
 
 
-def _unwell(problems: Iterable[Finding]) -> GuestLost:
+def _unwell(problems: Iterable[HealthFinding]) -> GuestLost:
     return GuestLost(f"the desktop is not well: {'; '.join(map(str, problems))}.", hint=HINT)

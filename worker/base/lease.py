@@ -15,14 +15,14 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Ticket:
+class LeaseGrant:
     """What the database said about the lease when it was taken."""
 
     lease_id: UUID
     provider: str
 
 
-class Hold:
+class HeldLease:
     """One lease as the worker sees it, used by the attempt's thread and those that watch over it.
 
     It ends in two ways: `stop` (taken over, shutting down), or by itself when no heartbeat got through for the
@@ -37,7 +37,12 @@ class Hold:
     """
 
     def __init__(
-        self, ticket: Ticket, seconds: float, *, since: float | None = None, now: Callable[[], float] = time.monotonic
+        self,
+        ticket: LeaseGrant,
+        seconds: float,
+        *,
+        since: float | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Takes note of a lease.
 
@@ -140,24 +145,24 @@ def _close(desktop: OpenDesktop) -> None:
         logger.exception("a desktop could not be destroyed")
 
 
-class Holds:
+class HeldLeases:
     """All leases of this worker, for the threads that watch over them."""
 
     def __init__(self) -> None:
-        self._held: dict[UUID, Hold] = {}
+        self._held: dict[UUID, HeldLease] = {}
         self._lock = Lock()
 
-    def add(self, hold: Hold) -> None:
+    def add(self, hold: HeldLease) -> None:
         """A lease was taken."""
         with self._lock:
             self._held[hold.ticket.lease_id] = hold
 
-    def remove(self, hold: Hold) -> None:
+    def remove(self, hold: HeldLease) -> None:
         """It is over."""
         with self._lock:
             self._held.pop(hold.ticket.lease_id, None)
 
-    def all(self) -> list[Hold]:
+    def all(self) -> list[HeldLease]:
         """Those that there are now."""
         with self._lock:
             return list(self._held.values())

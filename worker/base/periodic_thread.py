@@ -11,7 +11,7 @@ MOST_REASONS = 20
 logger = logging.getLogger(__name__)
 
 
-class Rounds:
+class PeriodicThread:
     """Calls one function, round after round, in a thread of its own. Nothing that it raises ends the thread.
 
     A round that fails because a server is away is tried again: each reason is told once until a round works again.

@@ -15,41 +15,41 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.machines.egress_rules import WayOut, wants_proxy, way_out_of
-from backend.domain.machines.slots import Count, Need, Room, counted
+from backend.domain.machines.egress_rules import EgressRules, wants_proxy, way_out_of
+from backend.domain.machines.slots import DesktopNeeds, FreeResources, SlotCount, slot_count
 from backend.domain.model.task import Task
-from backend.domain.ports.agent import Line
-from backend.domain.ports.cluster import InCluster
+from backend.domain.ports.agent import AgentChannel
+from backend.domain.ports.cluster import ClusterProvider
 from backend.domain.ports.desktop import Availability, OpenDesktop, Provider
 from backend.domain.ports.storage import ArtifactStore
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.services import events
 from backend.services.agents.agent_tokens import issue
-from backend.services.artifacts.egress_policy import Reach
+from backend.services.artifacts.egress_policy import EgressPolicy
 from backend.services.artifacts.ssrf_safe_http import GuardedWeb
 from backend.services.capacity.task_secrets import TaskSecrets
 from backend.services.capacity.workers import WorkerInfo
 from backend.services.scheduling.claims import Claim
-from worker.activity import Tracked
-from worker.agents.container_channel import ContainerLine
+from worker.activity import ActivitySource
+from worker.agents.container_channel import ContainerChannel
 from worker.agents.container_trial import ContainerTrial
 from worker.agents.containers import Engine
-from worker.agents.redis_channel import RedisLine
-from worker.attempt.attempt_dependencies import Book, Tools, untold
-from worker.attempt.desktop_progress import OpeningWatch
-from worker.attempt.live_stream import LivePump
-from worker.attempt.takeover_client import HandControl
+from worker.agents.redis_channel import RedisChannel
+from worker.attempt.attempt_dependencies import AttemptDeps, AttemptLog, untold
+from worker.attempt.desktop_progress import DesktopProgressWatch
+from worker.attempt.live_stream import LiveStreamThread
+from worker.attempt.takeover_client import TakeoverClient
 from worker.attempt.task_context import no_judge
-from worker.attempt.vlm_judge import JudgeAtWork
+from worker.attempt.vlm_judge import AttemptJudge
 from worker.base.database import Database
 from worker.base.health import health_limits
-from worker.base.lease import Hold
-from worker.evaluation.evaluator import Judge
+from worker.base.lease import HeldLease
+from worker.evaluation.evaluator import Evaluator
 from worker.local.capacity import room_here
-from worker.models.model_pool import ModelRoom
-from worker.perception.element_detectors import Detectors, WorkerEyes
+from worker.models.model_pool import ModelPool
+from worker.perception.element_detectors import Detectors, WorkerPerception
 from worker.perception.ocr import why_not as no_text
-from worker.scheduling.dispatcher import Works
+from worker.scheduling.dispatcher import WorkerContext
 
 CONTAINER = "container"
 PLUGINS = ("worker.providers", "worker.models")
@@ -57,10 +57,12 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-def assemble(settings: Settings, database: Database, store: ArtifactStore, judge: Judge) -> Works:
+def assemble(settings: Settings, database: Database, store: ArtifactStore, judge: Evaluator) -> WorkerContext:
     """All that the dispatcher of this process works with. Loads every plug-in; asks neither database nor broker."""
     registry.load(*PLUGINS)
-    providers = {name: registry.lookup(Kind.PROVIDER, name)(settings) for name in registry.names(Kind.PROVIDER)}
+    providers = {
+        name: registry.lookup(PluginKind.PROVIDER, name)(settings) for name in registry.names(PluginKind.PROVIDER)
+    }
     return works_of(settings, database, store, providers, judge)
 
 
@@ -69,12 +71,12 @@ def works_of(
     database: Database,
     store: ArtifactStore,
     providers: Mapping[str, Provider],
-    judge: Judge,
-) -> Works:
+    judge: Evaluator,
+) -> WorkerContext:
     """The same for providers and a judge that are there already."""
 
-    def pump(claim: Claim, opened: OpenDesktop, step: Callable[[], int]) -> LivePump:
-        return LivePump(
+    def pump(claim: Claim, opened: OpenDesktop, step: Callable[[], int]) -> LiveStreamThread:
+        return LiveStreamThread(
             claim.attempt_id,
             opened.stream_address(),
             events,
@@ -83,27 +85,29 @@ def works_of(
             otherwise=opened.picture,
         )
 
-    def opening(provider: Provider) -> Callable[[Claim, Book], AbstractContextManager[object]]:
-        if not isinstance(provider, Tracked):
+    def opening(provider: Provider) -> Callable[[Claim, AttemptLog], AbstractContextManager[object]]:
+        if not isinstance(provider, ActivitySource):
             return untold
-        return lambda claim, book: OpeningWatch(claim.attempt_id, book, lambda: provider.tracker(claim.slot), events)
+        return lambda claim, book: DesktopProgressWatch(
+            claim.attempt_id, book, lambda: provider.tracker(claim.slot), events
+        )
 
-    web = GuardedWeb(Reach(private_hosts=settings.web_private_hosts))
+    web = GuardedWeb(EgressPolicy(private_hosts=settings.web_private_hosts))
     detectors = Detectors(settings.detectors)
-    room = ModelRoom.of(settings)
+    room = ModelPool.of(settings)
     secrets = TaskSecrets(settings.data_dir / "secrets")
 
-    def way_out(task: Task, assets: Mapping[str, str]) -> WayOut:
+    def way_out(task: Task, assets: Mapping[str, str]) -> EgressRules:
         proxy = secrets.find("upstream_proxy") if wants_proxy(task) else ""
         return way_out_of(task, assets, egress=settings.egress_policy, hosts=settings.egress_hosts, proxy=proxy)
 
     engine = Engine()
 
-    def line(claim: Claim, hold: Hold) -> Line:
-        redis_line = RedisLine(claim.attempt_id, patience=settings.lease_seconds)
+    def line(claim: Claim, hold: HeldLease) -> AgentChannel:
+        redis_line = RedisChannel(claim.attempt_id, patience=settings.lease_seconds)
         if claim.config.agent != CONTAINER:
             return redis_line
-        return ContainerLine(
+        return ContainerChannel(
             redis_line,
             engine,
             attempt_id=claim.attempt_id,
@@ -113,10 +117,10 @@ def works_of(
             token=database.insist(partial(issue, episode_id=claim.episode_id, agents=frozenset({CONTAINER})), hold),
         )
 
-    def judgement(claim: Claim, hold: Hold) -> Callable[[], bytes]:
+    def judgement(claim: Claim, hold: HeldLease) -> Callable[[], bytes]:
         if claim.config.judge is None:
             return no_judge
-        return JudgeAtWork(
+        return AttemptJudge(
             config=claim.config.judge,
             task=claim.task,
             attempt_id=claim.attempt_id,
@@ -126,7 +130,7 @@ def works_of(
         )
 
     tools = {
-        name: Tools(
+        name: AttemptDeps(
             provider=provider,
             judge=judge,
             asset=store.get,
@@ -137,34 +141,34 @@ def works_of(
             models=room.attempt,
             line=line,
             judgement=judgement,
-            eyes=partial(WorkerEyes, detectors=detectors),
-            control=lambda claim, screen: HandControl(claim.attempt_id, screen),
+            eyes=partial(WorkerPerception, detectors=detectors),
+            control=lambda claim, screen: TakeoverClient(claim.attempt_id, screen),
             health=health_limits(settings),
             opening=opening(provider),
         )
         for name, provider in providers.items()
     }
     describing = partial(describe, settings, providers, judge, SlotCounter(settings), ContainerTrial(engine))
-    return Works(settings, database, store, describing, tools)
+    return WorkerContext(settings, database, store, describing, tools)
 
 
-def _insisting(database: Database, hold: Hold, work: Callable[[Session], T]) -> T:
+def _insisting(database: Database, hold: HeldLease, work: Callable[[Session], T]) -> T:
     return database.insist(work, hold)
 
 
 class SlotCounter:
     """Counts a provider's slots once: later, desktops that run would be counted as room that is not there."""
 
-    def __init__(self, settings: Settings, room: Callable[[Path], Room] = room_here) -> None:
+    def __init__(self, settings: Settings, room: Callable[[Path], FreeResources] = room_here) -> None:
         self._settings = settings
         self._room = room
-        self._counted: dict[str, Count] = {}
+        self._counted: dict[str, SlotCount] = {}
 
-    def __call__(self, provider: str, need: Need) -> Count:
+    def __call__(self, provider: str, need: DesktopNeeds) -> SlotCount:
         """The slots of a provider that works here, one of whose desktops takes so much."""
         count = self._counted.get(provider)
         if count is None or not count.number:
-            count = counted(self._room(self._settings.data_dir), need, slot_limit=self._settings.slots)
+            count = slot_count(self._room(self._settings.data_dir), need, slot_limit=self._settings.slots)
             self._counted[provider] = count
         return count
 
@@ -172,7 +176,7 @@ class SlotCounter:
 def describe(
     settings: Settings,
     providers: Mapping[str, Provider],
-    judge: Judge,
+    judge: Evaluator,
     counter: SlotCounter | None = None,
     containers: ContainerTrial | None = None,
 ) -> WorkerInfo:
@@ -198,12 +202,12 @@ def describe(
             for name, offer in offers.items()
         },
         "agents": {
-            name: {**_about(registry.lookup(Kind.AGENT, name)), "reason": unable.get(name, "")}
-            for name in registry.names(Kind.AGENT)
+            name: {**_about(registry.lookup(PluginKind.AGENT, name)), "reason": unable.get(name, "")}
+            for name in registry.names(PluginKind.AGENT)
         },
-        "observations": registry.names(Kind.OBSERVATION),
-        "action_spaces": registry.names(Kind.ACTION_SPACE),
-        "models": ModelRoom.of(settings).offers(),
+        "observations": registry.names(PluginKind.OBSERVATION),
+        "action_spaces": registry.names(PluginKind.ACTION_SPACE),
+        "models": ModelPool.of(settings).offers(),
         "eyes": {"ocr": not unread, "reason": unread, "detectors": sorted(settings.detectors)},
         "evaluators": _fence(judge),
     }
@@ -217,27 +221,27 @@ def describe(
     )
 
 
-def _slots(provider: Provider, counter: SlotCounter, name: str, offer: Availability) -> Count:
+def _slots(provider: Provider, counter: SlotCounter, name: str, offer: Availability) -> SlotCount:
     """Desktops that this worker runs at once."""
-    if isinstance(provider, InCluster):
-        return Count(provider.desktops, f"the slots are those of the cluster {provider.cluster}")
+    if isinstance(provider, ClusterProvider):
+        return SlotCount(provider.desktops, f"the slots are those of the cluster {provider.cluster}")
     return counter(name, offer.need)
 
 
 def _of_desktops(
-    providers: Mapping[str, Provider], offers: Mapping[str, Availability], slots: Mapping[str, Count]
+    providers: Mapping[str, Provider], offers: Mapping[str, Availability], slots: Mapping[str, SlotCount]
 ) -> int:
     """Bytes that desktops of this machine take of it at most; those of a cluster take none. They share the machine."""
-    here = [name for name in slots if not isinstance(providers[name], InCluster)]
+    here = [name for name in slots if not isinstance(providers[name], ClusterProvider)]
     return max((slots[name].number * offers[name].need.memory for name in here), default=0)
 
 
 def _cluster(provider: Provider, offer: Availability) -> dict[str, str]:
     """Whose slots they are; nothing where they are this machine's."""
-    return {"cluster": provider.cluster} if offer.ok and isinstance(provider, InCluster) else {}
+    return {"cluster": provider.cluster} if offer.ok and isinstance(provider, ClusterProvider) else {}
 
 
-def _reason(offer: Availability, count: Count | None) -> str:
+def _reason(offer: Availability, count: SlotCount | None) -> str:
     """As the provider says; or why there is no slot: without one no run would ever be claimed."""
     return offer.reason if count is None or count.number else f"no slot for it: {count.reason}"
 
@@ -260,7 +264,7 @@ def _about(agent: Any) -> dict[str, Any]:
     }
 
 
-def _fence(judge: Judge) -> dict[str, Any]:
+def _fence(judge: Evaluator) -> dict[str, Any]:
     try:
         return {"sandbox": judge.sandbox.value, "at_once": judge.turns.number}
     except EvaluatorFailed as error:

@@ -12,20 +12,20 @@ from worker.background.drafter import Drafter
 from worker.background.reevaluator import Rescorer
 from worker.base.database import Database
 from worker.evaluation.code_cache import compiled_folder
-from worker.evaluation.evaluator import Judge
+from worker.evaluation.evaluator import Evaluator
 from worker.evaluation.sandbox import here
-from worker.models.model_pool import ModelRoom
-from worker.scheduling.dispatcher import Dispatcher, Works
+from worker.models.model_pool import ModelPool
+from worker.scheduling.dispatcher import Dispatcher, WorkerContext
 
 if TYPE_CHECKING:
-    from worker.k8s.node_registrar import Presence
-    from worker.k8s.warm_pool import Warmer, Warms
+    from worker.k8s.node_registrar import NodeRegistrar
+    from worker.k8s.warm_pool import WarmPool, WarmProvider
 
 _dispatchers: list[Dispatcher] = []
 _rescorers: list[Rescorer] = []
 _drafters: list[Drafter] = []
-_presences: list["Presence"] = []
-_warmers: list["Warmer"] = []
+_presences: list["NodeRegistrar"] = []
+_warmers: list["WarmPool"] = []
 
 
 @cache
@@ -50,9 +50,9 @@ def store() -> ArtifactStore:
 
 
 @cache
-def judge() -> Judge:
+def judge() -> Evaluator:
     """Finds all verdicts of this process: only so many children work at once as its memory bears."""
-    return Judge(place=here(compiled_folder(get_settings().data_dir)))
+    return Evaluator(place=here(compiled_folder(get_settings().data_dir)))
 
 
 def start() -> None:
@@ -64,23 +64,23 @@ def start() -> None:
         _dispatchers.append(Dispatcher(works))
         _dispatchers[0].start()
         _begin_presence(works, _dispatchers[0])
-        models = ModelRoom.of(get_settings()).models
+        models = ModelPool.of(get_settings()).models
         _rescorers.append(Rescorer(database(), store(), judge(), models, every=get_settings().poll_seconds))
         _rescorers[0].start()
         _drafters.append(Drafter(database(), models, every=get_settings().poll_seconds))
         _drafters[0].start()
 
 
-def _begin_presence(works: Works, dispatcher: Dispatcher) -> None:
+def _begin_presence(works: WorkerContext, dispatcher: Dispatcher) -> None:
     """Where the worker serves a cluster, it enters its nodes, mirrors its holds, and keeps pods warm if told so."""
     # Beat's image, which reads this module, has no client of clusters.
-    from worker.k8s.node_registrar import Presence
+    from worker.k8s.node_registrar import NodeRegistrar
     from worker.providers.k8s import K8sProvider
 
     provider = works.tools[K8sProvider.name].provider if K8sProvider.name in works.tools else None
     if not isinstance(provider, K8sProvider):
         return
-    presence = Presence.of(
+    presence = NodeRegistrar.of(
         works.settings,
         works.database,
         need=provider.largest,
@@ -94,11 +94,11 @@ def _begin_presence(works: Works, dispatcher: Dispatcher) -> None:
         _begin_warmth(works, dispatcher, provider)
 
 
-def _begin_warmth(works: Works, dispatcher: Dispatcher, provider: "Warms") -> None:
-    from worker.k8s.warm_pool import Warmer
+def _begin_warmth(works: WorkerContext, dispatcher: Dispatcher, provider: "WarmProvider") -> None:
+    from worker.k8s.warm_pool import WarmPool
 
     if works.settings.k8s_warm_pods_per_node:
-        warmer = Warmer(
+        warmer = WarmPool(
             works.database,
             provider,
             worker=lambda: dispatcher.identity[0] if dispatcher.identity else None,

@@ -16,12 +16,12 @@ from typing import Any
 
 from backend.config import Settings, get_settings
 from backend.domain import registry
-from backend.domain.errors import EvaluatorFailed, Lost
+from backend.domain.errors import EvaluatorFailed, MachineLost
 from worker.agents.container_trial import ContainerTrial
 from worker.agents.containers import Engine
-from worker.evaluation.evaluator import Judge
+from worker.evaluation.evaluator import Evaluator
 from worker.local import wine
-from worker.models.model_pool import ModelRoom
+from worker.models.model_pool import ModelPool
 from worker.perception import ocr
 from worker.perception.element_detectors import Detectors
 from worker.providers.local import LocalProvider
@@ -37,21 +37,21 @@ Programs = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
-class Finding:
+class TrialFinding:
     """What came of a trial."""
 
     state: str
     detail: str
 
 
-Findings = dict[str, Finding]
+Findings = dict[str, TrialFinding]
 
 
 def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) -> Findings:
     """Everything at the same time, for so long at most."""
     registry.load("worker.models")
     local = LocalProvider(settings)
-    single: Mapping[str, Callable[[], Finding]] = {
+    single: Mapping[str, Callable[[], TrialFinding]] = {
         WINE: lambda: _wine(local),
         "ocr": _ocr,
         "containers": _containers,
@@ -64,7 +64,7 @@ def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) ->
     coming = {name: pool.submit(_guarded, trial) for name, trial in single.items()}
     every: list[Future[Any]] = [desktop, *coming.values()]
     wait(every, seconds)
-    late = Finding(BROKEN, f"it did not come to an end within {seconds:g} s")
+    late = TrialFinding(BROKEN, f"it did not come to an end within {seconds:g} s")
     findings = desktop.result() if desktop.done() else _no_desktop(late, programs)
     findings |= {name: each.result() if each.done() else late for name, each in coming.items()}
     # What is still being made ends with its keeper.
@@ -73,23 +73,23 @@ def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) ->
     return findings
 
 
-def _guarded(trial: Callable[[], Finding]) -> Finding:
+def _guarded(trial: Callable[[], TrialFinding]) -> TrialFinding:
     """What breaks in one trial says nothing of the others."""
     try:
         return trial()
     except Exception as error:  # noqa: BLE001 - whatever it is, it keeps this from being used.
-        return Finding(BROKEN, f"{type(error).__name__}: {error}")
+        return TrialFinding(BROKEN, f"{type(error).__name__}: {error}")
 
 
 def _local(local: LocalProvider, programs: Programs) -> Findings:
     try:
         trial = local.trial(programs)
     except Exception as error:  # noqa: BLE001 - as `_guarded`.
-        words = error.told if isinstance(error, Lost) else f"{type(error).__name__}: {error}"
-        return _no_desktop(Finding(BROKEN, words), programs)
+        words = error.told if isinstance(error, MachineLost) else f"{type(error).__name__}: {error}"
+        return _no_desktop(TrialFinding(BROKEN, words), programs)
     details = trial.details
     return {
-        LOCAL: Finding(OK, f"one was made in {details['seconds']['made']:.1f} s and showed its screen"),
+        LOCAL: TrialFinding(OK, f"one was made in {details['seconds']['made']:.1f} s and showed its screen"),
         OVERLAY: _home(details["home"], details["notes"]),
         CGROUPS: _limits(details["limits"], details["notes"]),
         TREE: _tree(trial.no_tree),
@@ -97,61 +97,69 @@ def _local(local: LocalProvider, programs: Programs) -> Findings:
     }
 
 
-def _no_desktop(why: Finding, programs: Programs) -> Findings:
-    return {LOCAL: why, **dict.fromkeys((OVERLAY, CGROUPS, TREE, *programs), Finding(UNTRIED, _NO_DESKTOP))}
+def _no_desktop(why: TrialFinding, programs: Programs) -> Findings:
+    return {LOCAL: why, **dict.fromkeys((OVERLAY, CGROUPS, TREE, *programs), TrialFinding(UNTRIED, _NO_DESKTOP))}
 
 
-def _home(kind: str, notes: Iterable[str]) -> Finding:
-    return Finding(OK if kind == "overlay" else BROKEN, "; ".join((f"home: {kind}", *_about("home", notes))))
+def _home(kind: str, notes: Iterable[str]) -> TrialFinding:
+    return TrialFinding(OK if kind == "overlay" else BROKEN, "; ".join((f"home: {kind}", *_about("home", notes))))
 
 
-def _tree(why: str) -> Finding:
+def _tree(why: str) -> TrialFinding:
     if not why:
-        return Finding(OK, "a window and its button were read")
-    return Finding(UNTRIED if why.startswith(NOT_TRIED) else BROKEN, why)
+        return TrialFinding(OK, "a window and its button were read")
+    return TrialFinding(UNTRIED if why.startswith(NOT_TRIED) else BROKEN, why)
 
 
-def _limits(limits: Mapping[str, str], notes: Iterable[str]) -> Finding:
+def _limits(limits: Mapping[str, str], notes: Iterable[str]) -> TrialFinding:
     by_group = limits["memory"].startswith("cgroup")
     words = ", ".join(f"{what} by {limits[what]}" for what in ("memory", "processes", "cpu"))
     bad = _about("control group", notes)
-    return Finding(OK if by_group else BROKEN if bad else MISSING, "; ".join((words, *bad)))
+    return TrialFinding(OK if by_group else BROKEN if bad else MISSING, "; ".join((words, *bad)))
 
 
 def _about(words: str, notes: Iterable[str]) -> list[str]:
     return [note for note in notes if words in note]
 
 
-def _program(why: str) -> Finding:
-    return Finding(BROKEN, f"it does not start in a desktop: {why}") if why else Finding(OK, "it starts in a desktop")
+def _program(why: str) -> TrialFinding:
+    return (
+        TrialFinding(BROKEN, f"it does not start in a desktop: {why}")
+        if why
+        else TrialFinding(OK, "it starts in a desktop")
+    )
 
 
-def _wine(local: LocalProvider) -> Finding:
+def _wine(local: LocalProvider) -> TrialFinding:
     if why := wine.why_not(local.wine_folder):
-        return Finding(MISSING if wine.loader() is None else BROKEN, why)
+        return TrialFinding(MISSING if wine.loader() is None else BROKEN, why)
     version = f"Wine {wine.version()}"
     why = local.wine_trial()
-    return Finding(BROKEN, f"{version}: {why}") if why else Finding(OK, f"{version}: a desktop ran Python for Windows")
+    return (
+        TrialFinding(BROKEN, f"{version}: {why}")
+        if why
+        else TrialFinding(OK, f"{version}: a desktop ran Python for Windows")
+    )
 
 
-def _ocr() -> Finding:
+def _ocr() -> TrialFinding:
     why = ocr.why_not()
     state = OK if not why else MISSING if ocr.tesseract() is None else BROKEN
-    return Finding(state, why or "it read the words of a picture")
+    return TrialFinding(state, why or "it read the words of a picture")
 
 
-def _containers() -> Finding:
+def _containers() -> TrialFinding:
     engine = Engine()
     why = ContainerTrial(engine).why_not()
     state = OK if not why else BROKEN if engine.program else MISSING
-    return Finding(state, why or f"{engine.program} ran a container of ours")
+    return TrialFinding(state, why or f"{engine.program} ran a container of ours")
 
 
-def _models(settings: Settings) -> Finding:
+def _models(settings: Settings) -> TrialFinding:
     """All endpoints that are set up; one without its key is none."""
-    offers = {name: offer for name, offer in ModelRoom.of(settings).offers(vendors=True).items() if offer["ok"]}
+    offers = {name: offer for name, offer in ModelPool.of(settings).offers(vendors=True).items() if offer["ok"]}
     if not offers:
-        return Finding(MISSING, "no endpoint is set up")
+        return TrialFinding(MISSING, "no endpoint is set up")
     bad = [f"{name}: {offer['reason']}" for name, offer in offers.items() if offer["answers"] is False]
     good = [name for name, offer in offers.items() if offer["answers"]]
     unasked = [name for name, offer in offers.items() if offer["answers"] is None]
@@ -160,23 +168,27 @@ def _models(settings: Settings) -> Finding:
         *([f"{', '.join(good)} answered"] if good else []),
         *([f"{', '.join(unasked)} not asked"] if unasked else []),
     ]
-    return Finding(BROKEN if bad else OK if good else UNTRIED, "; ".join(words))
+    return TrialFinding(BROKEN if bad else OK if good else UNTRIED, "; ".join(words))
 
 
-def _detectors(settings: Settings) -> Finding:
+def _detectors(settings: Settings) -> TrialFinding:
     if not settings.detectors:
-        return Finding(MISSING, "none is set up")
+        return TrialFinding(MISSING, "none is set up")
     detectors = Detectors(settings.detectors, seconds=_DETECTOR_SECONDS)
     bad = [why for name in sorted(settings.detectors) if (why := detectors.why_not(name))]
-    return Finding(BROKEN, "; ".join(bad)) if bad else Finding(OK, f"{', '.join(sorted(settings.detectors))} answered")
+    return (
+        TrialFinding(BROKEN, "; ".join(bad))
+        if bad
+        else TrialFinding(OK, f"{', '.join(sorted(settings.detectors))} answered")
+    )
 
 
-def _evaluators() -> Finding:
+def _evaluators() -> TrialFinding:
     try:
-        fence = Judge().sandbox
+        fence = Evaluator().sandbox
     except EvaluatorFailed as error:
-        return Finding(BROKEN, error.message)
-    return Finding(OK if fence.has_view else BROKEN, f"a child ran behind the fence {fence.value}")
+        return TrialFinding(BROKEN, error.message)
+    return TrialFinding(OK if fence.has_view else BROKEN, f"a child ran behind the fence {fence.value}")
 
 
 def main() -> int:

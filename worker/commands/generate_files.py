@@ -15,23 +15,23 @@ from backend.config import get_settings
 from backend.domain import registry
 from backend.domain.benchmarks.windowsworld import FILE
 from backend.domain.errors import DeskarenaError, Invalid
-from backend.domain.file_generators import Order, asset_of, writable, write
+from backend.domain.file_generators import FileRequest, asset_of, writable, write
 from backend.domain.model.task import LoadedBenchmark
 from backend.domain.ports.model import ModelClient
-from backend.domain.registry import Kind
-from worker.models.model_pool import ModelRoom
-from worker.models.rate_limiter import Waited
+from backend.domain.registry import PluginKind
+from worker.models.model_pool import ModelPool
+from worker.models.rate_limiter import WaitTimer
 from worker.models.retrying_client import Caller
 
 
-def orders(loaded: LoadedBenchmark) -> Iterator[tuple[str, Order]]:
+def orders(loaded: LoadedBenchmark) -> Iterator[tuple[str, FileRequest]]:
     """Every file that a model may write, once, as (type, order)."""
     assets: set[str] = set()
     for task in loaded.tasks:
         for step in task.setup:
             if step.type != "generate_file":
                 continue
-            order = Order.of(step.parameters)
+            order = FileRequest.of(step.parameters)
             kind = str(step.parameters["file_type"])
             if writable(kind, order) and asset_of(kind, order) not in assets:
                 assets.add(asset_of(kind, order))
@@ -72,10 +72,12 @@ def main(words: Sequence[str] | None = None) -> int:
         # In a checkout the importer finds the file one folder down, and would read no asset that is written up here.
         if not (options.folder / FILE).is_file():
             raise Invalid(f"there is no {FILE}", path=str(options.folder), hint="Give the very folder that holds it.")
-        loaded = registry.lookup(Kind.BENCHMARK, "windowsworld")().load(options.folder)
-        room = ModelRoom.of(get_settings())
+        loaded = registry.lookup(PluginKind.BENCHMARK, "windowsworld")().load(options.folder)
+        room = ModelPool.of(get_settings())
         endpoint = room.find(options.endpoint)
-        client = registry.lookup(Kind.MODEL, endpoint.api)(Caller(endpoint, room.gate(endpoint), Waited(), time.sleep))
+        client = registry.lookup(PluginKind.MODEL, endpoint.api)(
+            Caller(endpoint, room.gate(endpoint), WaitTimer(), time.sleep)
+        )
         written, failed = write_files(loaded, options.folder, client, options.model)
     except DeskarenaError as error:
         sys.stderr.write(f"{error.told}\n")

@@ -14,11 +14,11 @@ from uuid import uuid4
 from backend.config import Settings
 from backend.domain.benchmarks import read_pool, read_tasks
 from backend.domain.errors import DeskarenaError
-from backend.domain.omnibench.by_model import Asked, retold
+from backend.domain.omnibench.by_model import TextModel, retold
 from backend.domain.omnibench.task_file import GraphTask
 from backend.domain.registry import load
-from worker.base.lease import Hold, Ticket
-from worker.models.model_pool import AttemptModels, ModelRoom
+from worker.base.lease import HeldLease, LeaseGrant
+from worker.models.model_pool import AttemptModels, ModelPool
 
 FILE = "tasks.jsonl"
 
@@ -31,11 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", required=True)
     options = parser.parse_args(arguments)
     load("worker.models")
-    models = AttemptModels(ModelRoom.of(Settings()), Hold(Ticket(uuid4(), "paraphrase"), float("inf")))
+    models = AttemptModels(ModelPool.of(Settings()), HeldLease(LeaseGrant(uuid4(), "paraphrase"), float("inf")))
     try:
         root = options.folder.resolve()
         pool = read_pool(root, [])
-        client = Asked(models.client(options.endpoint), options.model)
+        client = TextModel(models.client(options.endpoint), options.model)
         tasks = read_tasks(root, pool)
         paraphrases = [retold(task, pool, client) for task in tasks]
         _write(root / FILE, [new or old for new, old in zip(paraphrases, tasks, strict=True)])

@@ -18,11 +18,11 @@ from typing import Any
 from backend.config import get_settings
 from backend.domain import registry
 from backend.domain.errors import DeskarenaError, Unavailable
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, Provider
-from backend.domain.ports.templates import MakesTemplates
-from backend.domain.registry import Kind
-from worker.activity import ProgressLines, Tracked, Tracker
+from backend.domain.ports.templates import TemplateProvider
+from backend.domain.registry import PluginKind
+from worker.activity import ActivitySource, ProgressLines, Tracker
 
 FAILED = 3
 
@@ -43,13 +43,13 @@ def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambd
         ClusterLost, GuestLost: the template cannot be made.
     """
     for provider in providers:
-        if not isinstance(provider, MakesTemplates):
+        if not isinstance(provider, TemplateProvider):
             continue
         offer = provider.availability()
         if not offer.ok:
             raise Unavailable(f"the provider {provider.name} does not work here: {offer.reason}")
         began = time.monotonic()
-        tracker = provider.tracker(None) if isinstance(provider, Tracked) else None
+        tracker = provider.tracker(None) if isinstance(provider, ActivitySource) else None
         with show(tracker or Tracker()):
             provider.template(spec)
         seconds = round(time.monotonic() - began, 1)
@@ -69,10 +69,10 @@ def main(words: Sequence[str] | None = None) -> int:
     logging.getLogger("httpx").setLevel(logging.WARNING)
     registry.load("worker.providers")
     settings = get_settings()
-    providers = [registry.lookup(Kind.PROVIDER, name)(settings) for name in registry.names(Kind.PROVIDER)]
+    providers = [registry.lookup(PluginKind.PROVIDER, name)(settings) for name in registry.names(PluginKind.PROVIDER)]
     picture = settings.data_dir / "cache" / f"prepare-{Path(arguments.name).name}.png"
     try:
-        spec = DesktopSpec(screen=Screen(width=int(width), height=int(height)), image=arguments.name)
+        spec = DesktopSpec(screen=ScreenSize(width=int(width), height=int(height)), image=arguments.name)
         result = prepare(providers, spec, partial(ProgressLines, out=sys.stderr, picture=picture))
         sys.stdout.write(json.dumps(result) + "\n")
     except DeskarenaError as error:

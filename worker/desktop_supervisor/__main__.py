@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from worker.desktop_supervisor import protocol
-from worker.desktop_supervisor.server import Config, Keeper
+from worker.desktop_supervisor.server import Config, DesktopSupervisor
 
 
 def main() -> int:
@@ -24,7 +24,7 @@ def main() -> int:
         groups=options["groups"],
     )
     try:
-        keeper = Keeper(connection, config, int(sys.argv[2]))
+        keeper = DesktopSupervisor(connection, config, int(sys.argv[2]))
     except (OSError, ValueError, RuntimeError) as error:
         protocol.send(connection, {"event": "failed", "error": f"{type(error).__name__}: {error}"})
         return 1

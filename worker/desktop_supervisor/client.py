@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from worker.desktop_supervisor import protocol
-from worker.local.limits import Limits
-from worker.local.rpc import Conversation, Message
+from worker.local.limits import DesktopLimits
+from worker.local.rpc import Message, RpcConnection
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 150.0
@@ -25,7 +25,7 @@ _NOBODY = 0
 """Instead of a request's number, which begin at 1."""
 
 
-class KeeperError(Exception):
+class DesktopSupervisorError(Exception):
     """The keeper could not do what was asked.
 
     Attributes:
@@ -37,12 +37,12 @@ class KeeperError(Exception):
         self.kind = kind
 
 
-class KeeperLost(KeeperError):
+class DesktopSupervisorLost(DesktopSupervisorError):
     """The keeper died, and every desktop with it."""
 
 
 @dataclass
-class Kept:
+class DesktopHandle:
     """A desktop that the keeper holds.
 
     Attributes:
@@ -77,7 +77,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class KeeperOptions:
+class DesktopSupervisorOptions:
     """How to start a keeper.
 
     Attributes:
@@ -125,18 +125,18 @@ class KeeperOptions:
         ]
 
 
-class KeeperClient:
+class DesktopSupervisorClient:
     """One keeper process and the conversation with it."""
 
     gone = "the keeper died, and its desktops with it"
 
-    def __init__(self, options: KeeperOptions) -> None:
+    def __init__(self, options: DesktopSupervisorOptions) -> None:
         """Starts the keeper and waits until it serves.
 
         Raises:
-            KeeperError: it could not start; the message says why.
+            DesktopSupervisorError: it could not start; the message says why.
         """
-        self._desktops: dict[str, Kept] = {}
+        self._desktops: dict[str, DesktopHandle] = {}
         self._noting = threading.Lock()
         self._started: Future[Message] = Future()
         ours, theirs = socket.socketpair()
@@ -153,16 +153,16 @@ class KeeperClient:
                 cwd="/",
                 start_new_session=True,
             )
-        self._conversation = Conversation(ours, self, name="keeper")
+        self._conversation = RpcConnection(ours, self, name="keeper")
         self._conversation.begin()
         self.about = self._wait_started()
 
     def _wait_started(self) -> dict[str, Any]:
         try:
             return self._started.result(_START_SECONDS)
-        except (KeeperError, TimeoutError) as error:
+        except (DesktopSupervisorError, TimeoutError) as error:
             self.close()
-            raise KeeperError(f"the keeper did not start: {error}") from error
+            raise DesktopSupervisorError(f"the keeper did not start: {error}") from error
 
     @property
     def pid(self) -> int:
@@ -180,11 +180,11 @@ class KeeperClient:
         *,
         secret: str,
         screen: tuple[int, int],
-        limits: Limits,
+        limits: DesktopLimits,
         timeout: float,
         os: str = "linux",
         command: Sequence[str] = (),
-    ) -> Kept:
+    ) -> DesktopHandle:
         """Starts a desktop and waits until its guest API answers.
 
         Args:
@@ -196,8 +196,8 @@ class KeeperClient:
             command: what runs inside instead of the guest server's session.
 
         Raises:
-            KeeperError: it could not be made or never became ready; nothing of it is left.
-            KeeperLost: the keeper died.
+            DesktopSupervisorError: it could not be made or never became ready; nothing of it is left.
+            DesktopSupervisorLost: the keeper died.
         """
         request = {
             "op": "spawn",
@@ -208,18 +208,18 @@ class KeeperClient:
             "os": os,
             "command": list(command),
         }
-        handle: Kept = self._conversation.ask(request, timeout + 15.0)["kept"]
+        handle: DesktopHandle = self._conversation.ask(request, timeout + 15.0)["kept"]
         return handle
 
-    def destroy(self, desktop: Kept) -> dict[str, Any]:
+    def destroy(self, desktop: DesktopHandle) -> dict[str, Any]:
         """Ends a desktop; returns what it used when every process, mount and file is gone. Safe to call twice.
 
         Raises:
-            KeeperError: it would not go.
+            DesktopSupervisorError: it would not go.
         """
         if not self.alive():
             return desktop.usage
-        with contextlib.suppress(KeeperLost):
+        with contextlib.suppress(DesktopSupervisorLost):
             desktop.usage = (
                 self._conversation.ask({"op": "destroy", "desktop": desktop.name}, _STOP_SECONDS)["usage"]
                 or desktop.usage
@@ -227,7 +227,7 @@ class KeeperClient:
         return desktop.usage
 
     def status(self) -> dict[str, Any]:
-        """Name to `{ready, pid, memory, hits}` of every desktop. Raises KeeperError."""
+        """Name to `{ready, pid, memory, hits}` of every desktop. Raises DesktopSupervisorError."""
         desktops: dict[str, Any] = self._conversation.ask({"op": "status"}, 5.0)["desktops"]
         return desktops
 
@@ -247,21 +247,21 @@ class KeeperClient:
         """After its length."""
         return protocol.encode(message)
 
-    def decoder(self) -> protocol.Decoder:
+    def decoder(self) -> protocol.MessageDecoder:
         """Of such messages."""
-        return protocol.Decoder()
+        return protocol.MessageDecoder()
 
-    def refused(self, answer: Message) -> KeeperError:
+    def refused(self, answer: Message) -> DesktopSupervisorError:
         """In its own words."""
-        return KeeperError(answer["error"], answer["kind"])
+        return DesktopSupervisorError(answer["error"], answer["kind"])
 
-    def late(self, what: str) -> KeeperError:
+    def late(self, what: str) -> DesktopSupervisorError:
         """It may still be doing it."""
-        return KeeperError(f"the keeper did not answer {what}")
+        return DesktopSupervisorError(f"the keeper did not answer {what}")
 
-    def lost(self, why: str) -> KeeperLost:
+    def lost(self, why: str) -> DesktopSupervisorLost:
         """Nothing can be asked any more."""
-        return KeeperLost(why)
+        return DesktopSupervisorLost(why)
 
     def news(self, message: Message) -> None:
         """That it has started, could not start, or that a desktop is gone."""
@@ -269,7 +269,7 @@ class KeeperClient:
         if event == "started":
             self._started.set_result(message)
         elif event == "failed":
-            self._started.set_exception(KeeperError(message["error"]))
+            self._started.set_exception(DesktopSupervisorError(message["error"]))
         elif event == "gone":
             with self._noting:
                 desktop = self._desktops.pop(message["desktop"], None)
@@ -285,7 +285,7 @@ class KeeperClient:
             return
         # Noted in the reader's order: news of its end may be the very next message.
         with self._noting:
-            answer["kept"] = self._desktops[answer["desktop"]] = _kept(answer)
+            answer["kept"] = self._desktops[answer["desktop"]] = _read_handle(answer)
 
     def died(self) -> None:
         """Its desktops went with it."""
@@ -295,9 +295,9 @@ class KeeperClient:
         for desktop in desktops:
             desktop.end(self.gone)
         if not self._started.done():
-            self._started.set_exception(KeeperLost(self.gone))
+            self._started.set_exception(DesktopSupervisorLost(self.gone))
 
 
-def _kept(message: dict[str, Any]) -> Kept:
+def _read_handle(message: dict[str, Any]) -> DesktopHandle:
     names = ("socket", "pid", "user", "home", "limits", "notes", "seconds", "said")
-    return Kept(message["desktop"], *(message[name] for name in names))
+    return DesktopHandle(message["desktop"], *(message[name] for name in names))

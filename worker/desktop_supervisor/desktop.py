@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from worker.local import ca_bundle, sandbox_init, watchdog
-from worker.local.cgroups import Group
-from worker.local.desktop_kind import Flavour
-from worker.local.limits import MIB, Limits
+from worker.local.cgroups import DesktopCgroups
+from worker.local.desktop_kind import DesktopKind
+from worker.local.limits import MIB, DesktopLimits
 
 WAY_OUT = "out"
 """Name of the folder, beside the guest API's socket, in which the worker opens the socket of the egress gateway."""
@@ -24,7 +24,7 @@ _MAX_TALK = 64 * 1024
 
 
 @dataclass
-class KeptDesktop:
+class SupervisedDesktop:
     """A desktop and all that must be gone after it.
 
     Attributes:
@@ -40,10 +40,10 @@ class KeptDesktop:
 
     name: str
     folder: Path
-    limits: Limits
+    limits: DesktopLimits
     user: int | None
     deadline: float
-    group: Group | None = None
+    group: DesktopCgroups | None = None
     started: float = field(default_factory=time.monotonic)
     pipes: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PIPES, -1))
     outer: int = 0
@@ -99,7 +99,7 @@ class KeptDesktop:
                 os.close(fd)
 
     def _fork(self, spec: "StartSpec", theirs: dict[str, int], listener: int) -> None:
-        entering = sandbox_init.StageSpec(
+        entering = sandbox_init.SandboxInitSpec(
             title=spec.title,
             bwrap=spec.bwrap,
             entrances=tuple(self.group.entrances()) if self.group else (),
@@ -212,13 +212,13 @@ class KeptDesktop:
             os.close(self.pipes[name])
             self.pipes[name] = -1
 
-    def measure(self) -> watchdog.Sample | None:
+    def measure(self) -> watchdog.UsageSample | None:
         """What it holds now; None if it is not that far, or gone. Keeps the peak."""
         if not self.inner or self.inner_handle < 0:
             return None
         try:
             if self.group is not None and self.bounded_by_group("memory"):
-                sample = watchdog.Sample(self.group.memory(), 0)
+                sample = watchdog.UsageSample(self.group.memory(), 0)
             else:
                 sample = watchdog.sample(self.inner, self.limits.memory)
         except (OSError, ValueError):
@@ -295,7 +295,7 @@ class KeptDesktop:
 
 @dataclass(frozen=True)
 class StartSpec:
-    """What `KeptDesktop.start` needs beyond the desktop itself."""
+    """What `SupervisedDesktop.start` needs beyond the desktop itself."""
 
     title: str
     bwrap: str
@@ -303,7 +303,7 @@ class StartSpec:
     guest: Path
     hide: tuple[str, ...]
     screen: tuple[int, int]
-    flavour: Flavour
+    flavour: DesktopKind
     secret: str
     overlay: bool = True
     command: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ def title(keeper: str, desktop: str) -> str:
     return f"{TITLE}:{keeper}:{desktop}"
 
 
-class KeeperFolder:
+class DesktopSupervisorDir:
     """A living keeper's own folder, locked until it is removed or the process ends."""
 
     def __init__(self) -> None:

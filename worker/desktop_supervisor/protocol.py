@@ -21,7 +21,7 @@ def encode(message: dict[str, Any]) -> bytes:
     return _HEADER.pack(len(body)) + body
 
 
-class Decoder:
+class MessageDecoder:
     """Cuts a stream of bytes into messages."""
 
     def __init__(self) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from worker.desktop_supervisor import folders, protocol, watchdog
-from worker.desktop_supervisor.desktop import PIPES, KeptDesktop, StartSpec
+from worker.desktop_supervisor.desktop import PIPES, StartSpec, SupervisedDesktop
 from worker.desktop_supervisor.loop import Loop
-from worker.desktop_supervisor.shutdown import Ending
+from worker.desktop_supervisor.shutdown import DesktopShutdown
 from worker.local import cgroups, guest_tree, home, kernel, wine
-from worker.local.desktop_kind import Flavour, linux
+from worker.local.desktop_kind import DesktopKind, linux
 from worker.local.layout import hidden_folders
-from worker.local.limits import Limits
+from worker.local.limits import DesktopLimits
 from worker.local.uids import UserNumbers
 
 _FLOOD_PAUSE = 0.05
@@ -47,7 +47,7 @@ class Config:
     groups: bool = True
 
 
-class Keeper:
+class DesktopSupervisor:
     """Starts, watches and ends desktops for one worker."""
 
     def __init__(self, connection: socket.socket, config: Config, worker: int) -> None:
@@ -63,16 +63,16 @@ class Keeper:
         """
         kernel.adopt_orphans()
         self._connection, self._config = connection, config
-        self._decoder, self._loop = protocol.Decoder(), Loop()
+        self._decoder, self._loop = protocol.MessageDecoder(), Loop()
         self._serial, self._running = 0, True
         self._swept = folders.sweep(folders.base_folder())
-        self._folder = folders.KeeperFolder()
+        self._folder = folders.DesktopSupervisorDir()
         parents = cgroups.here() if config.groups else {}
         self._groups = cgroups.Cgroups(f"deskarena-{self._folder.name}", parents)
         self._folder.note_groups(self._groups.folders())
         self._numbers = UserNumbers()
-        self._desktops: dict[str, KeptDesktop] = {}
-        self._ending = Ending(self._loop, self._folder.name, self._gone)
+        self._desktops: dict[str, SupervisedDesktop] = {}
+        self._ending = DesktopShutdown(self._loop, self._folder.name, self._report_gone)
         self._waiting: dict[str, list[dict[str, Any]]] = {}
         self._guest = guest_tree.prepare(config.cache, config.server, config.site)
         self._flavours = _flavours(config.wine, self._guest)
@@ -105,15 +105,15 @@ class Keeper:
         """Serves until the worker is gone or says stop, then takes every desktop along."""
         about = {"keeper": self._folder.name, "swept": self._swept, "limits": self._limits()}
         self._tell({"event": "started", **about})
-        self._look()
+        self._measure()
         try:
             while self._running:
                 self._loop.turn(60.0)
         finally:
             self._end()
 
-    def _look(self) -> None:
-        self._loop.later(watchdog.look(list(self._desktops.values())), self._look)
+    def _measure(self) -> None:
+        self._loop.later(watchdog.measure_all(list(self._desktops.values())), self._measure)
 
     def _end(self) -> None:
         """Ends all desktops, waits for them, removes everything that is ours."""
@@ -199,20 +199,20 @@ class Keeper:
             self._listen(desktop, name)
         self._loop.later(desktop.deadline - time.monotonic(), lambda: self._too_late(desktop))
 
-    def _new(self, message: dict[str, Any]) -> KeptDesktop:
+    def _new(self, message: dict[str, Any]) -> SupervisedDesktop:
         if self._bwrap is None:
             raise FileNotFoundError("bubblewrap is not installed: install the package `bubblewrap`")
-        limits = Limits.from_json(message["limits"])
+        limits = DesktopLimits.from_json(message["limits"])
         deadline = time.monotonic() + float(message["ready_timeout"])
         self._serial += 1
         name = f"d{self._serial}"
         self._flavour_of(message)
         user = self._numbers.take() if os.getuid() == 0 else None
-        desktop = KeptDesktop(name, self._folder.path / name, limits, user, deadline)
+        desktop = SupervisedDesktop(name, self._folder.path / name, limits, user, deadline)
         self._desktops[name] = desktop
         return desktop
 
-    def _start_spec(self, desktop: KeptDesktop, message: dict[str, Any]) -> StartSpec:
+    def _start_spec(self, desktop: SupervisedDesktop, message: dict[str, Any]) -> StartSpec:
         flavour = self._flavour_of(message)
         user, group = (os.getuid(), os.getgid()) if desktop.user is None else (desktop.user, desktop.user)
         width, height = message["screen"]
@@ -229,18 +229,18 @@ class Keeper:
             command=tuple(str(word) for word in message.get("command", ())),
         )
 
-    def _flavour_of(self, message: dict[str, Any]) -> Flavour:
+    def _flavour_of(self, message: dict[str, Any]) -> DesktopKind:
         system = str(message.get("os", "linux"))
         if system not in self._flavours:
             raise ValueError(f"there are no {system} desktops here")
         return self._flavours[system]
 
-    def _listen(self, desktop: KeptDesktop, name: str) -> None:
+    def _listen(self, desktop: SupervisedDesktop, name: str) -> None:
         fd = desktop.pipes[name]
         if fd >= 0:
             self._loop.listen(fd, lambda: self._read(desktop, name))
 
-    def _read(self, desktop: KeptDesktop, name: str) -> None:
+    def _read(self, desktop: SupervisedDesktop, name: str) -> None:
         was_ready, fd = desktop.ready, desktop.pipes[name]
         more = desktop.feed(name)
         if not more or was_ready:
@@ -253,13 +253,13 @@ class Keeper:
         if desktop.ready and not was_ready:
             self._ready(desktop)
 
-    def _ready(self, desktop: KeptDesktop) -> None:
+    def _ready(self, desktop: SupervisedDesktop) -> None:
         facts = desktop.facts() | {"ok": True, "limits": self._limits()}
         facts["notes"] = [*desktop.notes, *self._unlimited()]
         for message in self._waiting.pop(desktop.name, []):
             self._tell({"id": message["id"], **facts})
 
-    def _too_late(self, desktop: KeptDesktop) -> None:
+    def _too_late(self, desktop: SupervisedDesktop) -> None:
         if not desktop.ready and not desktop.gone:
             desktop.kill(f"its guest API was not ready in time. {desktop.last_words()}".strip())
 
@@ -288,7 +288,7 @@ class Keeper:
                     desktop.outer, desktop.exit_status = 0, os.waitstatus_to_exitcode(status)
                     self._ending.check(desktop)
 
-    def _gone(self, desktop: KeptDesktop) -> None:
+    def _report_gone(self, desktop: SupervisedDesktop) -> None:
         """Nothing of it is left: says so to whoever waits."""
         if desktop.user is not None:
             self._numbers.give_back(desktop.user)
@@ -302,7 +302,7 @@ class Keeper:
                 self._tell({"id": message["id"], "ok": True, "usage": desktop.usage})
 
 
-def _flavours(folder: Path | None, guest: Path) -> dict[str, Flavour]:
+def _flavours(folder: Path | None, guest: Path) -> dict[str, DesktopKind]:
     """The kinds of desktops that can be made, by operating system."""
     flavours = [linux()]
     if folder is not None and not wine.why_not(folder):

@@ -6,21 +6,21 @@ import time
 from collections.abc import Callable
 
 from worker.desktop_supervisor import folders
-from worker.desktop_supervisor.desktop import PIPES, KeptDesktop
+from worker.desktop_supervisor.desktop import PIPES, SupervisedDesktop
 from worker.desktop_supervisor.loop import Loop
 
 _RETRY = 0.005
 _REMOVE_SECONDS = 5.0
 
 
-class Ending:
+class DesktopShutdown:
     """Follows desktops to their end, however it comes."""
 
-    def __init__(self, loop: Loop, keeper: str, gone: Callable[[KeptDesktop], None]) -> None:
+    def __init__(self, loop: Loop, keeper: str, gone: Callable[[SupervisedDesktop], None]) -> None:
         """Args: loop: the keeper's; keeper: its name; gone: called once per desktop, when nothing of it is left."""
         self._loop, self._keeper, self._gone = loop, keeper, gone
 
-    def expect(self, desktop: KeptDesktop) -> None:
+    def expect(self, desktop: SupervisedDesktop) -> None:
         """Listens for the end of the desktop's first process, as soon as it is known. Safe to call often."""
         if desktop.inner_handle < 0 or desktop.awaited:
             return
@@ -29,13 +29,13 @@ class Ending:
         if desktop.stopping:
             desktop.kill(desktop.stopping)
 
-    def _inner_ended(self, desktop: KeptDesktop) -> None:
+    def _inner_ended(self, desktop: SupervisedDesktop) -> None:
         """Process 1 has ended, and with it, the kernel promises, every process of the namespace."""
         self._loop.forget(desktop.inner_handle)
         desktop.close_inner()
         self.check(desktop)
 
-    def check(self, desktop: KeptDesktop) -> None:
+    def check(self, desktop: SupervisedDesktop) -> None:
         """Goes on with the end of a desktop if bubblewrap has ended; called whenever something may have changed."""
         if desktop.outer or desktop.gone:
             return
@@ -56,7 +56,7 @@ class Ending:
             return
         self._remove(desktop, time.monotonic() + _REMOVE_SECONDS)
 
-    def _remove(self, desktop: KeptDesktop, deadline: float) -> None:
+    def _remove(self, desktop: SupervisedDesktop, deadline: float) -> None:
         """Removes control groups and files. The kernel empties a group a moment after its last process."""
         if desktop.gone:
             return

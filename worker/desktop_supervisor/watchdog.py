@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from worker.desktop_supervisor.desktop import KeptDesktop
+from worker.desktop_supervisor.desktop import SupervisedDesktop
 from worker.local import watchdog
 from worker.local.limits import MIB
 
@@ -13,9 +13,9 @@ _PROCESS_TOLERANCE = 8
 """The sandbox's own processes."""
 
 
-def look(desktops: Iterable[KeptDesktop]) -> float:
+def measure_all(desktops: Iterable[SupervisedDesktop]) -> float:
     """Measures all desktops, ends those over a limit, keeps all peaks. Returns seconds until the next look."""
-    usages: list[tuple[int, KeptDesktop]] = []
+    usages: list[tuple[int, SupervisedDesktop]] = []
     for desktop in desktops:
         sample = desktop.measure() if desktop.ready and not desktop.stopping else None
         if sample is not None and not desktop.bounded_by_group("memory"):
@@ -27,7 +27,7 @@ def look(desktops: Iterable[KeptDesktop]) -> float:
     return SECONDS_NEAR if near else SECONDS
 
 
-def _judge(desktop: KeptDesktop, sample: watchdog.Sample) -> None:
+def _judge(desktop: SupervisedDesktop, sample: watchdog.UsageSample) -> None:
     limits = desktop.limits
     if sample.memory > limits.memory:
         desktop.kill(f"memory limit: it held {sample.memory // MIB} of {limits.memory // MIB} MiB")
@@ -35,7 +35,7 @@ def _judge(desktop: KeptDesktop, sample: watchdog.Sample) -> None:
         desktop.kill(f"process limit: it had {sample.processes} of {limits.processes} processes")
 
 
-def _protect_host(usages: list[tuple[int, KeptDesktop]]) -> None:
+def _protect_host(usages: list[tuple[int, SupervisedDesktop]]) -> None:
     """Nothing in the kernel bounds these: the largest one goes before the host itself runs out of memory."""
     available, total = watchdog.host_memory()
     if available < max(256 * MIB, total // 32):

@@ -17,7 +17,7 @@ import httpx
 _Options = Iterable[httpcore.SOCKET_OPTION]
 
 
-class Clock(threading.local):
+class ThreadDeadline(threading.local):
     """This thread's deadline, in monotonic seconds."""
 
     end = float("inf")
@@ -42,7 +42,7 @@ class Clock(threading.local):
 class _Stream(httpcore.NetworkStream):
     """A connection that looks at the deadline before every operation."""
 
-    def __init__(self, connection: socket.socket, clock: Clock) -> None:
+    def __init__(self, connection: socket.socket, clock: ThreadDeadline) -> None:
         self._socket = connection
         self._clock = clock
 
@@ -75,7 +75,7 @@ class _Backend(httpcore.NetworkBackend):
 
     # ruff: noqa: ARG002 - the library's signatures; no option of them is ever given here.
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: ThreadDeadline) -> None:
         self._clock = clock
 
     def connect_tcp(
@@ -131,7 +131,7 @@ class _Body(httpx.SyncByteStream):
 class DeadlineTransport(httpx.BaseTransport):
     """Sends requests over a unix socket or TCP; `clock.within(seconds)` bounds what is done inside it."""
 
-    def __init__(self, clock: Clock, socket_path: str | None = None) -> None:
+    def __init__(self, clock: ThreadDeadline, socket_path: str | None = None) -> None:
         self._pool = httpcore.ConnectionPool(
             uds=socket_path, network_backend=_Backend(clock), max_connections=8, keepalive_expiry=300
         )

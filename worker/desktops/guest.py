@@ -6,13 +6,13 @@ from functools import cached_property
 from typing import Any
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.machines.health import Health
-from backend.domain.model.run import Screen
+from backend.domain.machines.health import DesktopHealth
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Action, ActionType, Frame, Interaction, Window
 from backend.domain.ports.desktop import ExecResult, Probe
 from worker.desktops import replies
 from worker.desktops.events import input_event
-from worker.desktops.wire import Wire
+from worker.desktops.wire import GuestConnection
 
 # Seconds until a desktop counts as frozen, beyond what the request itself may take in the guest.
 _QUICK = 15.0
@@ -30,7 +30,7 @@ _MAX_PICTURE = 64 * 2**20
 class GuestDesktop:
     """A desktop behind its guest API. The port's docstrings are the specification."""
 
-    def __init__(self, address: str, secret: str, *, screen: Screen | None = None, patience: float = 1.0) -> None:
+    def __init__(self, address: str, secret: str, *, screen: ScreenSize | None = None, patience: float = 1.0) -> None:
         """Opens nothing yet.
 
         Args:
@@ -40,12 +40,12 @@ class GuestDesktop:
             patience: see the port.
         """
         self.patience = patience
-        self._wire = Wire(address, secret)
+        self._wire = GuestConnection(address, secret)
         if screen is not None:
             self.__dict__["screen"] = screen
 
     @cached_property
-    def screen(self) -> Screen:
+    def screen(self) -> ScreenSize:
         """Size in pixels."""
         return self.probe().screen
 
@@ -73,7 +73,7 @@ class GuestDesktop:
     def probe(self) -> Probe:
         return replies.probe(self._wire.ask("GET", "/probe", seconds=_QUICK).mapping())
 
-    def health(self) -> Health:
+    def health(self) -> DesktopHealth:
         return replies.health(self._wire.ask("GET", "/health", seconds=_QUICK, most=_MAX_FACTS).mapping())
 
     def frame(self, *, quality: int = 85) -> Frame:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.domain.errors import GuestLost
-from backend.domain.machines.health import Health
+from backend.domain.machines.health import DesktopHealth
 from backend.domain.model.trajectory import Frame, Interaction, Window
 from backend.domain.ports.desktop import ExecResult, Probe
 from worker.desktops.wire import Reply
@@ -63,14 +63,14 @@ def probe(value: Mapping[str, Any]) -> Probe:
         raise _other_form("the probe", error) from None
 
 
-def health(value: Mapping[str, Any]) -> Health:
+def health(value: Mapping[str, Any]) -> DesktopHealth:
     """How the desktop is.
 
     Raises:
         GuestLost: the reply has another form.
     """
     try:
-        return Health.model_validate(value)
+        return DesktopHealth.model_validate(value)
     except ValidationError as error:
         raise _other_form("the facts of its health", error) from None
 

@@ -16,7 +16,7 @@ import httpcore
 import httpx
 
 from backend.domain.errors import GuestLost, GuestRefused
-from worker.desktops.deadline import Clock, DeadlineTransport
+from worker.desktops.deadline import DeadlineTransport, ThreadDeadline
 
 MAX_REPLY = 64 * 2**20
 _FAILURES = (
@@ -66,11 +66,11 @@ class Reply:
         return value
 
 
-class Unwell(GuestLost):
+class GuestUnwell(GuestLost):
     """The guest itself answered that its desktop is of no use, or not ours."""
 
 
-class Wire:
+class GuestConnection:
     """One desktop's address and secret. Calls may come from several threads."""
 
     def __init__(self, address: str, secret: str) -> None:
@@ -83,7 +83,7 @@ class Wire:
         parts = urlsplit(address)
         unix = parts.scheme == "unix"
         self.address = address
-        self._clock = Clock()
+        self._clock = ThreadDeadline()
         self._client = httpx.Client(
             base_url="http://guest" if unix else address,
             transport=DeadlineTransport(self._clock, parts.path if unix else None),
@@ -166,5 +166,5 @@ def refusal(status: int, reply: Reply, what: str) -> GuestLost | GuestRefused:
         return GuestLost(f"{what}: the desktop answered {status} without saying why")
     kind, message = str(value.get("error", ""))[:100], str(value.get("message", ""))[:_LONGEST_MESSAGE]
     if not kind or kind in _UNWELL:
-        return Unwell(f"{what}: {message or status}")
+        return GuestUnwell(f"{what}: {message or status}")
     return GuestRefused(message or f"{what}: {kind}", kind=kind)

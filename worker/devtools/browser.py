@@ -10,7 +10,7 @@ from typing import Any
 
 from backend.domain.errors import GuestRefused
 from backend.domain.ports.web import Tab
-from worker.devtools.http import Answer, ask
+from worker.devtools.http import DevToolsAnswer, ask
 from worker.devtools.session import Session
 from worker.devtools.tunnel import Deadline, Tunnel
 
@@ -174,7 +174,7 @@ class DevToolsBrowser:
             pass
         raise _no_browser("what answers on the port is no DevTools")
 
-    def _ask(self, path: str, deadline: Deadline) -> Answer:
+    def _ask(self, path: str, deadline: Deadline) -> DevToolsAnswer:
         """Asks on the port that answered last, else on each; a relay may listen though no browser is behind it."""
         ports = self._ports if self._port is None else (self._port, *self._ports)
         why = "there is no port to ask"

@@ -14,7 +14,7 @@ Opened = Callable[[], Tunnel]
 
 
 @dataclass(frozen=True)
-class Answer:
+class DevToolsAnswer:
     """What was answered; names of headers in small letters."""
 
     status: int
@@ -64,7 +64,7 @@ def ask(  # noqa: PLR0913 - a request has as many parts
     *,
     headers: Mapping[str, str] | None = None,
     most: int = MAX_BODY,
-) -> Answer:
+) -> DevToolsAnswer:
     """One request.
 
     Raises:
@@ -88,4 +88,4 @@ def ask(  # noqa: PLR0913 - a request has as many parts
         tunnel.close()
     if len(body) > most:
         raise GuestRefused(f"the answer has more than {most} bytes", kind="too_large")
-    return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
+    return DevToolsAnswer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)

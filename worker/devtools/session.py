@@ -128,12 +128,12 @@ class Session:
             self._protocol.receive_data(self._tunnel.receive(deadline))
             self._flush()
             for event in self._protocol.events_received():
-                message = self._taken(event)
+                message = self._read_event(event)
                 if message is not None:
                     self._inbox.append(message)
         return self._inbox.popleft()
 
-    def _taken(self, event: object) -> Mapping[str, Any] | None:
+    def _read_event(self, event: object) -> Mapping[str, Any] | None:
         if not isinstance(event, Frame) or event.opcode not in {Opcode.TEXT, Opcode.CONT}:
             return None
         self._text += event.data

@@ -35,7 +35,7 @@ _NO_USAGE = dict.fromkeys(
 )
 
 
-class Authority:
+class CertificateAuthority:
     """Makes the certificates that a desktop's gateway shows for mocked hosts.
 
     Attributes:

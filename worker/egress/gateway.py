@@ -18,11 +18,11 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from backend.domain.errors import DeskarenaError
-from backend.domain.machines.egress_rules import WayOut
-from backend.services.artifacts.egress_policy import Reach, Resolver, allowed_addresses, resolve
-from worker.egress.certificate_authority import Authority
-from worker.egress.guest_tunnels import Lines
-from worker.egress.requests import MOST_HEAD, BadRequest, Request, allows, read_request, same
+from backend.domain.machines.egress_rules import EgressRules
+from backend.services.artifacts.egress_policy import EgressPolicy, Resolver, allowed_addresses, resolve
+from worker.egress.certificate_authority import CertificateAuthority
+from worker.egress.guest_tunnels import GuestTunnels
+from worker.egress.requests import MOST_HEAD, BadRequest, RequestHead, allows, read_request, same
 
 Pair = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 MOST_CONNECTIONS = 64
@@ -35,19 +35,19 @@ _WORDS = {400: "Bad Request", 403: "Forbidden", 502: "Bad Gateway", 503: "Servic
 logger = logging.getLogger(__name__)
 
 
-class _Refused(Exception):
+class _Refusal(Exception):
     """The answer is no. `args` are the status and the words."""
 
 
 class Gateway:
     """One desktop's gateway. Until it is told otherwise it lets nothing through."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, *, reach: Reach, resolver: Resolver) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, *, reach: EgressPolicy, resolver: Resolver) -> None:
         self._loop = loop
         self._reach, self._resolver = reach, resolver
-        self._way_out = WayOut()
+        self._way_out = EgressRules()
         self._files: dict[tuple[str, str, str], str] = {}
-        self._authority: Authority | None = None
+        self._authority: CertificateAuthority | None = None
         self._fetch: Callable[[str], bytes] = _nothing
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.AbstractServer | None = None
@@ -55,14 +55,14 @@ class Gateway:
         self._closed = False
         self.refused = 0
 
-    def allow(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> bytes:
+    def allow(self, way_out: EgressRules, fetch: Callable[[str], bytes]) -> bytes:
         """From now on this is what the desktop may reach; `fetch` gives the bytes of an artifact.
 
         Returns:
             The certificate (PEM) that the desktop has to trust; empty if no https host is mocked.
         """
         hosts = [place.rpartition(":")[0] for place in way_out.mocked]
-        self._authority = Authority(hosts) if hosts else None
+        self._authority = CertificateAuthority(hosts) if hosts else None
         self._files = {same(url): sha256 for url, sha256 in way_out.files.items()}
         self._fetch, self._way_out = fetch, way_out
         return self._authority.certificate if self._authority is not None else b""
@@ -117,11 +117,11 @@ class Gateway:
             await self._serve(request, client)
         except BadRequest as error:
             await _say(client, 400, str(error))
-        except _Refused as error:
+        except _Refusal as error:
             self.refused += 1
             await _say(client, *error.args)
 
-    async def _serve(self, request: Request, client: Pair) -> None:
+    async def _serve(self, request: RequestHead, client: Pair) -> None:
         stored = self._files.get(same(request.url)) if request.url else None
         if stored is not None and request.method in {"GET", "HEAD"}:
             await self._give(request, stored, client)
@@ -133,27 +133,27 @@ class Gateway:
         if request.method == "CONNECT":
             await self._tunnel(request, client)
         elif request.url.startswith("https:"):
-            raise _Refused(403, "an https address needs a tunnel (CONNECT)")
+            raise _Refusal(403, "an https address needs a tunnel (CONNECT)")
         else:
             await self._forward(request, client)
 
-    def _check(self, request: Request) -> None:
+    def _check(self, request: RequestHead) -> None:
         if not any(allows(pattern, request.host, request.port) for pattern in self._way_out.hosts):
-            raise _Refused(403, f"this desktop may not reach {request.host}:{request.port}")
+            raise _Refusal(403, f"this desktop may not reach {request.host}:{request.port}")
 
-    async def _give(self, request: Request, sha256: str, client: Pair) -> None:
+    async def _give(self, request: RequestHead, sha256: str, client: Pair) -> None:
         """Answers from the store."""
         try:
             data = await asyncio.to_thread(self._fetch, sha256)
         except DeskarenaError as error:
-            raise _Refused(503, f"the file cannot be read: {error.message}") from error
+            raise _Refusal(503, f"the file cannot be read: {error.message}") from error
         media_type = _media_type(urlsplit(request.url).path, data)
         await _send(client, 200, media_type, data, head_only=request.method == "HEAD")
 
-    async def _stand_in(self, request: Request, client: Pair) -> None:
+    async def _stand_in(self, request: RequestHead, client: Pair) -> None:
         """Is the mocked host at the other end of the tunnel. Beside its stored addresses there is nothing of it."""
         if request.method != "CONNECT" or self._authority is None:
-            raise _Refused(403, f"{request.host} is mocked, and only its stored addresses are answered")
+            raise _Refusal(403, f"{request.host} is mocked, and only its stored addresses are answered")
         context = self._authority.context(request.host)
         client[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await client[1].drain()
@@ -166,7 +166,7 @@ class Gateway:
         finally:
             client[1].transport.abort()
 
-    async def _tunnel(self, request: Request, client: Pair) -> None:
+    async def _tunnel(self, request: RequestHead, client: Pair) -> None:
         server = await (self._by_proxy(request) if self._way_out.proxy else self._connect(request.host, request.port))
         try:
             client[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -174,7 +174,7 @@ class Gateway:
         finally:
             server[1].close()
 
-    async def _forward(self, request: Request, client: Pair) -> None:
+    async def _forward(self, request: RequestHead, client: Pair) -> None:
         length = request.length()
         proxy = self._way_out.proxy
         if proxy:
@@ -198,13 +198,13 @@ class Gateway:
         try:
             addresses = await asyncio.to_thread(allowed_addresses, host, port, self._reach, self._resolver)
         except DeskarenaError as error:
-            raise _Refused(403 if error.status < 500 else 502, error.message) from error  # noqa: PLR2004
+            raise _Refusal(403 if error.status < 500 else 502, error.message) from error  # noqa: PLR2004
         for address in addresses:
             with contextlib.suppress(OSError, TimeoutError):
                 return await asyncio.wait_for(asyncio.open_connection(address, port), _CONNECT_SECONDS)
-        raise _Refused(502, f"{host}:{port} does not answer")
+        raise _Refusal(502, f"{host}:{port} does not answer")
 
-    async def _by_proxy(self, request: Request) -> Pair:
+    async def _by_proxy(self, request: RequestHead) -> Pair:
         """A tunnel through the operator's proxy."""
         _check_for_proxy(request.host)
         proxy = self._way_out.proxy
@@ -215,10 +215,10 @@ class Gateway:
             head = await asyncio.wait_for(server[0].readuntil(b"\r\n\r\n"), _HEAD_SECONDS)
         except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError) as error:
             server[1].close()
-            raise _Refused(502, "the operator's proxy does not answer") from error
+            raise _Refusal(502, "the operator's proxy does not answer") from error
         if head.split(b" ")[1:2] != [b"200"]:
             server[1].close()
-            raise _Refused(502, f"the operator's proxy does not reach {place}")
+            raise _Refusal(502, f"the operator's proxy does not reach {place}")
         return server
 
 
@@ -244,7 +244,7 @@ def _check_for_proxy(host: str) -> None:
             and not host.endswith((".local", ".internal", ".localhost", ".lan", ".home.arpa"))
         )
     if not public:
-        raise _Refused(403, f"{host} is not a host of the public network")
+        raise _Refusal(403, f"{host} is not a host of the public network")
 
 
 async def _open_proxy(proxy: str) -> Pair:
@@ -253,7 +253,7 @@ async def _open_proxy(proxy: str) -> Pair:
         opening = asyncio.open_connection(parts.hostname, parts.port or 3128)
         return await asyncio.wait_for(opening, _CONNECT_SECONDS)
     except (OSError, ValueError, TimeoutError) as error:
-        raise _Refused(502, "the operator's proxy does not answer") from error
+        raise _Refusal(502, "the operator's proxy does not answer") from error
 
 
 def _credentials(proxy: str) -> str:
@@ -305,8 +305,8 @@ async def _both_ways(client: Pair, server: Pair) -> None:
 class Gateways:
     """All gateways of a worker: one thread with one event loop, started at the first need."""
 
-    def __init__(self, *, reach: Reach | None = None, resolver: Resolver = resolve) -> None:
-        self._reach, self._resolver = reach or Reach(), resolver
+    def __init__(self, *, reach: EgressPolicy | None = None, resolver: Resolver = resolve) -> None:
+        self._reach, self._resolver = reach or EgressPolicy(), resolver
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -319,7 +319,7 @@ class Gateways:
         path.chmod(mode)
         return gateway
 
-    def lines(self, address: str, secret: str, gateway: Path) -> Lines:
+    def lines(self, address: str, secret: str, gateway: Path) -> GuestTunnels:
         """Keeps lines open from a virtual machine to its gateway, from now on.
 
         Args:
@@ -328,7 +328,7 @@ class Gateways:
             gateway: the socket that `open` was given.
         """
         loop = self._running()
-        lines = Lines(loop, address, secret, gateway)
+        lines = GuestTunnels(loop, address, secret, gateway)
         asyncio.run_coroutine_threadsafe(lines.begin(), loop).result(10.0)
         return lines
 

@@ -39,7 +39,7 @@ _OPTIONS: "MappingProxyType[str, Any]" = MappingProxyType(
 logger = logging.getLogger(__name__)
 
 
-class Lines:
+class GuestTunnels:
     """Keeps lines open to one machine until it is closed."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, address: str, secret: str, gateway: Path) -> None:
@@ -104,7 +104,7 @@ class Lines:
         try:
             async with self._connection() as socket:
                 first = await socket.recv(decode=False)
-                self._take()
+                self._hand_over()
                 await self._carry(first, socket)
         except (OSError, TimeoutError, WebSocketException) as error:
             logger.debug("a line to a machine ended: %s", error)
@@ -117,7 +117,7 @@ class Lines:
             return unix_connect(parts.path, "ws://guest/egress", **options)
         return connect(f"ws://{parts.netloc}{parts.path.rstrip('/')}/egress", proxy=None, **options)
 
-    def _take(self) -> None:
+    def _hand_over(self) -> None:
         """A program has asked: this line waits no longer, and another one may."""
         line = asyncio.current_task()
         self._pause, self._wanted = _SHORTEST_PAUSE, IDLE_LINES

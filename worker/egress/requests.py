@@ -15,7 +15,7 @@ class BadRequest(Exception):
 
 
 @dataclass(frozen=True)
-class Request:
+class RequestHead:
     """One request's head.
 
     Attributes:
@@ -50,7 +50,7 @@ class Request:
         return ("\r\n".join(lines) + f"\r\n{extra}\r\n").encode("latin-1")
 
 
-def read_request(head: bytes, *, within: str = "") -> Request:
+def read_request(head: bytes, *, within: str = "") -> RequestHead:
     """The request whose head this is, with the empty line at its end.
 
     Args:
@@ -75,7 +75,7 @@ def read_request(head: bytes, *, within: str = "") -> Request:
     url = "" if method == "CONNECT" else target
     parts = _parts(f"https://{target}" if method == "CONNECT" else target)
     port = parts.port or _PORTS[parts.scheme]
-    return Request(method, url, (parts.hostname or "").rstrip(".").lower(), port, headers)
+    return RequestHead(method, url, (parts.hostname or "").rstrip(".").lower(), port, headers)
 
 
 def _header(line: str) -> tuple[str, str]:
@@ -107,7 +107,7 @@ def same(url: str) -> tuple[str, str, str]:
 
 
 def allows(pattern: str, host: str, port: int) -> bool:
-    """Whether an entry of an allow-list covers a host and port (see `WayOut.hosts`)."""
+    """Whether an entry of an allow-list covers a host and port (see `EgressRules.hosts`)."""
     name, colon, port_text = pattern.lower().rpartition(":")
     if not colon:
         name, port_text = pattern.lower(), ""

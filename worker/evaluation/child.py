@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from worker.evaluation.limits import Limits, apply, collect_seldom, forbid_network
+from worker.evaluation.limits import ChildLimits, apply, collect_seldom, forbid_network
 
 
 def main() -> int:
@@ -22,9 +22,9 @@ def main() -> int:
     options = _options()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # What a library prints must not end up in the answer.
-    apply(Limits(**json.loads(options.limits)), options.uid)
+    apply(ChildLimits(**json.loads(options.limits)), options.uid)
     # Importing takes most of a second: it happens while the agent is still at work.
-    from backend.domain.errors import DeskarenaError, EvidenceWanted
+    from backend.domain.errors import DeskarenaError, MissingEvidence
     from backend.domain.evaluators.user_functions import allow
     from worker.evaluation.code_cache import load_evaluators
     from worker.evaluation.user_functions import run_apart
@@ -39,7 +39,7 @@ def main() -> int:
             return 0  # The worker decided without us.
         try:
             answer = _answer(text, options.evidence)
-        except EvidenceWanted as error:
+        except MissingEvidence as error:
             answer = json.dumps({"failed": error.message, "wanted": error.facts})
         except DeskarenaError as error:
             answer = json.dumps({"failed": error.message})
@@ -62,7 +62,7 @@ def _options() -> argparse.Namespace:
 def _answer(text: bytes, evidence_folder: Path) -> str:
     if text == b"probe":
         return json.dumps(_probe())
-    from backend.domain.evaluators.evaluate import evaluate, look
+    from backend.domain.evaluators.evaluate import evaluate, evaluate_part
     from backend.domain.model.episode import EndedBy
     from worker.evaluation.serialization import unpack
 
@@ -71,7 +71,7 @@ def _answer(text: bytes, evidence_folder: Path) -> str:
     with tempfile.TemporaryDirectory() as folder:
         if "part" in request:
             part = next(part for part in task.evaluator.parts if part.name == request["part"])
-            return look(task, part, evidence, Path(folder)).model_dump_json()
+            return evaluate_part(task, part, evidence, Path(folder)).model_dump_json()
         ended_by = EndedBy(request.get("ended_by", EndedBy.DONE))
         return evaluate(task, evidence, Path(folder), ended_by=ended_by).model_dump_json()
 

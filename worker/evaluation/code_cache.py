@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 from threading import Thread
 
-from worker.evaluation.sandbox import Place, environment
+from worker.evaluation.sandbox import SandboxPaths, environment
 
 # Imported late, by the readers of documents and pictures.
 LATE = ("PIL.Image", "defusedxml.ElementTree", "docx", "numpy", "openpyxl")
@@ -40,13 +40,13 @@ def load_all() -> None:
             importlib.import_module(name)
 
 
-def compile_ahead(place: Place) -> None:
+def compile_ahead(place: SandboxPaths) -> None:
     """Fills the folder of compiled files, in the background. Without it verdicts are only slower."""
     if place.compiled is not None:
         Thread(target=_compile, args=(place, place.compiled), name="compile", daemon=True).start()
 
 
-def _compile(place: Place, folder: Path) -> None:
+def _compile(place: SandboxPaths, folder: Path) -> None:
     variables = {**environment(place), "PYTHONPYCACHEPREFIX": str(folder)}
     del variables["PYTHONDONTWRITEBYTECODE"]
     command = [place.python, "-P", "-c", "from worker.evaluation.code_cache import load_all; load_all()"]

@@ -19,7 +19,7 @@ def at_once(memory: int, one: int) -> int:
     return max(1, (memory - KEPT.memory) // one)
 
 
-class Turns:
+class FairSemaphore:
     """So many at once, first come first served. Thread-safe.
 
     Attributes:

@@ -20,22 +20,22 @@ from backend.domain.model.episode import RETRIES, EndedBy
 from backend.domain.model.score import Evaluation
 from backend.domain.model.task import Task
 from worker.evaluation.code_cache import compile_ahead
-from worker.evaluation.concurrency import Turns, at_once
-from worker.evaluation.limits import Limits
-from worker.evaluation.sandbox import TEMP_BYTES, Place, Sandbox, candidates, here
-from worker.evaluation.sandboxed_process import FOLDERS, MAX_ANSWER, Fenced
+from worker.evaluation.concurrency import FairSemaphore, at_once
+from worker.evaluation.limits import ChildLimits
+from worker.evaluation.sandbox import TEMP_BYTES, Sandbox, SandboxPaths, candidates, here
+from worker.evaluation.sandboxed_process import FOLDERS, MAX_ANSWER, SandboxedProcess
 from worker.evaluation.serialization import pack
-from worker.evaluation.step_evaluator import Looks
+from worker.evaluation.step_evaluator import StepEvaluator
 from worker.local.capacity import most_memory
 
 PROBE_SECONDS = 30.0
 logger = logging.getLogger(__name__)
 
 
-class Child(Fenced):
+class Child(SandboxedProcess):
     """One child process with its folder. Started early, it imports its code while evidence is still gathered."""
 
-    def __init__(self, sandbox: Sandbox, place: Place, limits: Limits) -> None:
+    def __init__(self, sandbox: Sandbox, place: SandboxPaths, limits: ChildLimits) -> None:
         """Starts it. Raises EvaluatorFailed if it cannot be started."""
         self._limits = limits
         self._answer: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `tidy`.
@@ -80,7 +80,7 @@ def remove_left_folders() -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-class Judge:
+class Evaluator:
     """Finds out once how children can be fenced in here, then makes them. Safe for several threads.
 
     A worker has one: only so many of its children work at once as its memory bears. Those that are started ahead wait.
@@ -93,8 +93,8 @@ class Judge:
 
     def __init__(
         self,
-        limits: Limits | None = None,
-        place: Place | None = None,
+        limits: ChildLimits | None = None,
+        place: SandboxPaths | None = None,
         sandbox: Sandbox | None = None,
         memory: int | None = None,
     ) -> None:
@@ -106,10 +106,10 @@ class Judge:
             sandbox: how to fence it in; None = to be tried out.
             memory: bytes that the worker may use in all; None = what this machine allows.
         """
-        self.limits = limits or Limits()
+        self.limits = limits or ChildLimits()
         self.place = place or here()
         self._memory = most_memory() if memory is None else memory
-        self.turns = Turns(1)
+        self.turns = FairSemaphore(1)
         self.make_room(0)
         self._sandbox = sandbox
         self._lock = Lock()
@@ -137,13 +137,13 @@ class Judge:
         """A child that makes itself ready. The caller closes it."""
         return Child(self.sandbox, self.place, self.limits)
 
-    def looks(self, pause: Callable[[float], None] = time.sleep) -> Looks:
+    def looks(self, pause: Callable[[float], None] = time.sleep) -> StepEvaluator:
         """A child that answers one look after the other while the agent works. The caller closes it.
 
         Args:
             pause: by which a look waits for its turn; may raise why it must stop.
         """
-        return Looks(self.sandbox, self.place, self.limits, partial(self.turns.turn, pause))
+        return StepEvaluator(self.sandbox, self.place, self.limits, partial(self.turns.turn, pause))
 
     def verdict(
         self,

@@ -14,7 +14,7 @@ OWN_UID = 60900
 
 
 @dataclass(frozen=True)
-class Limits:
+class ChildLimits:
     """Limits of one child process.
 
     Attributes:
@@ -34,7 +34,7 @@ class Limits:
     processes: int = 64
 
 
-def apply(limits: Limits, uid: int | None) -> None:
+def apply(limits: ChildLimits, uid: int | None) -> None:
     """Puts this process under the limits and, if it is root, makes it nobody. There is no way back.
 
     Args:

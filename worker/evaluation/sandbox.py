@@ -10,7 +10,7 @@ from pathlib import Path
 
 import backend
 import worker
-from worker.evaluation.limits import OWN_UID, Limits
+from worker.evaluation.limits import OWN_UID, ChildLimits
 
 INSIDE = "/evidence"
 COMPILED = "/compiled"
@@ -49,7 +49,7 @@ class Sandbox(StrEnum):
 
 
 @dataclass(frozen=True)
-class Place:
+class SandboxPaths:
     """Where the child's code lies; every path is bound read-only under its own name.
 
     Attributes:
@@ -65,12 +65,12 @@ class Place:
     compiled: Path | None = None
 
 
-def here(compiled: Path | None = None) -> Place:
+def here(compiled: Path | None = None) -> SandboxPaths:
     """This process's own interpreter and packages, with a folder for compiled files."""
     packages = [Path(next(iter(package.__path__))).resolve() for package in (backend, worker)]
     prefixes = [Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve(), Path(sys.executable).resolve().parent]
     outside = [prefix for prefix in prefixes if not prefix.is_relative_to("/usr")]
-    return Place(sys.executable, packages[0].parent, tuple(dict.fromkeys([*outside, *packages])), compiled)
+    return SandboxPaths(sys.executable, packages[0].parent, tuple(dict.fromkeys([*outside, *packages])), compiled)
 
 
 def candidates() -> tuple[Sandbox, ...]:
@@ -79,7 +79,7 @@ def candidates() -> tuple[Sandbox, ...]:
 
 
 def command(  # noqa: PLR0913 - all that decides the line
-    sandbox: Sandbox, place: Place, blobs: Path, limits: Limits, *, root: bool, looks: bool = False
+    sandbox: Sandbox, place: SandboxPaths, blobs: Path, limits: ChildLimits, *, root: bool, looks: bool = False
 ) -> list[str]:
     """The whole command. Pure, but for which of the system's folders are links.
 
@@ -101,13 +101,13 @@ def command(  # noqa: PLR0913 - all that decides the line
     return child
 
 
-def _child(place: Place, evidence: str, limits: Limits, uid: int | None) -> list[str]:
+def _child(place: SandboxPaths, evidence: str, limits: ChildLimits, uid: int | None) -> list[str]:
     user = [] if uid is None else ["--uid", str(uid)]
     named = ["--evidence", evidence, "--limits", json.dumps(asdict(limits))]
     return [place.python, "-P", "-m", "worker.evaluation.child", *named, *user]
 
 
-def _bwrap(place: Place, blobs: Path, *, own_user: bool) -> list[str]:
+def _bwrap(place: SandboxPaths, blobs: Path, *, own_user: bool) -> list[str]:
     if own_user:
         unshare = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
         rights = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
@@ -126,7 +126,7 @@ def _bwrap(place: Place, blobs: Path, *, own_user: bool) -> list[str]:
     ]
 
 
-def _variables(place: Place) -> dict[str, str]:
+def _variables(place: SandboxPaths) -> dict[str, str]:
     compiled = {"PYTHONPYCACHEPREFIX": COMPILED} if place.compiled else {}
     return {**environment(place), **compiled, "HOME": TEMP, "TMPDIR": TEMP}
 
@@ -148,7 +148,7 @@ def _system() -> list[str]:
     return words
 
 
-def environment(place: Place) -> dict[str, str]:
+def environment(place: SandboxPaths) -> dict[str, str]:
     """All that a child without bubblewrap finds in its environment."""
     compiled = {"PYTHONPYCACHEPREFIX": str(place.compiled)} if place.compiled else {}
     return {

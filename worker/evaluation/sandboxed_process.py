@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO
 
 from backend.domain.errors import EvaluatorFailed
-from worker.evaluation.limits import OWN_UID, Limits
-from worker.evaluation.sandbox import Place, Sandbox, command, environment
+from worker.evaluation.limits import OWN_UID, ChildLimits
+from worker.evaluation.sandbox import Sandbox, SandboxPaths, command, environment
 
 FOLDERS = "deskarena-evidence-"
 MAX_ANSWER = 4 * 2**20
@@ -18,7 +18,7 @@ TAKEN_FIRST = ("sh", "-c", 'echo 1000 > /proc/self/oom_score_adj; exec "$@"', "s
 """Where memory runs out the kernel takes this process first: nothing else is repeated for so little."""
 
 
-class Fenced:
+class SandboxedProcess:
     """The process, what it says of its troubles, and its end.
 
     Attributes:
@@ -26,7 +26,9 @@ class Fenced:
         process: its standard input is a pipe.
     """
 
-    def __init__(self, sandbox: Sandbox, place: Place, limits: Limits, *, answers: IO[bytes] | None = None) -> None:
+    def __init__(
+        self, sandbox: Sandbox, place: SandboxPaths, limits: ChildLimits, *, answers: IO[bytes] | None = None
+    ) -> None:
         """Starts it.
 
         Args:

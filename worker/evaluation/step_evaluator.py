@@ -12,15 +12,15 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from backend.domain.errors import EvaluatorFailed, EvidenceWanted, FailureClass, Invalid
+from backend.domain.errors import EvaluatorFailed, FailureClass, Invalid, MissingEvidence
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import RETRIES
 from backend.domain.model.score import MetricValue
 from backend.domain.model.task import Part, Task
 from backend.domain.omnibench.expression import fact_of
-from worker.evaluation.limits import Limits
-from worker.evaluation.sandbox import Place, Sandbox
-from worker.evaluation.sandboxed_process import MAX_ANSWER, Fenced
+from worker.evaluation.limits import ChildLimits
+from worker.evaluation.sandbox import Sandbox, SandboxPaths
+from worker.evaluation.sandboxed_process import MAX_ANSWER, SandboxedProcess
 from worker.evaluation.serialization import pack
 
 LOOK_SECONDS = 30.0
@@ -29,7 +29,7 @@ FOLDER = "look"
 logger = logging.getLogger(__name__)
 
 
-class Looks:
+class StepEvaluator:
     """Asks a child what a part has come to. A child that dies is replaced, as often as the policy allows per look.
 
     Not safe for several threads: an attempt looks from one.
@@ -38,8 +38,8 @@ class Looks:
     def __init__(
         self,
         sandbox: Sandbox,
-        place: Place,
-        limits: Limits,
+        place: SandboxPaths,
+        limits: ChildLimits,
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         """Starts the child ahead, so that it imports its code while the desktop is set up.
@@ -52,13 +52,13 @@ class Looks:
         """
         self._made = (sandbox, place, limits)
         self._turn = turn
-        self._child: Fenced | None = Fenced(*self._made)
+        self._child: SandboxedProcess | None = SandboxedProcess(*self._made)
 
     def look(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
         """What the part has come to by this evidence.
 
         Raises:
-            EvidenceWanted: an evaluation function asks for more; it is to be gathered.
+            MissingEvidence: an evaluation function asks for more; it is to be gathered.
             EvaluatorFailed: no child could say.
         """
         tries = 1 + RETRIES[FailureClass.EVALUATOR]
@@ -66,7 +66,7 @@ class Looks:
             try:
                 with self._turn():
                     return self._once(task, part, evidence)
-            except EvidenceWanted:
+            except MissingEvidence:
                 raise
             except EvaluatorFailed as error:
                 logger.warning("look at %s of %s, try %d of %d: %s", part.name, task.key, number, tries, error.message)
@@ -80,7 +80,7 @@ class Looks:
             child.close()
 
     def _once(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
-        child = self._child = self._child or Fenced(*self._made)
+        child = self._child = self._child or SandboxedProcess(*self._made)
         try:
             answer = json.loads(self._ask(child, task, part, evidence))
         except ValueError as error:
@@ -93,7 +93,7 @@ class Looks:
             self.close()
             raise EvaluatorFailed(words) from error
         if isinstance(answer, dict) and "wanted" in answer:
-            raise EvidenceWanted(_facts(answer["wanted"]))
+            raise MissingEvidence(_facts(answer["wanted"]))
         if isinstance(answer, dict) and "failed" in answer:
             raise EvaluatorFailed(str(answer["failed"]))
         try:
@@ -102,7 +102,7 @@ class Looks:
             raise EvaluatorFailed(f"the evaluator's verdict makes no sense: {error}") from error
 
     @staticmethod
-    def _ask(child: Fenced, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> bytes:
+    def _ask(child: SandboxedProcess, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> bytes:
         folder = child.blobs / FOLDER
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o755)
@@ -123,7 +123,7 @@ def _facts(facts: Any) -> list[dict[str, Any]]:
         raise EvaluatorFailed(f"the evaluation function asks for what does not exist: {error}") from error
 
 
-def _line(child: Fenced) -> bytes:
+def _line(child: SandboxedProcess) -> bytes:
     """The next line that the child says. Raises EvaluatorFailed if there is none in time."""
     stream = child.process.stdout
     if stream is None:

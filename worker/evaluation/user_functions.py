@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.user_functions import Answer, Fact, key_of
+from backend.domain.evaluators.user_functions import Fact, FunctionAnswer, key_of
 from backend.domain.model.task import JSON
 from backend.domain.omnibench.expression import CALLS, FUNCTION, MOST_CHECKS, fact_of
 
@@ -46,11 +46,11 @@ REFUSED = (
 EvalResult = namedtuple("EvalResult", ["success", "message", "progress"], defaults=("", None))  # noqa: PYI024 - as OmniBench's functions know it
 
 
-class _Enough(BaseException):
+class _TooManyChecks(BaseException):
     """More checks are wanted than anybody gathers; no `except Exception` of the function's keeps it."""
 
 
-def run_apart(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> Answer:
+def run_apart(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> FunctionAnswer:
     """Implements `Runner`: see `backend.domain.evaluators.user_functions`."""
     for name in (*MODULES, *_LATE):
         __import__(name)
@@ -60,7 +60,7 @@ def run_apart(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]
         _inside(writing, source, values, facts)
     os.close(writing)
     try:
-        output = _said(reading)
+        output = _read_output(reading)
     finally:
         os.close(reading)
         os.kill(process, signal.SIGKILL)
@@ -68,7 +68,7 @@ def run_apart(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]
     return _read(output)
 
 
-def _said(reading: int) -> bytes:
+def _read_output(reading: int) -> bytes:
     """All that the function's process says. Raises EvaluatorFailed if it says too much or takes too long."""
     deadline, output = time.monotonic() + SECONDS, bytearray()
     with selectors.DefaultSelector() as selector:
@@ -83,14 +83,14 @@ def _said(reading: int) -> bytes:
     raise EvaluatorFailed(f"the evaluation function took longer than {SECONDS:g} s")
 
 
-def _read(data: bytes) -> Answer:
+def _read(data: bytes) -> FunctionAnswer:
     if not data:
         raise EvaluatorFailed("the evaluation function ended without an answer: out of memory or processor time")
     try:
         answer = json.loads(data)
         if "failed" in answer:
             raise EvaluatorFailed(f"the evaluation function {str(answer['failed'])[:500]}")
-        return Answer.model_validate(answer)
+        return FunctionAnswer.model_validate(answer)
     except (ValueError, TypeError, ValidationError) as error:
         raise EvaluatorFailed("the evaluation function's answer makes no sense") from error
 
@@ -153,7 +153,7 @@ class _Checks:
             if known is None and fact not in self.wanted:
                 self.wanted.append(fact)
             if len(self.wanted) > MOST_CHECKS:
-                raise _Enough
+                raise _TooManyChecks
             return known is not False
 
         check.__name__ = name
@@ -166,7 +166,7 @@ def _import(name: str, *arguments: Any, **named: Any) -> Any:
     return __import__(name, *arguments, **named)
 
 
-class _Nowhere:
+class _NullOutput:
     """Takes what a function prints."""
 
     def write(self, text: str) -> int:
@@ -180,7 +180,7 @@ def _fence_in(writing: int) -> Callable[[Mapping[str, Any]], None]:
     pipe = os.dup2(writing, 3)
     for low, high in ((0, pipe), (pipe + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])):
         os.closerange(low, high)
-    sys.stdin, sys.stdout, sys.stderr = None, _Nowhere(), _Nowhere()
+    sys.stdin, sys.stdout, sys.stderr = None, _NullOutput(), _NullOutput()
     memory = _address_space() + MEMORY
     for name, value in (
         (resource.RLIMIT_CPU, CPU_SECONDS),

@@ -17,7 +17,7 @@ _LOOK = 0.5
 _CLOSE_SECONDS = 20.0
 
 
-class Check(Frozen):
+class ProgramCheck(Frozen):
     """How a person sees that the program works: started, it shows a window.
 
     Attributes:
@@ -31,7 +31,7 @@ class Check(Frozen):
     seconds: float = Field(default=90, gt=0, le=600)
 
 
-class Line(Frozen):
+class CheckResult(Frozen):
     """One line of the list.
 
     Attributes:
@@ -49,23 +49,23 @@ class Line(Frozen):
         return not self.fault
 
 
-def starts(desktop: Desktop, name: str, check: Check) -> Line:
+def starts(desktop: Desktop, name: str, check: ProgramCheck) -> CheckResult:
     """Starts a program, waits for its window and closes it. Raises GuestLost if the desktop is gone."""
     start = time.monotonic()
     try:
         # What was there before does not count, so that a title like `Windows` finds the new window only.
         before = {(window.pid, window.title) for window in desktop.windows()}
         desktop.launch(list(check.command))
-        fault = _shown(desktop, check, before, start + check.seconds)
+        fault = _window_fault(desktop, check, before, start + check.seconds)
     except GuestRefused as error:
         fault = str(error)
     seconds = time.monotonic() - start
     if not fault:
         _close(desktop, check)
-    return Line(name=f"{name} starts", fault=fault, seconds=round(seconds, 1))
+    return CheckResult(name=f"{name} starts", fault=fault, seconds=round(seconds, 1))
 
 
-def _shown(desktop: Desktop, check: Check, before: set[tuple[int | None, str]], deadline: float) -> str:
+def _window_fault(desktop: Desktop, check: ProgramCheck, before: set[tuple[int | None, str]], deadline: float) -> str:
     while time.monotonic() < deadline:
         with suppress(GuestLost):  # An emulated desktop does not answer while something heavy starts; the end tells.
             fresh = [window.title for window in desktop.windows() if (window.pid, window.title) not in before]
@@ -76,7 +76,7 @@ def _shown(desktop: Desktop, check: Check, before: set[tuple[int | None, str]], 
     return f"no window with {check.window!r} in its title within {check.seconds:.0f} s; there are: {titles[:500]}"
 
 
-def _close(desktop: Desktop, check: Check) -> None:
+def _close(desktop: Desktop, check: ProgramCheck) -> None:
     """Asks the window to close. A question whether to save may stay: the machine's disk is thrown away."""
     deadline = time.monotonic() + _CLOSE_SECONDS
     with suppress(GuestRefused, GuestLost):
@@ -87,7 +87,7 @@ def _close(desktop: Desktop, check: Check) -> None:
             time.sleep(_LOOK)
 
 
-def answers(name: str, question: Callable[[], object]) -> Line:
+def answers(name: str, question: Callable[[], object]) -> CheckResult:
     """Asks something of the guest API; whatever it answers is well."""
     start = time.monotonic()
     fault = ""
@@ -95,10 +95,10 @@ def answers(name: str, question: Callable[[], object]) -> Line:
         question()
     except (GuestRefused, GuestLost) as error:
         fault = str(error) or type(error).__name__
-    return Line(name=name, fault=fault, seconds=round(time.monotonic() - start, 1))
+    return CheckResult(name=name, fault=fault, seconds=round(time.monotonic() - start, 1))
 
 
-def basics(desktop: Desktop) -> tuple[Line, ...]:
+def basics(desktop: Desktop) -> tuple[CheckResult, ...]:
     """What every program needs: the guest API's own port and what it is asked all the time."""
     return (
         answers("the guest API answers", desktop.probe),
@@ -116,12 +116,12 @@ def _ran(desktop: Desktop) -> None:
         raise GuestRefused(f"it printed {done.output[:200]!r} {done.error[:500]}", kind="failed")
 
 
-def table(lines: Sequence[Line]) -> str:
+def table(lines: Sequence[CheckResult]) -> str:
     """The list for a person."""
     return "\n".join(map(in_words, lines))
 
 
-def in_words(line: Line) -> str:
+def in_words(line: CheckResult) -> str:
     """One line of it."""
     mark = "ok    " if line.ok else "FAILED"
     return f"{mark} {line.name} ({line.seconds} s) {line.fault}".rstrip()

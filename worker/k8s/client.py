@@ -16,16 +16,16 @@ from kubernetes.config import ConfigException, load_incluster_config, load_kube_
 
 from worker.k8s.cluster import (
     PODS,
-    Change,
     ClusterError,
-    Conflict,
-    Gone,
-    Listed,
-    Missing,
+    ClusterUnavailable,
     Object,
-    Refused,
-    Resource,
-    Unavailable,
+    ObjectConflict,
+    ObjectList,
+    ObjectNotFound,
+    RequestRefused,
+    ResourceKind,
+    VersionGone,
+    WatchEvent,
 )
 
 CONNECT_SECONDS, READ_SECONDS = 5.0, 20.0
@@ -41,7 +41,12 @@ _MOST_PIECES = 1000
 """Of a list: half a million objects."""
 _MOST_WORDS = 2000
 _SERVER_ERROR, _TOO_MANY = 500, 429
-_BY_CODE: Mapping[int, type[ClusterError]] = {404: Missing, 409: Conflict, 410: Gone, _TOO_MANY: Unavailable}
+_BY_CODE: Mapping[int, type[ClusterError]] = {
+    404: ObjectNotFound,
+    409: ObjectConflict,
+    410: VersionGone,
+    _TOO_MANY: ClusterUnavailable,
+}
 IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
 """Set in every pod of a cluster."""
 _OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
@@ -60,7 +65,7 @@ def connect(kubeconfig: str, namespace: str) -> "Kubernetes":
         namespace: empty = this process's own in the cluster, else `default`.
 
     Raises:
-        Unavailable: there is no such configuration.
+        ClusterUnavailable: there is no such configuration.
     """
     configuration = Configuration()
     try:
@@ -71,7 +76,7 @@ def connect(kubeconfig: str, namespace: str) -> "Kubernetes":
         else:
             load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
     except (ConfigException, OSError, ValueError) as error:
-        raise Unavailable(f"no cluster is configured: {error}") from error
+        raise ClusterUnavailable(f"no cluster is configured: {error}") from error
     return Kubernetes(configuration, namespace or _own_namespace())
 
 
@@ -103,16 +108,16 @@ class Kubernetes:
         """See the port."""
         return str(self._configuration.host)
 
-    def create(self, resource: Resource, body: Object, *, dry_run: bool = False) -> Object:
+    def create(self, resource: ResourceKind, body: Object, *, dry_run: bool = False) -> Object:
         """See the port."""
         query = {"fieldValidation": "Strict", **({"dryRun": "All"} if dry_run else {})}
         return self._ask("POST", self._path(resource), query, body=body)
 
-    def get(self, resource: Resource, name: str) -> Object:
+    def get(self, resource: ResourceKind, name: str) -> Object:
         """See the port."""
         return self._ask("GET", self._path(resource, name))
 
-    def list(self, resource: Resource, *, labels: str = "", fields: str = "") -> Listed:
+    def list(self, resource: ResourceKind, *, labels: str = "", fields: str = "") -> ObjectList:
         """See the port."""
         query, items = {**_selectors(labels, fields), "limit": str(_PAGE)}, list[Object]()
         for _ in range(_MOST_PIECES):
@@ -120,12 +125,12 @@ class Kubernetes:
             items += _items(page)
             metadata = _metadata(page)
             if not metadata.get("continue"):
-                return Listed(tuple(items), str(metadata.get("resourceVersion", "")))
+                return ObjectList(tuple(items), str(metadata.get("resourceVersion", "")))
             query["continue"] = str(metadata["continue"])
-        raise Unavailable(f"the API server sent a list of more than {_MOST_PIECES} pieces")
+        raise ClusterUnavailable(f"the API server sent a list of more than {_MOST_PIECES} pieces")
 
     def watch(
-        self, resource: Resource, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
+        self, resource: ResourceKind, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
     ) -> "KubernetesWatch":
         """See the port."""
         query = {
@@ -137,18 +142,18 @@ class Kubernetes:
         }
         return KubernetesWatch(self._send("GET", self._path(resource), query, read=seconds + _LATE_SECONDS), version)
 
-    def replace(self, resource: Resource, body: Object) -> Object:
+    def replace(self, resource: ResourceKind, body: Object) -> Object:
         """See the port."""
         query = {"fieldValidation": "Strict"}
         return self._ask("PUT", self._path(resource, body["metadata"]["name"]), query, body=body)
 
-    def patch(self, resource: Resource, name: str, changes: Mapping[str, Any]) -> Object:
+    def patch(self, resource: ResourceKind, name: str, changes: Mapping[str, Any]) -> Object:
         """See the port."""
         kind, query = "application/merge-patch+json", {"fieldValidation": "Strict"}
         return self._ask("PATCH", self._path(resource, name), query, body=dict(changes), content_type=kind)
 
     def delete(
-        self, resource: Resource, name: str, *, uid: str = "", version: str = "", grace: int | None = None
+        self, resource: ResourceKind, name: str, *, uid: str = "", version: str = "", grace: int | None = None
     ) -> bool:
         """See the port."""
         options: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
@@ -159,7 +164,7 @@ class Kubernetes:
             options["gracePeriodSeconds"] = grace
         try:
             self._ask("DELETE", self._path(resource, name), body=options)
-        except Missing:
+        except ObjectNotFound:
             return False
         return True
 
@@ -172,7 +177,7 @@ class Kubernetes:
         self._client.close()  # type: ignore[no-untyped-call]
         self._client.rest_client.close()
 
-    def _path(self, resource: Resource, name: str = "") -> str:
+    def _path(self, resource: ResourceKind, name: str = "") -> str:
         within = f"/namespaces/{quote(self._namespace, safe='')}" if resource.namespaced else ""
         return f"{resource.root}{within}/{resource.plural}" + (f"/{quote(name, safe='')}" if name else "")
 
@@ -242,13 +247,13 @@ class KubernetesWatch:
         except (ValueError, RuntimeError, OSError):
             return  # It has ended by itself, and its connection may serve another request already.
 
-    def __iter__(self) -> Iterator[Change]:
+    def __iter__(self) -> Iterator[WatchEvent]:
         """See the port."""
         try:
             with _in_our_words():
                 for line in self._lines():
                     yield self._change(_object(line.decode(errors="replace")))
-        except Unavailable:
+        except ClusterUnavailable:
             if not self._closed:
                 raise
 
@@ -264,17 +269,17 @@ class KubernetesWatch:
                 if line.strip():
                     yield line
             if len(buffer) > _LONGEST_LINE:
-                raise Unavailable(f"the API server sent a line of more than {_LONGEST_LINE} bytes")
+                raise ClusterUnavailable(f"the API server sent a line of more than {_LONGEST_LINE} bytes")
 
-    def _change(self, event: Object) -> Change:
+    def _change(self, event: Object) -> WatchEvent:
         kind, obj = str(event.get("type", "")), event.get("object")
         if not isinstance(obj, dict):
-            raise Unavailable(f"the API server sent no object with {kind or 'an event'}")
+            raise ClusterUnavailable(f"the API server sent no object with {kind or 'an event'}")
         if kind == "ERROR":
             code = obj.get("code")
             raise _error(code if isinstance(code, int) else 0, obj)
         self._version = str(_metadata(obj).get("resourceVersion") or self._version)
-        return Change(kind, obj, self._version)
+        return WatchEvent(kind, obj, self._version)
 
 
 def _selectors(labels: str, fields: str) -> dict[str, str]:
@@ -282,12 +287,12 @@ def _selectors(labels: str, fields: str) -> dict[str, str]:
 
 
 def _whole(response: urllib3.BaseHTTPResponse) -> str:
-    """The body of an answer. Raises Unavailable for one that is too long to be meant."""
+    """The body of an answer. Raises ClusterUnavailable for one that is too long to be meant."""
     body = bytearray()
     for piece in response.stream(_PIECE):
         body += piece
         if len(body) > _LONGEST_ANSWER:
-            raise Unavailable(f"the API server sent an answer of more than {_LONGEST_ANSWER} bytes")
+            raise ClusterUnavailable(f"the API server sent an answer of more than {_LONGEST_ANSWER} bytes")
     return body.decode(errors="replace")
 
 
@@ -295,9 +300,9 @@ def _object(text: str) -> Object:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Unavailable(f"the API server sent no JSON: {text[:200]!r}") from error
+        raise ClusterUnavailable(f"the API server sent no JSON: {text[:200]!r}") from error
     if not isinstance(value, dict):
-        raise Unavailable(f"the API server sent no object: {text[:200]!r}")
+        raise ClusterUnavailable(f"the API server sent no object: {text[:200]!r}")
     return value
 
 
@@ -305,10 +310,10 @@ def _items(listing: Object) -> list[Object]:
     """Objects of a list; they do not say what they are there. Watched or asked for by name, they do."""
     version, kind = str(listing.get("apiVersion", "")), str(listing.get("kind", ""))
     if not version or not kind.endswith("List"):
-        raise Unavailable(f"the API server sent no list, but {kind or 'an object of no kind'}")
+        raise ClusterUnavailable(f"the API server sent no list, but {kind or 'an object of no kind'}")
     items = listing.get("items") or []
     if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
-        raise Unavailable(f"the API server sent a {kind} of what are no objects")
+        raise ClusterUnavailable(f"the API server sent a {kind} of what are no objects")
     for each in items:
         _metadata(each)
     return [{"apiVersion": version, "kind": kind.removesuffix("List"), **each} for each in items]
@@ -318,7 +323,7 @@ def _metadata(obj: Object) -> Object:
     """What an object says of itself."""
     about = obj.get("metadata", {})
     if not isinstance(about, dict):
-        raise Unavailable("the API server sent an object whose metadata is none")
+        raise ClusterUnavailable("the API server sent an object whose metadata is none")
     return about
 
 
@@ -335,7 +340,7 @@ def _error(code: int, status: Mapping[str, Any]) -> ClusterError:
     reason = str(status.get("reason") or "")
     if reason == "Expired":
         code = 410
-    kind = _BY_CODE.get(code, Unavailable if code >= _SERVER_ERROR or code == 0 else Refused)
+    kind = _BY_CODE.get(code, ClusterUnavailable if code >= _SERVER_ERROR or code == 0 else RequestRefused)
     words = str(status.get("message") or reason or f"HTTP status {code}")
     return kind(words[:_MOST_WORDS], code=code, reason=reason)
 
@@ -346,7 +351,7 @@ def _in_our_words() -> Iterator[None]:
     try:
         yield
     except (urllib3.exceptions.HTTPError, OpenApiException, OSError, ConfigException) as error:
-        raise Unavailable(f"the API server does not answer: {_plain(error)}") from error
+        raise ClusterUnavailable(f"the API server does not answer: {_plain(error)}") from error
 
 
 def _plain(error: Exception) -> str:

@@ -12,7 +12,7 @@ Object = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Resource:
+class ResourceKind:
     """A kind of object by its place in the API.
 
     Attributes:
@@ -32,9 +32,9 @@ class Resource:
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
 
 
-PODS, SECRETS, EVENTS, CLAIMS = (Resource(name) for name in ("pods", "secrets", "events", "persistentvolumeclaims"))
-NODES = Resource("nodes", namespaced=False)
-LEASES = Resource("leases", "coordination.k8s.io")
+PODS, SECRETS, EVENTS, CLAIMS = (ResourceKind(name) for name in ("pods", "secrets", "events", "persistentvolumeclaims"))
+NODES = ResourceKind("nodes", namespaced=False)
+LEASES = ResourceKind("leases", "coordination.k8s.io")
 
 
 class ClusterError(Exception):
@@ -50,28 +50,28 @@ class ClusterError(Exception):
         self.message, self.code, self.reason = message, code, reason
 
 
-class Missing(ClusterError):
+class ObjectNotFound(ClusterError):
     """There is no such object (404)."""
 
 
-class Conflict(ClusterError):
+class ObjectConflict(ClusterError):
     """It is not what the caller takes it for: changed since, another UID, or there already (409)."""
 
 
-class Gone(ClusterError):
+class VersionGone(ClusterError):
     """So old a version is not kept any more (410): list again."""
 
 
-class Refused(ClusterError):
+class RequestRefused(ClusterError):
     """The server says no: not allowed, not valid, over a quota (400, 401, 403, 405, 422 and the like)."""
 
 
-class Unavailable(ClusterError):
+class ClusterUnavailable(ClusterError):
     """No answer, or none now (5xx, 429): later it may work."""
 
 
 @dataclass(frozen=True)
-class Listed:
+class ObjectList:
     """Objects, and the version of the whole list, from which a watch goes on."""
 
     items: tuple[Object, ...]
@@ -79,7 +79,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Change:
+class WatchEvent:
     """What a watch tells.
 
     Attributes:
@@ -92,14 +92,14 @@ class Change:
     version: str
 
 
-class Watching(Protocol):
+class WatchStream(Protocol):
     """A watch that is open: an iterator of changes, and a context manager that closes it.
 
-    Iterating raises Gone where the version is too old, Unavailable where the line breaks. It ends by itself, without
-    an error, when its time is over or `close` was called.
+    Iterating raises VersionGone where the version is too old, ClusterUnavailable where the line breaks. It ends by
+    itself, without an error, when its time is over or `close` was called.
     """
 
-    def __iter__(self) -> Iterator[Change]:
+    def __iter__(self) -> Iterator[WatchEvent]:
         """The changes, as they come."""
         ...
 
@@ -119,7 +119,7 @@ class Watching(Protocol):
 class Cluster(Protocol):
     """One namespace of a cluster. Safe for threads; every call is bounded in time and starts no thread.
 
-    Every call may raise Unavailable and Refused; what else, it says itself.
+    Every call may raise ClusterUnavailable and Refused; what else, it says itself.
     """
 
     @property
@@ -132,7 +132,7 @@ class Cluster(Protocol):
         """Of the API server, for words to people."""
         ...
 
-    def create(self, resource: Resource, body: Object, *, dry_run: bool = False) -> Object:
+    def create(self, resource: ResourceKind, body: Object, *, dry_run: bool = False) -> Object:
         """Makes an object; what the server made of it.
 
         Fields that the server does not know are refused, as `kubectl --validate=strict` does.
@@ -143,21 +143,21 @@ class Cluster(Protocol):
             dry_run: only asks whether it could be made.
 
         Raises:
-            Conflict: one of that name is there.
+            ObjectConflict: one of that name is there.
         """
         ...
 
-    def get(self, resource: Resource, name: str) -> Object:
-        """One object. Raises Missing."""
+    def get(self, resource: ResourceKind, name: str) -> Object:
+        """One object. Raises ObjectNotFound."""
         ...
 
-    def list(self, resource: Resource, *, labels: str = "", fields: str = "") -> Listed:
+    def list(self, resource: ResourceKind, *, labels: str = "", fields: str = "") -> ObjectList:
         """All objects of a kind that both selectors select, each as `get` gives it, in pieces where there are many."""
         ...
 
     def watch(
-        self, resource: Resource, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
-    ) -> Watching:
+        self, resource: ResourceKind, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
+    ) -> WatchStream:
         """What changes after a version; with bookmarks, so that the version stays young where nothing changes.
 
         Args:
@@ -168,29 +168,29 @@ class Cluster(Protocol):
             seconds: after which it ends by itself. A line that broke without a word is noticed that late.
 
         Raises:
-            Gone: the version is too old; it may also come while iterating.
+            VersionGone: the version is too old; it may also come while iterating.
         """
         ...
 
-    def replace(self, resource: Resource, body: Object) -> Object:
+    def replace(self, resource: ResourceKind, body: Object) -> Object:
         """Puts an object in the place of the one of its name.
 
         Raises:
-            Missing: there is none.
-            Conflict: it has `metadata.resourceVersion`, and is not that version any more.
+            ObjectNotFound: there is none.
+            ObjectConflict: it has `metadata.resourceVersion`, and is not that version any more.
         """
         ...
 
-    def patch(self, resource: Resource, name: str, changes: Mapping[str, Any]) -> Object:
+    def patch(self, resource: ResourceKind, name: str, changes: Mapping[str, Any]) -> Object:
         """Changes fields (a JSON merge patch; None removes a field). Raises like `replace`, by `metadata` as given.
 
         With `metadata.resourceVersion` or `metadata.uid` in the changes, only that very object is changed. Of another
-        version it is a Conflict; of the same version and another uid, which cannot be, Refused (422).
+        version it is a ObjectConflict; of the same version and another uid, which cannot be, Refused (422).
         """
         ...
 
     def delete(
-        self, resource: Resource, name: str, *, uid: str = "", version: str = "", grace: int | None = None
+        self, resource: ResourceKind, name: str, *, uid: str = "", version: str = "", grace: int | None = None
     ) -> bool:
         """Asks for an object's end; it may take a while. False if there was none.
 
@@ -202,12 +202,12 @@ class Cluster(Protocol):
             grace: seconds that a pod's processes get; 0 removes the object at once; None = as the pod says.
 
         Raises:
-            Conflict: another one has that name now, or it has another version.
+            ObjectConflict: another one has that name now, or it has another version.
         """
         ...
 
     def logs(self, pod: str, *, lines: int = 50) -> str:
-        """The last lines that the pod's first container said. Raises Missing."""
+        """The last lines that the pod's first container said. Raises ObjectNotFound."""
         ...
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ OLD_SECONDS = 120.0
 _MOST_GONE = 1000
 
 
-class LeftNodes:
+class DrainingNodes:
     """A watch of all nodes. Where they may not be read, or nobody has heard of them lately, none is to be left."""
 
     def __init__(self, cluster: Cluster) -> None:

@@ -9,10 +9,10 @@ from backend.domain.errors import Unavailable
 from backend.domain.machines.slots import SlotRef
 from backend.services.capacity import nodes
 from worker.base.database import Database
-from worker.base.periodic_thread import Rounds
+from worker.base.periodic_thread import PeriodicThread
 from worker.k8s import lease_objects
-from worker.k8s.cluster import LEASES, PODS, Cluster, ClusterError, Conflict, Missing, Object
-from worker.k8s.lease_objects import Held, Written
+from worker.k8s.cluster import LEASES, PODS, Cluster, ClusterError, Object, ObjectConflict, ObjectNotFound
+from worker.k8s.lease_objects import SlotHold, WrittenLease
 
 LOOK_SECONDS = 2.0
 SWEEP_SECONDS = 60.0
@@ -22,7 +22,7 @@ _ROUNDS = 3
 logger = logging.getLogger(__name__)
 
 
-class Mirror(Rounds):
+class LeaseMirror(PeriodicThread):
     """A thread that writes a Lease object for each slot that this worker holds, and notes on the slot's pod.
 
     Whatever the cluster says, Postgres decides. An object that tells of an earlier hold is overwritten. One that tells
@@ -61,7 +61,7 @@ class Mirror(Rounds):
         )
         self._database, self._cluster, self._owner = database, cluster, owner
         self._worker, self._pod_name, self._taken, self._clock = worker, pod_name, on_takeover, clock
-        self._written: dict[str, Written] = {}
+        self._written: dict[str, WrittenLease] = {}
         self._left: set[UUID] = set()
         self._sweep_at = 0.0
 
@@ -76,7 +76,9 @@ class Mirror(Rounds):
         who = self._worker()
         if who is None:
             return
-        holds = {each.name: each for each in self._database.once(lambda session: _held(nodes.held_by(session, who[0])))}
+        holds = {
+            each.name: each for each in self._database.once(lambda session: _slot_holds(nodes.held_by(session, who[0])))
+        }
         self._left &= {each.lease_id for each in holds.values()}
         ours = {name: each for name, each in holds.items() if each.lease_id not in self._left}
         for name, each in lease_objects.due(ours, self._written, time.monotonic(), MOST_WRITES):
@@ -109,7 +111,7 @@ class Mirror(Rounds):
                 if removed := self.sweep():
                     logger.info("%d Lease objects that nobody holds were removed", removed)
 
-    def _write(self, hold: Held, worker: str) -> None:
+    def _write(self, hold: SlotHold, worker: str) -> None:
         known = self._written.get(hold.name)
         body = lease_objects.lease(hold, worker, self._owner, self._clock())
         lease: Object | None
@@ -118,14 +120,14 @@ class Mirror(Rounds):
                 lease = self._cluster.create(LEASES, body)
             else:
                 lease = self._put(hold, worker, known.version, known.transitions)
-        except (Conflict, Missing):
+        except (ObjectConflict, ObjectNotFound):
             # It is there already, or is not what we wrote: what counts is what it says now.
             lease = self._settle(hold, worker)
         if lease is None:
             return
         about = lease["metadata"]
         noted = known is not None and known.noted and known.hold == hold
-        self._written[hold.name] = Written(
+        self._written[hold.name] = WrittenLease(
             hold,
             uid=about["uid"],
             version=about["resourceVersion"],
@@ -134,15 +136,15 @@ class Mirror(Rounds):
             noted=noted or self._note(hold),
         )
 
-    def _put(self, hold: Held, worker: str, version: str, transitions: int) -> Object:
+    def _put(self, hold: SlotHold, worker: str, version: str, transitions: int) -> Object:
         body = lease_objects.lease(hold, worker, self._owner, self._clock(), transitions=transitions, version=version)
         return self._cluster.replace(LEASES, body)
 
-    def _settle(self, hold: Held, worker: str) -> Object | None:
+    def _settle(self, hold: SlotHold, worker: str) -> Object | None:
         """Takes the object over, unless a later hold ended ours; None where that is so, or somebody else was faster."""
         try:
             lease = self._cluster.get(LEASES, hold.name)
-        except Missing:
+        except ObjectNotFound:
             self._written.pop(hold.name, None)  # Made anew at the next look.
             return None
         fence, ours = lease_objects.fence_of(lease), hold.slot.fence
@@ -156,16 +158,16 @@ class Mirror(Rounds):
         transitions = lease_objects.transitions_of(lease) + (fence != ours)
         try:
             return self._put(hold, worker, lease["metadata"]["resourceVersion"], transitions)
-        except (Conflict, Missing):
+        except (ObjectConflict, ObjectNotFound):
             return None
 
-    def _note(self, hold: Held) -> bool:
+    def _note(self, hold: SlotHold) -> bool:
         """Says on the slot's pod what runs in it. False while there is no pod."""
         try:
             self._cluster.patch(
                 PODS, self._pod_name(hold.slot), {"metadata": {"annotations": lease_objects.notes(hold)}}
             )
-        except (Missing, Conflict):
+        except (ObjectNotFound, ObjectConflict):
             return False
         return True
 
@@ -176,13 +178,13 @@ class Mirror(Rounds):
             lease = self._cluster.get(LEASES, name)
             if lease_objects.fence_of(lease) == known.hold.slot.fence:
                 self._delete(lease)
-        except Missing:
+        except ObjectNotFound:
             pass
         if known.noted:
             self._blank(known.hold)
         del self._written[name]
 
-    def _blank(self, hold: Held) -> None:
+    def _blank(self, hold: SlotHold) -> None:
         """Nothing runs in the slot's pod any more, unless somebody holds it under another lease by now."""
         for _ in range(_ROUNDS):
             try:
@@ -192,9 +194,9 @@ class Mirror(Rounds):
                     as_found = {name: about[name] for name in ("uid", "resourceVersion")}
                     blank = dict.fromkeys(lease_objects.notes(hold), "")
                     self._cluster.patch(PODS, about["name"], {"metadata": {**as_found, "annotations": blank}})
-            except Missing:
+            except ObjectNotFound:
                 return
-            except Conflict:
+            except ObjectConflict:
                 continue
             return
 
@@ -202,13 +204,13 @@ class Mirror(Rounds):
         about = lease["metadata"]
         try:
             return self._cluster.delete(LEASES, about["name"], uid=about["uid"])
-        except Conflict:
+        except ObjectConflict:
             return False  # Another one has that name now.
 
 
-def _held(slots: list[nodes.HeldSlot]) -> list[Held]:
+def _slot_holds(slots: list[nodes.LeasedNodeSlot]) -> list[SlotHold]:
     return [
-        Held(
+        SlotHold(
             lease_id=each.lease_id,
             slot=SlotRef(each.index, each.node, str(each.slot_id), each.fence),
             acquired_at=each.acquired_at.timestamp(),

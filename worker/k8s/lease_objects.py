@@ -23,7 +23,7 @@ _MICRO = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 @dataclass(frozen=True)
-class Held:
+class SlotHold:
     """A lease of ours on a slot of the cluster, as Postgres has it.
 
     Attributes:
@@ -46,7 +46,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenLease:
     """A Lease object of ours as we last wrote it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Written:
         noted: the pod says the same.
     """
 
-    hold: Held
+    hold: SlotHold
     uid: str
     version: str
     at: float
@@ -65,7 +65,7 @@ class Written:
 
 
 def lease(  # noqa: PLR0913 - what it says
-    hold: Held, worker: str, owner: str, now: float, *, transitions: int = 0, version: str = ""
+    hold: SlotHold, worker: str, owner: str, now: float, *, transitions: int = 0, version: str = ""
 ) -> Object:
     """The Lease object of a hold.
 
@@ -102,7 +102,7 @@ def lease(  # noqa: PLR0913 - what it says
     }
 
 
-def notes(hold: Held) -> dict[str, str]:
+def notes(hold: SlotHold) -> dict[str, str]:
     """Annotations that say what runs there, for the Lease object and for the slot's pod."""
     return {RUN: hold.run, EPISODE: hold.episode, ATTEMPT: hold.attempt}
 
@@ -136,8 +136,8 @@ def is_past(obj: Object, now: float) -> bool:
 
 
 def due(
-    holds: Mapping[str, Held], written: Mapping[str, Written], now: float, most: int
-) -> list[tuple[str, Held | None]]:
+    holds: Mapping[str, SlotHold], written: Mapping[str, WrittenLease], now: float, most: int
+) -> list[tuple[str, SlotHold | None]]:
     """What is to be written now, the most urgent first: new holds, ended ones, changed ones, then the oldest.
 
     Args:

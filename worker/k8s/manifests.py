@@ -38,7 +38,7 @@ _HASH = 10
 
 
 @dataclass(frozen=True)
-class Room:
+class PodResources:
     """What a pod's machines need.
 
     Attributes:
@@ -88,12 +88,12 @@ def seconds_of(text: str) -> float | None:
 
 def spec_key(plan: PodPlan) -> str:
     """Another one wherever pods that are there do not fit the settings any more."""
-    spec = _spec(plan, Room(0, 0.0), secret="", node="", fence=0)
+    spec = _spec(plan, PodResources(0, 0.0), secret="", node="", fence=0)
     return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def pod(  # noqa: PLR0913 - what makes a pod
-    plan: PodPlan, slot: SlotRef, room: Room, *, secret: str, worker: str, deadline: float, kvm: bool = True
+    plan: PodPlan, slot: SlotRef, room: PodResources, *, secret: str, worker: str, deadline: float, kvm: bool = True
 ) -> Object:
     """The pod of a slot.
 
@@ -127,7 +127,7 @@ def pod(  # noqa: PLR0913 - what makes a pod
     }
 
 
-def trial(plan: PodPlan, room: Room, index: int, *, worker: str, now: float) -> Object:
+def trial(plan: PodPlan, room: PodResources, index: int, *, worker: str, now: float) -> Object:
     """A pod that the API server only checks, against rights, admission and quotas.
 
     Args:
@@ -176,7 +176,7 @@ def secret_of(pod_object: Object) -> str:
     return next((str(each["secret"]["secretName"]) for each in volumes if each.get("name") == TOKEN), "")
 
 
-def _spec(plan: PodPlan, room: Room, *, secret: str, node: str, fence: int, kvm: bool = True) -> Object:  # noqa: PLR0913
+def _spec(plan: PodPlan, room: PodResources, *, secret: str, node: str, fence: int, kvm: bool = True) -> Object:  # noqa: PLR0913
     return {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
@@ -198,7 +198,7 @@ def _spec(plan: PodPlan, room: Room, *, secret: str, node: str, fence: int, kvm:
     }
 
 
-def _container(plan: PodPlan, room: Room, fence: int, *, kvm: bool) -> Object:
+def _container(plan: PodPlan, room: PodResources, fence: int, *, kvm: bool) -> Object:
     return {
         "name": "vm",
         "image": plan.image,
@@ -233,7 +233,7 @@ def _probe() -> Object:
     return {"exec": {"command": ["python3", "-I", "/opt/deskarena/health.py"]}, "timeoutSeconds": 5}
 
 
-def _resources(plan: PodPlan, room: Room, *, kvm: bool) -> Object:
+def _resources(plan: PodPlan, room: PodResources, *, kvm: bool) -> Object:
     # A machine may come to use all the memory it was given; beyond that only this pod is ended, and no neighbour.
     memory = room.memory_mib + (_OVERHEAD_MIB if kvm else _LOOK_MIB)
     memory += plan.templates.size // _MIB if plan.templates.kind == "memory" else 0

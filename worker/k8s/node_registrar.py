@@ -7,19 +7,19 @@ from uuid import UUID
 
 from backend.config import Settings
 from backend.domain.errors import Invalid
-from backend.domain.machines.slots import Need
+from backend.domain.machines.slots import DesktopNeeds
 from worker.base.database import Database
 from worker.k8s import manifests
 from worker.k8s.client import configured, connect
 from worker.k8s.cluster import Cluster
-from worker.k8s.lease_mirror import Mirror
-from worker.k8s.node_rules import EVERY, Wants
-from worker.k8s.nodes import NodeKeeper, NodeWatch, anywhere
+from worker.k8s.lease_mirror import LeaseMirror
+from worker.k8s.node_rules import EVERY, NodeRequirements
+from worker.k8s.nodes import NodeRegistry, NodeWatch, anywhere
 from worker.k8s.plan import PodPlan
 
 
-class Presence:
-    """Everything of it, started and stopped together. See `NodeKeeper`, `NodeWatch` and `Mirror`."""
+class NodeRegistrar:
+    """Everything of it, started and stopped together. See `NodeRegistry`, `NodeWatch` and `LeaseMirror`."""
 
     def __init__(  # noqa: PLR0913 - what it works with
         self,
@@ -28,7 +28,7 @@ class Presence:
         database: Database,
         cluster: Cluster,
         *,
-        need: Callable[[], Need | None],
+        need: Callable[[], DesktopNeeds | None],
         worker: Callable[[], tuple[UUID, str] | None],
         on_takeover: Callable[[UUID, str], None],
         emulated: Callable[[], Mapping[str, str]] = dict,
@@ -42,7 +42,7 @@ class Presence:
             cluster: closed with this.
             need: of the largest machine's pod; None while images are not known: until then no node is entered.
             worker: our id and name.
-            on_takeover: see `Mirror`.
+            on_takeover: see `LeaseMirror`.
             emulated: see `NodeWatch`.
         """
         self._cluster = cluster
@@ -58,10 +58,10 @@ class Presence:
                 emulated=emulated,
                 woken=woken,
             )
-            self._keeper = NodeKeeper(database, name, self._watch.seen, fresh=self._watch.fresh, woken=woken)
+            self._keeper = NodeRegistry(database, name, self._watch.seen, fresh=self._watch.fresh, woken=woken)
         else:
-            self._keeper = NodeKeeper(database, name, lambda: anywhere(settings.k8s_slots, emulated()), woken=woken)
-        self._mirror = Mirror(
+            self._keeper = NodeRegistry(database, name, lambda: anywhere(settings.k8s_slots, emulated()), woken=woken)
+        self._mirror = LeaseMirror(
             database,
             cluster,
             owner=plan.owner,
@@ -76,11 +76,11 @@ class Presence:
         settings: Settings,
         database: Database,
         *,
-        need: Callable[[], Need | None],
+        need: Callable[[], DesktopNeeds | None],
         worker: Callable[[], tuple[UUID, str] | None],
         on_takeover: Callable[[UUID, str], None],
         emulated: Callable[[], Mapping[str, str]] = dict,
-    ) -> "Presence | None":
+    ) -> "NodeRegistrar | None":
         """By the settings; None where no cluster is set up, or not rightly: the provider says what is wrong."""
         if not settings.k8s_pod_image or not configured(settings.kubeconfig):
             return None
@@ -108,8 +108,8 @@ class Presence:
         self._cluster.close()
 
 
-def wants(plan: PodPlan, need: Need | None, *, selected: bool) -> Wants | None:
+def wants(plan: PodPlan, need: DesktopNeeds | None, *, selected: bool) -> NodeRequirements | None:
     """What nodes are asked for; None while it is not known what a pod takes."""
     if need is None:
         return None
-    return Wants(need, device=plan.kvm, tolerations=plan.tolerations, selected=selected)
+    return NodeRequirements(need, device=plan.kvm, tolerations=plan.tolerations, selected=selected)

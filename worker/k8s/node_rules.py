@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backend.domain.machines.nodes import NodeSeen, NodeState
-from backend.domain.machines.slots import Need
+from backend.domain.machines.nodes import NodeReport, NodeState
+from backend.domain.machines.slots import DesktopNeeds
 from worker.k8s.cluster import Object
 from worker.k8s.quantities import amount
 
@@ -44,7 +44,7 @@ _WORDS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Wants:
+class NodeRequirements:
     """What nodes are asked for.
 
     Attributes:
@@ -54,15 +54,15 @@ class Wants:
         selected: the nodes were selected by labels, so that one without the device is worth a word.
     """
 
-    need: Need
+    need: DesktopNeeds
     device: str = ""
     tolerations: Sequence[Mapping[str, Any]] = ()
     selected: bool = True
 
 
-def look(
-    node: Object, wants: Wants, *, silent: float = 0.0, grace: float = UNREADY_GRACE, emulated: str = ""
-) -> NodeSeen | None:
+def node_report(
+    node: Object, wants: NodeRequirements, *, silent: float = 0.0, grace: float = UNREADY_GRACE, emulated: str = ""
+) -> NodeReport | None:
     """What a node is to us; None for one that has no device and was not selected by its labels.
 
     Args:
@@ -79,7 +79,7 @@ def look(
         return None
     state, reason = _state(node, wants, silent >= grace)
     labels = {name: value for name, value in (about.get("labels") or {}).items() if name in SHOWN_LABELS}
-    return NodeSeen(
+    return NodeReport(
         name=str(about.get("name", "")),
         state=state,
         reason="; ".join(filter(None, (reason or short, emulated and emulated_words(emulated))))[:_MOST_WORDS],
@@ -94,7 +94,7 @@ def emulated_words(why: str) -> str:
     return f"machines are emulated, as its KVM is of no use: {why}"
 
 
-def room(node: Object, wants: Wants) -> tuple[int, str, dict[str, int]]:
+def room(node: Object, wants: NodeRequirements) -> tuple[int, str, dict[str, int]]:
     """Slots of a node, words where a person should know of something, and what they were counted from."""
     had = (node.get("status") or {}).get("allocatable") or {}
     capacity = {
@@ -129,11 +129,11 @@ def _label(node: Object) -> tuple[int | None, str]:
     return int(text), ""
 
 
-def _state(node: Object, wants: Wants, given_up: bool) -> tuple[NodeState, str]:  # noqa: FBT001 - one of three facts
+def _state(node: Object, wants: NodeRequirements, given_up: bool) -> tuple[NodeState, str]:  # noqa: FBT001 - one of three facts
     taints = [each for each in (node.get("spec") or {}).get("taints") or [] if not tolerated(each, wants.tolerations)]
     out = [each for each in taints if each.get("effect") == _OUT and each.get("key") not in _NOT_HEARD]
     if out:
-        return NodeState.LOST, f"it drives its pods out: {_said(out[0])}"
+        return NodeState.LOST, f"it drives its pods out: {_taint_text(out[0])}"
     ready, why = _ready(node)
     if not ready:
         return (NodeState.LOST if given_up else NodeState.UNREADY), why
@@ -143,11 +143,11 @@ def _state(node: Object, wants: Wants, given_up: bool) -> tuple[NodeState, str]:
     # The taint of a cordoned node may come a moment after the field, or not be there for who tolerates it.
     if (node.get("spec") or {}).get("unschedulable"):
         others = [each for each in hard if each.get("key") != _CORDONED]
-        return NodeState.DRAINING, _said(others[0]) if others else _WORDS[_CORDONED]
+        return NodeState.DRAINING, _taint_text(others[0]) if others else _WORDS[_CORDONED]
     if hard:
-        return NodeState.DRAINING, _said(hard[0])
+        return NodeState.DRAINING, _taint_text(hard[0])
     soft = [each for each in taints if each.get("effect") == _SOFT]
-    return NodeState.READY, _said(soft[0]) if soft else ""
+    return NodeState.READY, _taint_text(soft[0]) if soft else ""
 
 
 def leave(node: Object, tolerations: Sequence[Mapping[str, Any]]) -> str:
@@ -174,7 +174,7 @@ def leave(node: Object, tolerations: Sequence[Mapping[str, Any]]) -> str:
         and each.get("key") not in _NOT_HEARD
         and not tolerated(each, tolerations)
     ]
-    return _said(against[0]) if against else ""
+    return _taint_text(against[0]) if against else ""
 
 
 def tolerated(taint: Mapping[str, Any], tolerations: Sequence[Mapping[str, Any]]) -> bool:
@@ -202,6 +202,6 @@ def _ready(node: Object) -> tuple[bool, str]:
     return False, f"not ready: {words}"
 
 
-def _said(taint: Mapping[str, Any]) -> str:
+def _taint_text(taint: Mapping[str, Any]) -> str:
     key, value = str(taint.get("key", "")), taint.get("value")
     return _WORDS.get(key) or f"taint {key}{f'={value}' if value else ''}:{taint.get('effect', '')}"

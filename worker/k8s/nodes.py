@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from threading import Event
 from uuid import UUID
 
-from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.nodes import NodeReport, NodeState
 from backend.services.capacity import nodes
 from worker.base.database import Database
-from worker.base.periodic_thread import Rounds
+from worker.base.periodic_thread import PeriodicThread
 from worker.k8s.cluster import NODES, Cluster, Object
-from worker.k8s.node_rules import EVERY, UNREADY_GRACE, Wants, emulated_words, look
+from worker.k8s.node_rules import EVERY, UNREADY_GRACE, NodeRequirements, emulated_words, node_report
 from worker.k8s.reflector import Reflector
 
 ANYWHERE = "the cluster's scheduler chooses where a desktop goes"
@@ -27,7 +27,7 @@ _MOST_WORDS = 300
 logger = logging.getLogger(__name__)
 
 
-def anywhere(slots: int, emulated: Mapping[str, str]) -> tuple[NodeSeen, ...]:
+def anywhere(slots: int, emulated: Mapping[str, str]) -> tuple[NodeReport, ...]:
     """So many slots whose pods the cluster's scheduler places: no right to look at nodes is needed.
 
     Args:
@@ -36,10 +36,10 @@ def anywhere(slots: int, emulated: Mapping[str, str]) -> tuple[NodeSeen, ...]:
     """
     slow = "; ".join(f"on the node {node} {emulated_words(why)}" for node, why in sorted(emulated.items()))
     reason = slow[:_MOST_WORDS] if slots else NONE_SET
-    return (NodeSeen(name="", state=NodeState.READY, reason=reason, slots=slots, labels={"placed": ANYWHERE}),)
+    return (NodeReport(name="", state=NodeState.READY, reason=reason, slots=slots, labels={"placed": ANYWHERE}),)
 
 
-class NodeKeeper(Rounds):
+class NodeRegistry(PeriodicThread):
     """A thread that enters a cluster's nodes, and gives up what ran on those that are lost.
 
     While the API server does not answer nothing is written: nodes stay as they were last seen, and attempts go on.
@@ -50,7 +50,7 @@ class NodeKeeper(Rounds):
         self,
         database: Database,
         name: str,
-        source: Callable[[], Iterable[NodeSeen] | None],
+        source: Callable[[], Iterable[NodeReport] | None],
         *,
         fresh: Callable[[], bool] = lambda: True,
         woken: Event | None = None,
@@ -73,7 +73,7 @@ class NodeKeeper(Rounds):
             woken=woken,
         )
         self._database, self._name, self._seen, self._fresh = database, name, source, fresh
-        self._written: dict[str, NodeSeen] = {}
+        self._written: dict[str, NodeReport] = {}
         self._again_at = 0.0
 
     def stop(self, seconds: float = 5.0) -> None:
@@ -92,7 +92,7 @@ class NodeKeeper(Rounds):
         now = {each.name: each for each in current}
         whole = time.monotonic() >= self._again_at and fresh
         changes = [each for name, each in now.items() if whole or each != self._written.get(name)]
-        changes += [_gone(each) for name, each in self._written.items() if name not in now]
+        changes += [_as_gone(each) for name, each in self._written.items() if name not in now]
         if not changes and not whole:
             return []
         changed = self._database.once(
@@ -110,13 +110,13 @@ class NodeKeeper(Rounds):
 
 
 class NodeWatch:
-    """A cluster's nodes by watching them; see `NodeKeeper` for what becomes of them."""
+    """A cluster's nodes by watching them; see `NodeRegistry` for what becomes of them."""
 
     def __init__(  # noqa: PLR0913 - what it watches, and by which measure
         self,
         cluster: Cluster,
         selector: str,
-        wants: Callable[[], Wants | None],
+        wants: Callable[[], NodeRequirements | None],
         *,
         emulated: Callable[[], Mapping[str, str]] = dict,
         woken: Event | None = None,
@@ -149,7 +149,7 @@ class NodeWatch:
         self.reflector.stop()
         self.woken.set()
 
-    def seen(self) -> list[NodeSeen] | None:
+    def seen(self) -> list[NodeReport] | None:
         """The nodes by our rules; None while nobody knows, as the API server does not answer."""
         now, wants = self._clock(), self._wants()
         if self.reflector.trouble or wants is None:
@@ -157,7 +157,9 @@ class NodeWatch:
         objects, slow = self.reflector.objects(), self._emulated()
         self._silent = {name: self._silent.get(name, now) for name, each in objects.items() if not _ready(each)}
         results = [
-            look(each, wants, silent=now - self._silent.get(name, now), grace=self._grace, emulated=slow.get(name, ""))
+            node_report(
+                each, wants, silent=now - self._silent.get(name, now), grace=self._grace, emulated=slow.get(name, "")
+            )
             for name, each in sorted(objects.items())
         ]
         return [each for each in results if each is not None]
@@ -175,11 +177,11 @@ def _ready(node: Object) -> bool:
     return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
 
 
-def _gone(node: NodeSeen) -> NodeSeen:
+def _as_gone(node: NodeReport) -> NodeReport:
     return node.model_copy(update={"state": NodeState.GONE, "reason": nodes.DELETED, "slots": 0})
 
 
-def _words(node: NodeSeen | None) -> str:
+def _words(node: NodeReport | None) -> str:
     if node is None:
         return "gone"
     return f"{node.state}, {node.slots} slots" + (f" ({node.reason})" if node.reason else "")

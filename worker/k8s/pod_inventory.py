@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from worker.k8s import manifests
-from worker.k8s.cluster import PODS, Cluster, ClusterError, Conflict, Object
+from worker.k8s.cluster import PODS, Cluster, ClusterError, Object, ObjectConflict
 from worker.k8s.manifests import DEADLINE, DESKTOP, EMULATED, FENCE, SLOT
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_status import PATIENT
@@ -15,7 +15,7 @@ from worker.k8s.probe_placement import places
 logger = logging.getLogger(__name__)
 
 
-class AllPods:
+class PodInventory:
     """As one worker sees them. Safe for threads."""
 
     def __init__(self, cluster: Cluster, watch: PodWatch, plan: PodPlan, now: Callable[[], float]) -> None:
@@ -72,7 +72,7 @@ class AllPods:
         """Asks for a pod's end. Whether there was one, and the cluster does it."""
         try:
             return self._cluster.delete(PODS, name, uid=uid, version=version)
-        except Conflict:
+        except ObjectConflict:
             return False  # Another one has the name, or it has just changed.
         except ClusterError as error:
             logger.warning("the pod %s could not be removed: %s", name, error.message)
@@ -103,7 +103,7 @@ class AllPods:
 
 
 def emulated(pods: Iterable[Object]) -> dict[str, str]:
-    """See `AllPods.emulated`, of these pods."""
+    """See `PodInventory.emulated`, of these pods."""
     pairs = [(str((each.get("spec") or {}).get("nodeName") or ""), notes_of(each).get(EMULATED)) for each in pods]
     return {node: str(why) for node, why in pairs if node and why}
 

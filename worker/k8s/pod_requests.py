@@ -3,28 +3,28 @@
 from collections.abc import Iterable
 
 from backend.domain.machines.machine_image import MachineImage
-from backend.domain.machines.slots import MIB, Need, SlotRef, need_of
+from backend.domain.machines.slots import MIB, DesktopNeeds, SlotRef, need_of
 from worker.k8s import manifests
-from worker.k8s.manifests import Room
+from worker.k8s.manifests import PodResources
 from worker.k8s.plan import PodPlan
 from worker.k8s.quantities import amount
 
 
-def largest_need(plan: PodPlan | None, images: Iterable[MachineImage | None]) -> Need | None:
+def largest_need(plan: PodPlan | None, images: Iterable[MachineImage | None]) -> DesktopNeeds | None:
     """What the pod of the largest machine requests of its node; None while plan or images are not known."""
     machines = [each for each in images if each is not None]
     if plan is None or not machines:
         return None
     return pod_need(
-        plan, Room(max(each.memory_mib for each in machines), max(need_of(each).cores for each in machines))
+        plan, PodResources(max(each.memory_mib for each in machines), max(need_of(each).cores for each in machines))
     )
 
 
-def pod_need(plan: PodPlan, room: Room) -> Need:
+def pod_need(plan: PodPlan, room: PodResources) -> DesktopNeeds:
     """What the pod of a machine with that room requests."""
     body = manifests.pod(plan, SlotRef(0), room, secret="", worker="", deadline=0.0)
     requests = body["spec"]["containers"][0]["resources"]["requests"]
-    return Need(
+    return DesktopNeeds(
         memory=int(amount(requests["memory"]) or MIB),
         cores=float(amount(requests["cpu"]) or 1),
         disk=int(amount(requests["ephemeral-storage"]) or MIB),

@@ -102,7 +102,7 @@ _SUMMARY = "Unable to attach or mount volumes"
 
 
 @dataclass(frozen=True)
-class Seen:
+class PodStatus:
     """A pod as it is.
 
     Attributes:
@@ -139,7 +139,7 @@ class Seen:
         return f"{self.cause.value}: {self.words}" if self.words else self.cause.value
 
 
-def look(pod: Object | None, events: Sequence[Object], *, uid: str, hitch: float = 0.0) -> Seen:
+def pod_status(pod: Object | None, events: Sequence[Object], *, uid: str, hitch: float = 0.0) -> PodStatus:
     """What has become of the pod with that UID.
 
     Args:
@@ -149,9 +149,9 @@ def look(pod: Object | None, events: Sequence[Object], *, uid: str, hitch: float
         hitch: seconds since the first of `HITCHES` was heard of, by our own clock: some are said only once.
     """
     if pod is None:
-        return _gone(events)
+        return _missing_pod_status(events)
     if pod["metadata"].get("uid") != uid:
-        return Seen(False, cause=Cause.REPLACED, words=f"UID {pod['metadata'].get('uid')} instead of {uid}")
+        return PodStatus(False, cause=Cause.REPLACED, words=f"UID {pod['metadata'].get('uid')} instead of {uid}")
     status: Mapping[str, Any] = pod.get("status") or {}
     node, address = str(pod.get("spec", {}).get("nodeName") or ""), str(status.get("podIP") or "")
     cause, words = _cause(pod, status, events)
@@ -160,7 +160,7 @@ def look(pod: Object | None, events: Sequence[Object], *, uid: str, hitch: float
     ready = cause is Cause.NONE and _condition(status, "Ready").get("status") == "True" and bool(address)
     if cause is Cause.NONE and not ready:
         words = _newest_warning(events)
-    return Seen(True, ready, cause, words[:_LONGEST], node, address)
+    return PodStatus(True, ready, cause, words[:_LONGEST], node, address)
 
 
 def _cause(pod: Object, status: Mapping[str, Any], events: Sequence[Object]) -> tuple[Cause, str]:
@@ -170,7 +170,7 @@ def _cause(pod: Object, status: Mapping[str, Any], events: Sequence[Object]) -> 
     if pod["metadata"].get("deletionTimestamp"):
         if disrupted.get("status") == "True":
             return _disrupted(str(disrupted.get("reason")), str(disrupted.get("message") or ""), events)
-        gone = _gone(events)
+        gone = _missing_pod_status(events)
         return gone.cause, gone.words
     running, ready = status.get("phase") == "Running", _condition(status, "Ready")
     lost = _last(events, {"NodeNotReady"})
@@ -252,12 +252,12 @@ def _disrupted(reason: str, message: str, events: Sequence[Object]) -> tuple[Cau
     return Cause.EVICTED, message or reason
 
 
-def _gone(events: Sequence[Object]) -> Seen:
+def _missing_pod_status(events: Sequence[Object]) -> PodStatus:
     """Of a pod that is there no more: its last words, as its events tell them."""
     event = _last(events, set(_BY_EVENT))
     if event is None:
-        return Seen(False, cause=Cause.DELETED)
-    return Seen(False, cause=_BY_EVENT[event["reason"]], words=_text(event)[:_LONGEST])
+        return PodStatus(False, cause=Cause.DELETED)
+    return PodStatus(False, cause=_BY_EVENT[event["reason"]], words=_text(event)[:_LONGEST])
 
 
 def _condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any]:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from worker.k8s.cluster import EVENTS, PODS, Cluster, Object
-from worker.k8s.draining_nodes import LeftNodes
-from worker.k8s.pod_status import HITCHES, Seen, look, when
+from worker.k8s.draining_nodes import DrainingNodes
+from worker.k8s.pod_status import HITCHES, PodStatus, pod_status, when
 from worker.k8s.reflector import Reflector
 
 _MOST_EVENTS = 30
@@ -18,7 +18,7 @@ _MOST_PODS = 5000
 class PodWatch:
     """Pods and their events, however many machines there are. Safe for threads."""
 
-    def __init__(self, cluster: Cluster, labels: str, *, left: LeftNodes | None = None) -> None:
+    def __init__(self, cluster: Cluster, labels: str, *, left: DrainingNodes | None = None) -> None:
         """Starts nothing yet.
 
         Args:
@@ -78,12 +78,12 @@ class PodWatch:
         with self._changed:
             return self._pods.get(name)
 
-    def seen(self, name: str, uid: str) -> Seen:
+    def seen(self, name: str, uid: str) -> PodStatus:
         """What has become of a pod."""
         with self._changed:
             pod, events = self._pods.get(name), sorted(self._events.get(uid, {}).values(), key=when)
             hitch = time.monotonic() - self._hitches[uid] if uid in self._hitches else 0.0
-        status = look(pod, events, uid=uid, hitch=hitch)
+        status = pod_status(pod, events, uid=uid, hitch=hitch)
         if pod is None or self._left is None or not status.there:
             return status
         return replace(status, leave=self._left.why(pod))

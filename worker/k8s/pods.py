@@ -10,11 +10,20 @@ from typing import Any
 
 from backend.domain.machines.slots import SlotRef
 from worker.k8s import manifests
-from worker.k8s.cluster import PODS, SECRETS, Cluster, ClusterError, Conflict, Missing, Object, Unavailable
-from worker.k8s.manifests import ATTEMPTS, DEADLINE, DESKTOP, FENCE, KEY, MEMORY, SLOT, WORKER, Room
+from worker.k8s.cluster import (
+    PODS,
+    SECRETS,
+    Cluster,
+    ClusterError,
+    ClusterUnavailable,
+    Object,
+    ObjectConflict,
+    ObjectNotFound,
+)
+from worker.k8s.manifests import ATTEMPTS, DEADLINE, DESKTOP, FENCE, KEY, MEMORY, SLOT, WORKER, PodResources
 from worker.k8s.plan import PodPlan
-from worker.k8s.pod_inventory import AllPods, notes_of, number_of
-from worker.k8s.pod_status import PATIENT, Cause, Seen, look
+from worker.k8s.pod_inventory import PodInventory, notes_of, number_of
+from worker.k8s.pod_status import PATIENT, Cause, PodStatus, pod_status
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.reflector import WATCH_SECONDS
 
@@ -29,11 +38,11 @@ _PATIENCE_SECONDS = 5.0
 logger = logging.getLogger(__name__)
 
 
-class PodTrouble(Exception):  # noqa: N818 - what the trouble is, is in its words.
+class PodUnavailable(Exception):  # noqa: N818 - what the trouble is, is in its words.
     """A slot's pod cannot be had; the text says why, in the cluster's own words."""
 
 
-class HeldLater(PodTrouble):
+class LaterLease(PodUnavailable):
     """Somebody holds the pod under a later lease: there is nothing wrong with it."""
 
 
@@ -67,7 +76,7 @@ class Pod:
     attempts: int = 0
 
 
-class Pods(AllPods):
+class Pods(PodInventory):
     """All pods of this installation, as one worker sees and makes them."""
 
     def __init__(  # noqa: PLR0913 - what it works with
@@ -100,7 +109,7 @@ class Pods(AllPods):
 
     # ---- one slot's
 
-    def take(self, slot: SlotRef, room: Room, *, kvm: bool = True) -> Pod:
+    def take(self, slot: SlotRef, room: PodResources, *, kvm: bool = True) -> Pod:
         """The slot's pod: the one that is there if it fits and nobody with a later lease has it, else a new one.
 
         Args:
@@ -109,15 +118,15 @@ class Pods(AllPods):
             kvm: False = without the device, and small, for a look at the images.
 
         Raises:
-            PodTrouble: it cannot be had. What the cluster still tries to start is left to it until its deadline, for
-                whoever has the slot then; everything else is removed.
+            PodUnavailable: it cannot be had. What the cluster still tries to start is left to it until its deadline,
+                for whoever has the slot then; everything else is removed.
             ClusterError: the cluster does not do it.
         """
         name, is_new = manifests.pod_name(self._plan, slot), False
         for _ in range(_ROUNDS):
             try:
                 pod = self._cluster.get(PODS, name)
-            except Missing:
+            except ObjectNotFound:
                 pod = None
             try:
                 if pod is None:
@@ -128,7 +137,7 @@ class Pods(AllPods):
                     self._remove_version(pod)
                     continue
                 token = self._token(pod)
-            except (Conflict, Missing):
+            except (ObjectConflict, ObjectNotFound):
                 continue  # Somebody was faster: look again.
             except _Foreign as error:
                 self.remove(name, error.uid)
@@ -138,9 +147,9 @@ class Pods(AllPods):
                     self._remove_quietly(name, pod["metadata"]["uid"])
                 raise
             return self._waited(pod, slot, token, is_new=is_new)
-        raise PodTrouble(f"the pod {name} changes again and again: another worker uses the slot, too")
+        raise PodUnavailable(f"the pod {name} changes again and again: another worker uses the slot, too")
 
-    def _create(self, slot: SlotRef, room: Room, *, kvm: bool) -> Object:
+    def _create(self, slot: SlotRef, room: PodResources, *, kvm: bool) -> Object:
         deadline = self._started_and_idle()
         name = f"{manifests.pod_name(self._plan, slot)}-{secrets.token_hex(4)}"
         body = manifests.pod(self._plan, slot, room, secret=name, worker=self._worker, deadline=deadline, kvm=kvm)
@@ -150,8 +159,8 @@ class Pods(AllPods):
         """The deadline of a pod that may still start: until it is ready nobody renews it."""
         return self._now() + self._start_seconds + self._plan.idle
 
-    def _fits(self, pod: Object, slot: SlotRef, room: Room) -> bool:
-        """Whether a pod that is there can be the slot's. Raises PodTrouble: a later lease has it."""
+    def _fits(self, pod: Object, slot: SlotRef, room: PodResources) -> bool:
+        """Whether a pod that is there can be the slot's. Raises PodUnavailable: a later lease has it."""
         about = pod["metadata"]
         notes = notes_of(pod)
         self._check_fence(pod, slot.fence)
@@ -159,7 +168,7 @@ class Pods(AllPods):
         return (
             notes.get(KEY) == manifests.spec_key(self._plan)
             and number_of(notes.get(MEMORY)) >= room.memory_mib
-            and _begun(pod) < self._plan.attempts
+            and _attempts_begun(pod) < self._plan.attempts
             and not about.get("deletionTimestamp")
             and (pod.get("status") or {}).get("phase") in {"Pending", "Running"}
             and not status.leave
@@ -169,16 +178,16 @@ class Pods(AllPods):
     @staticmethod
     def _check_fence(pod: Object, fence: int) -> None:
         if number_of(notes_of(pod).get(FENCE)) > fence:
-            raise HeldLater(f"the pod {pod['metadata']['name']} is held under a later lease")
+            raise LaterLease(f"the pod {pod['metadata']['name']} is held under a later lease")
 
-    def _adopt(self, pod: Object, slot: SlotRef, room: Room) -> Object:
-        """Ours from now on: nobody who holds an earlier lease takes it after this. Raises Conflict, Missing."""
+    def _adopt(self, pod: Object, slot: SlotRef, room: PodResources) -> Object:
+        """Ours from now on: no holder of an earlier lease takes it after this. Raises ObjectConflict, ObjectNotFound."""
         deadline = manifests.moment(self._started_and_idle())
-        notes = {DESKTOP: room.desktop, DEADLINE: deadline, ATTEMPTS: manifests.begins(slot, _begun(pod))}
+        notes = {DESKTOP: room.desktop, DEADLINE: deadline, ATTEMPTS: manifests.begins(slot, _attempts_begun(pod))}
         return self._note(pod, slot.fence, notes, labels={SLOT: manifests.slot_name(slot)})
 
     def _note(self, pod: Object, fence: int, notes: Mapping[str, str] | None = None, **more: Any) -> Object:
-        """Writes our lease on a pod that is still as it was found. Raises Conflict, Missing."""
+        """Writes our lease on a pod that is still as it was found. Raises ObjectConflict, ObjectNotFound."""
         about = {"uid": pod["metadata"]["uid"], "resourceVersion": pod["metadata"]["resourceVersion"]}
         changes = {"metadata": {**about, **more, "annotations": {**self._notes(fence), **(notes or {})}}}
         return self._cluster.patch(PODS, pod["metadata"]["name"], changes)
@@ -194,7 +203,7 @@ class Pods(AllPods):
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
         try:
             status = self._wait_ready(name, uid)
-        except Unavailable:
+        except ClusterUnavailable:
             raise  # As far as is known there is nothing wrong with it: whoever has the slot next may use it.
         except BaseException:
             if is_new and not self._left_to_the_cluster(name, uid):
@@ -203,7 +212,7 @@ class Pods(AllPods):
         if not status.ready:
             if status.cause not in PATIENT or (is_new and self._ending):
                 self.remove(name, uid, wait=False)
-            raise PodTrouble(
+            raise PodUnavailable(
                 status.why or f"the pod was not ready within {self._start_seconds:g} s. {status.words}".strip()
             )
         notes, ours = notes_of(pod), int(manifests.begins(slot))
@@ -226,16 +235,16 @@ class Pods(AllPods):
                 if uid not in {each.get("uid") for each in secret["metadata"].get("ownerReferences") or []}:
                     raise _Foreign(uid)
                 return base64.b64decode(secret["data"][manifests.TOKEN]).decode()
-            except Missing:
+            except ObjectNotFound:
                 token = secrets.token_urlsafe(32)
             try:
                 self._cluster.create(SECRETS, manifests.secret(self._plan, pod, name, token))
-            except Conflict:
+            except ObjectConflict:
                 continue
             return token
-        raise PodTrouble(f"the Secret {name} of the pod {pod['metadata']['name']} comes and goes")
+        raise PodUnavailable(f"the Secret {name} of the pod {pod['metadata']['name']} comes and goes")
 
-    def _wait_ready(self, name: str, uid: str) -> Seen:
+    def _wait_ready(self, name: str, uid: str) -> PodStatus:
         """Waits until it is ready or cannot become so; how it is then."""
         watch, bad_since = self._watch, 0.0
         self._wait_seen(name, uid)
@@ -253,7 +262,7 @@ class Pods(AllPods):
         return watch.seen(name, uid)
 
     def _wait_seen(self, name: str, uid: str) -> None:
-        """Waits until the watch has come so far, or the pod is gone. Raises Unavailable: pods cannot be watched."""
+        """Waits until the watch has come so far, or the pod is gone. Raises ClusterUnavailable: no watch can be had."""
 
         def is_seen() -> bool:
             pod = self._watch.pod(name)
@@ -262,11 +271,11 @@ class Pods(AllPods):
         for seconds in (_SEE_SECONDS, _SILENT_SECONDS):
             if self._watch.wait(is_seen, seconds) or self._is_gone(name, uid):
                 return
-        raise Unavailable(f"pods cannot be watched: {self._watch.trouble or 'nothing is heard of them'}")
+        raise ClusterUnavailable(f"pods cannot be watched: {self._watch.trouble or 'nothing is heard of them'}")
 
     # ---- any
 
-    def seen(self, pod: Pod) -> Seen:
+    def seen(self, pod: Pod) -> PodStatus:
         """What has become of one. Asks the cluster nothing."""
         return self._watch.seen(pod.name, pod.uid)
 
@@ -274,25 +283,25 @@ class Pods(AllPods):
         """Moves the deadline of one that is in use, as the watch has seen it last, and writes further notes.
 
         Raises:
-            PodTrouble: somebody holds it under a later lease; or it is another one.
-            Conflict: it has changed since; soon it can be tried again.
+            PodUnavailable: somebody holds it under a later lease; or it is another one.
+            ObjectConflict: it has changed since; soon it can be tried again.
             ClusterError: the cluster does not do it.
         """
         self._note(self._ours(self._watch.pod(pod.name), pod, fence), fence, notes)
 
     def hold(self, pod: Pod, fence: int, notes: Mapping[str, str]) -> None:
-        """Writes our lease, it may be a later one, and notes on one that we have. Raises PodTrouble, ClusterError."""
+        """Writes our lease, it may be a later one, and notes on a pod of ours. Raises PodUnavailable, ClusterError."""
         for _ in range(_ROUNDS):
             try:
                 self._note(self._ours(self._cluster.get(PODS, pod.name), pod, fence), fence, notes)
-            except Conflict:
+            except ObjectConflict:
                 continue
             return
-        raise PodTrouble(f"the pod {pod.name} changes again and again")
+        raise PodUnavailable(f"the pod {pod.name} changes again and again")
 
     def _ours(self, current: Object | None, pod: Pod, fence: int) -> Object:
         if current is None or current["metadata"]["uid"] != pod.uid:
-            raise PodTrouble(f"the pod {pod.name} is not there any more")
+            raise PodUnavailable(f"the pod {pod.name} is not there any more")
         self._check_fence(current, fence)
         return current
 
@@ -300,29 +309,29 @@ class Pods(AllPods):
         """Removes a pod that we have held under that lease, but not out of the hands of whoever holds a later one.
 
         Raises:
-            PodTrouble: somebody does; or it does not go.
+            PodUnavailable: somebody does; or it does not go.
             ClusterError: the cluster does not do it.
         """
         for _ in range(_ROUNDS):
             try:
                 current = self._cluster.get(PODS, pod.name)
-            except Missing:
+            except ObjectNotFound:
                 return
             if current["metadata"]["uid"] != pod.uid:
                 return
             self._check_fence(current, fence)
             try:
                 self._remove_version(current, wait=wait)
-            except Conflict:
+            except ObjectConflict:
                 continue  # It may have been taken over at this moment.
             return
-        raise PodTrouble(f"the pod {pod.name} changes again and again")
+        raise PodUnavailable(f"the pod {pod.name} changes again and again")
 
     def discard_quietly(self, pod: Pod, fence: int, *, wait: bool = True) -> bool:
         """The same; where it cannot be done, which is False, its deadline does it."""
         try:
             self.discard(pod, fence, wait=wait)
-        except (ClusterError, PodTrouble) as error:
+        except (ClusterError, PodUnavailable) as error:
             logger.warning("the pod %s is left to its deadline: %s", pod.name, error)
             return False
         return True
@@ -335,7 +344,7 @@ class Pods(AllPods):
             fence: under which the pod was held, as `fences` said before it was asked whether somebody holds the slot.
 
         Raises:
-            PodTrouble: somebody does; or it does not go.
+            PodUnavailable: somebody does; or it does not go.
             ClusterError: the cluster does not do it.
         """
         pod = self._watch.pod(manifests.pod_name(self._plan, slot))
@@ -344,7 +353,7 @@ class Pods(AllPods):
             self.discard(Pod(about["name"], about["uid"], "", "", fence, "", is_new=False), fence)
 
     def _remove_version(self, current: Object, *, wait: bool = True) -> None:
-        """Removes it if it is as it was found. Raises Conflict, and like `remove`."""
+        """Removes it if it is as it was found. Raises ObjectConflict, and like `remove`."""
         about = current["metadata"]
         deleting = self._cluster.delete(PODS, about["name"], uid=about["uid"], version=about["resourceVersion"])
         self._wait_gone(about["name"], about["uid"], wait=deleting and wait)
@@ -353,12 +362,12 @@ class Pods(AllPods):
         """Removes a pod, and returns when it is gone, and no other one of its name touched.
 
         Raises:
-            PodTrouble: it does not go, as on a node that does not answer.
+            PodUnavailable: it does not go, as on a node that does not answer.
             ClusterError: the cluster does not do it.
         """
         try:
             deleting = self._cluster.delete(PODS, name, uid=uid)
-        except Conflict:
+        except ObjectConflict:
             return  # Another one has the name: ours is gone.
         self._wait_gone(name, uid, wait=deleting and wait)
 
@@ -376,7 +385,7 @@ class Pods(AllPods):
     def _wait_gone(self, name: str, uid: str, *, wait: bool) -> None:
         if wait and not self._watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):
             why = self._watch.seen(name, uid).why or self._watch.trouble
-            raise PodTrouble(f"the pod {name} does not go: {why}")
+            raise PodUnavailable(f"the pod {name} does not go: {why}")
 
     def _is_gone(self, name: str, uid: str) -> bool:
         """404 or another UID; asked of the cluster itself once the watch says so, or cannot."""
@@ -385,13 +394,13 @@ class Pods(AllPods):
             return False
         try:
             return bool(self._cluster.get(PODS, name)["metadata"]["uid"] != uid)
-        except Missing:
+        except ObjectNotFound:
             return True
-        except Unavailable:
+        except ClusterUnavailable:
             return False  # It was asked for, and we may be told in a moment.
 
 
-def _begun(pod: Object) -> int:
+def _attempts_begun(pod: Object) -> int:
     """Attempts that have begun in it. In one that is not ready that of its last lease could not."""
     attempts = number_of(notes_of(pod).get(ATTEMPTS))
-    return attempts if look(pod, (), uid=pod["metadata"]["uid"]).ready else max(0, attempts - 1)
+    return attempts if pod_status(pod, (), uid=pod["metadata"]["uid"]).ready else max(0, attempts - 1)

@@ -23,17 +23,17 @@ from worker.k8s.cluster import (
     SECRETS,
     Cluster,
     ClusterError,
-    Missing,
-    Refused,
-    Resource,
+    ObjectNotFound,
+    RequestRefused,
+    ResourceKind,
 )
-from worker.k8s.manifests import Room
+from worker.k8s.manifests import PodResources
 from worker.k8s.node_rules import EVERY, emulated_words
 from worker.k8s.plan import PodPlan, Volume
 from worker.k8s.pod_inventory import emulated
 from worker.k8s.probe_placement import ready_nodes
 
-REVIEWS = Resource("selfsubjectaccessreviews", "authorization.k8s.io", namespaced=False)
+REVIEWS = ResourceKind("selfsubjectaccessreviews", "authorization.k8s.io", namespaced=False)
 _NEEDED = (
     (PODS, ("create", "get", "list", "watch", "patch", "delete")),
     (SECRETS, ("create", "get")),
@@ -41,11 +41,11 @@ _NEEDED = (
     (LEASES, ("create", "get", "list", "update", "delete")),
 )
 _NODES = ((NODES, ("list", "watch")),)
-_SMALL = Room(64, 0.05)
+_SMALL = PodResources(64, 0.05)
 
 
 @dataclass(frozen=True)
-class Found:
+class PreflightResult:
     """What there is. `install`: what to do; empty where all is well."""
 
     state: str
@@ -53,40 +53,40 @@ class Found:
     install: str = ""
 
 
-def examine(settings: Settings) -> Found:
+def examine(settings: Settings) -> PreflightResult:
     """Looks at everything in the order in which it is needed; the first that is wrong is told."""
     if not settings.k8s_pod_image:
-        return Found(
+        return PreflightResult(
             "missing",
             "no container image of pods is named",
             "set DESKARENA_K8S_POD_IMAGE (docs/deploy-kubernetes.md), if there is a cluster",
         )
     if not configured(settings.kubeconfig):
-        return Found("missing", "no cluster is named", "set KUBECONFIG, or run the worker in the cluster")
+        return PreflightResult("missing", "no cluster is named", "set KUBECONFIG, or run the worker in the cluster")
     try:
         plan = PodPlan.of(settings)
     except Invalid as error:
-        return Found("broken", error.message, f"set {error.path} rightly (docs/settings.md)")
+        return PreflightResult("broken", error.message, f"set {error.path} rightly (docs/settings.md)")
     try:
         cluster = connect(settings.kubeconfig, settings.k8s_namespace)
     except ClusterError as error:
-        return Found("broken", error.message, "KUBECONFIG names a file that kubectl can use, too")
+        return PreflightResult("broken", error.message, "KUBECONFIG names a file that kubectl can use, too")
     try:
         wrong = next(_wrongs(settings, plan, cluster), None)
         notes = f"{_emulated(plan, cluster)}{_unseen(settings, cluster)}"
-        return wrong or Found("ok", f"pods can be made {_where(cluster)} of {cluster.address}{notes}")
+        return wrong or PreflightResult("ok", f"pods can be made {_where(cluster)} of {cluster.address}{notes}")
     except ClusterError as error:
-        return Found("broken", error.message, f"look at the API server at {cluster.address}")
+        return PreflightResult("broken", error.message, f"look at the API server at {cluster.address}")
     finally:
         cluster.close()
 
 
-def _wrongs(settings: Settings, plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
+def _wrongs(settings: Settings, plan: PodPlan, cluster: Cluster) -> Iterator[PreflightResult]:
     if lacking := _lacking(cluster, (*_NEEDED, *(_NODES if settings.k8s_nodes else ()))):
         install = (
             "bind the Role of deploy/k8s/components/k8s-worker to this account; for nodes, that of components/nodes"
         )
-        yield Found("broken", f"this account may not {lacking} {_where(cluster)}", install)
+        yield PreflightResult("broken", f"this account may not {lacking} {_where(cluster)}", install)
     yield from _pod_wrongs(plan, cluster)
     yield from _node_wrongs(settings, plan, cluster)
     yield from _claim_wrongs(plan, cluster)
@@ -117,13 +117,13 @@ def _emulated(plan: PodPlan, cluster: Cluster) -> str:
     return "".join(f"; on the node {node} {emulated_words(why)}" for node, why in sorted(slow.items()))
 
 
-def _lacking(cluster: Cluster, rights: Iterable[tuple[Resource, tuple[str, ...]]]) -> str:
+def _lacking(cluster: Cluster, rights: Iterable[tuple[ResourceKind, tuple[str, ...]]]) -> str:
     return ", ".join(
         f"{verb} {resource.plural}" for resource, verbs in rights for verb in verbs if not _may(cluster, resource, verb)
     )
 
 
-def _may(cluster: Cluster, resource: Resource, verb: str) -> bool:
+def _may(cluster: Cluster, resource: ResourceKind, verb: str) -> bool:
     attributes = {"verb": verb, "group": resource.group, "resource": resource.plural}
     if resource.namespaced:
         attributes["namespace"] = cluster.namespace
@@ -132,46 +132,50 @@ def _may(cluster: Cluster, resource: Resource, verb: str) -> bool:
     return bool((review.get("status") or {}).get("allowed"))
 
 
-def _pod_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
+def _pod_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[PreflightResult]:
     body = manifests.trial(plan, _SMALL, -1, worker="doctor", now=time.time())
     try:
         cluster.create(PODS, body, dry_run=True)
-    except Missing as error:
-        yield Found("missing", error.message, f"kubectl create namespace {cluster.namespace}")
-    except Refused as error:
-        yield Found("broken", f"the cluster would refuse a pod: {error.message}", "see docs/deploy-kubernetes.md")
+    except ObjectNotFound as error:
+        yield PreflightResult("missing", error.message, f"kubectl create namespace {cluster.namespace}")
+    except RequestRefused as error:
+        yield PreflightResult(
+            "broken", f"the cluster would refuse a pod: {error.message}", "see docs/deploy-kubernetes.md"
+        )
 
 
-def _node_wrongs(settings: Settings, plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
+def _node_wrongs(settings: Settings, plan: PodPlan, cluster: Cluster) -> Iterator[PreflightResult]:
     if not settings.k8s_nodes:
         if not settings.k8s_slots:
-            yield Found(
+            yield PreflightResult(
                 "broken", "it is not said how many slots there are", "set DESKARENA_K8S_NODES or DESKARENA_K8S_SLOTS"
             )
         return
     labels = "" if settings.k8s_nodes == EVERY else settings.k8s_nodes
     nodes = cluster.list(NODES, labels=labels).items
     if not nodes:
-        yield Found("missing", f"no node has the labels {labels}", "label nodes, or change DESKARENA_K8S_NODES")
+        yield PreflightResult(
+            "missing", f"no node has the labels {labels}", "label nodes, or change DESKARENA_K8S_NODES"
+        )
     elif plan.kvm and not any(_offers(node.get("status") or {}, plan.kvm) for node in nodes):
         install = "install a device plugin for /dev/kvm, or name its resource by DESKARENA_K8S_KVM_RESOURCE"
-        yield Found("missing", f"none of {len(nodes)} nodes offers {plan.kvm}", install)
+        yield PreflightResult("missing", f"none of {len(nodes)} nodes offers {plan.kvm}", install)
 
 
 def _offers(status: dict[str, dict[str, str]], device: str) -> bool:
     return (status.get("allocatable") or {}).get(device, "0") not in {"", "0"}
 
 
-def _claim_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[Found]:
+def _claim_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[PreflightResult]:
     named = [volume for volume in (plan.images, plan.templates) if volume.kind in {"claim", "clone"}]
     nodes = ready_nodes(cluster, plan) if plan.by_node else []
     for name in dict.fromkeys(name for volume in named for name in _claims(volume, nodes)):
         try:
             cluster.get(CLAIMS, name)
-        except Missing:
+        except ObjectNotFound:
             install = "make the PersistentVolumeClaim with the machine images, or name another one"
-            yield Found("missing", f"there is no claim {name} in {cluster.namespace}", install)
-        except Refused:
+            yield PreflightResult("missing", f"there is no claim {name} in {cluster.namespace}", install)
+        except RequestRefused:
             return  # Workers need no right to look at claims; what is wrong with them, pods tell.
 
 

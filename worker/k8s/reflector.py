@@ -6,7 +6,16 @@ import time
 from collections.abc import Callable, Mapping
 from threading import Event, Lock, Thread
 
-from worker.k8s.cluster import Change, Cluster, ClusterError, Gone, Object, Resource, Unavailable, Watching
+from worker.k8s.cluster import (
+    Cluster,
+    ClusterError,
+    ClusterUnavailable,
+    Object,
+    ResourceKind,
+    VersionGone,
+    WatchEvent,
+    WatchStream,
+)
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 WATCH_SECONDS = 30.0
@@ -15,7 +24,7 @@ _SHORTEST_WATCH = 0.9
 """Seconds. One that ended sooner, without a word, was no watch: a second is the least that a server is asked for."""
 logger = logging.getLogger(__name__)
 
-Told = Callable[[str, Object], None]
+ChangeListener = Callable[[str, Object], None]
 """Hears of each change: `ADDED`, `MODIFIED` or `DELETED`, and the object, as a DELETED one was last."""
 
 
@@ -33,11 +42,11 @@ class Reflector:
     def __init__(  # noqa: PLR0913 - what it selects, and who hears
         self,
         cluster: Cluster,
-        resource: Resource,
+        resource: ResourceKind,
         *,
         labels: str = "",
         fields: str = "",
-        on_change: Told = _nothing,
+        on_change: ChangeListener = _nothing,
         seconds: float = WATCH_SECONDS,
         first_pause: float = FIRST_PAUSE,
     ) -> None:
@@ -63,7 +72,7 @@ class Reflector:
         self._lock = Lock()
         self._ended = Event()
         self._listed = Event()
-        self._watching: Watching | None = None
+        self._watching: WatchStream | None = None
         self._thread = Thread(target=self._run, name=f"watch-{resource.plural}", daemon=True)
 
     def start(self) -> None:
@@ -114,7 +123,7 @@ class Reflector:
         while not self._ended.is_set():
             try:
                 self._follow(self._list())
-            except Gone:
+            except VersionGone:
                 logger.info("%s: the watch was too old; listed again", self._resource.plural)
                 self._rest("the watch was too old")
             except ClusterError as error:
@@ -174,10 +183,10 @@ class Reflector:
                     version = self._heard(change, version)
             if version == before and time.monotonic() - start < _SHORTEST_WATCH and not self._ended.is_set():
                 self._hasty += 1
-                raise Unavailable("the watch ended at once: does a proxy in between not stream?")
+                raise ClusterUnavailable("the watch ended at once: does a proxy in between not stream?")
             self._hasty, self._heard_at = 0, time.monotonic()
 
-    def _heard(self, change: Change, version: str) -> str:
+    def _heard(self, change: WatchEvent, version: str) -> str:
         self._worked(time.monotonic(), 0)
         if change.type != "BOOKMARK":
             self._note(change.type, change.object)

@@ -36,7 +36,7 @@ class WarmSlot:
 
 
 @dataclass(frozen=True)
-class Plan:
+class WarmPlan:
     """What to do: pods to remove, then pods to make, each with its kind; and idle pods that are kept from their end."""
 
     remove: tuple[SlotRef, ...] = ()
@@ -44,7 +44,7 @@ class Plan:
     keep: frozenset[SlotRef] = frozenset()
 
 
-def plan(slots: Iterable[WarmSlot], waiting: Mapping[str, int], ahead: int) -> Plan:
+def plan(slots: Iterable[WarmSlot], waiting: Mapping[str, int], ahead: int) -> WarmPlan:
     """What to prepare and what to remove.
 
     - On a node where nothing new may begin, pods without an attempt are removed.
@@ -88,7 +88,7 @@ def _filled(  # noqa: PLR0913, PLR0917 - what the slots were sorted into
     demand: Counter[str],
     ahead: int,
     remove: list[SlotRef],
-) -> Plan:
+) -> WarmPlan:
     nodes = sorted({each.slot.node for each in every if each.usable})
     idle = Counter(each.slot.node for each in fitting)
     spares = {name: [each.slot for each in spare if each.slot.node == name] for name in nodes}
@@ -108,7 +108,7 @@ def _filled(  # noqa: PLR0913, PLR0917 - what the slots were sorted into
     keep = {each.slot for each in fitting}
     for name in nodes:
         keep.update(spares[name][: max(0, ahead - idle[name])])
-    return Plan(tuple(sorted(remove)), tuple(prepare), frozenset(keep))
+    return WarmPlan(tuple(sorted(remove)), tuple(prepare), frozenset(keep))
 
 
 def _turns(nodes: Sequence[str], ahead: int) -> list[str]:

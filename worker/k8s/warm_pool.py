@@ -8,22 +8,22 @@ from uuid import UUID
 
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
-from backend.services.scheduling.warm_pool import Outlook, outlook
+from backend.services.scheduling.warm_pool import WarmDemand, outlook
 from worker.base.database import Database
-from worker.base.periodic_thread import Rounds
-from worker.k8s.warm_plan import Plan, WarmSlot, kind_of, plan
+from worker.base.periodic_thread import PeriodicThread
+from worker.k8s.warm_plan import WarmPlan, WarmSlot, kind_of, plan
 
 LOOK_SECONDS = 5.0
 AT_ONCE = 8
 """Pods that one worker warms at the same time: each boots a machine or loads a template."""
 
 
-class Warms(Protocol):
+class WarmProvider(Protocol):
     """A provider whose pods can be kept ready."""
 
     @property
     def cluster(self) -> str:
-        """See `InCluster`."""
+        """See `ClusterProvider`."""
 
     def warmed(self) -> Mapping[str, str] | None:
         """Slots with a pod, ready or on its way, by id: the kind of desktop it is for. None = not known now."""
@@ -41,13 +41,13 @@ class Warms(Protocol):
         """Pods of these slots are kept beyond their deadline; those of others that nobody uses are not."""
 
 
-class Warmer(Rounds):
+class WarmPool(PeriodicThread):
     """A thread that looks every few seconds. Nothing waits for it."""
 
     def __init__(  # noqa: PLR0913 - what it works with
         self,
         database: Database,
-        provider: Warms,
+        provider: WarmProvider,
         *,
         worker: Callable[[], UUID | None],
         ahead: int,
@@ -72,14 +72,14 @@ class Warmer(Rounds):
         """Has no more made; what is warm goes with the provider. Safe to call twice."""
         super().stop(seconds)
 
-    def look(self) -> Plan:
+    def look(self) -> WarmPlan:
         """Once; returns what was done. Raises Unavailable: the database is away."""
         worker, cluster = self._worker(), self._provider.cluster
         pods = self._provider.warmed()
         if worker is None or not cluster or pods is None:
-            return Plan()
+            return WarmPlan()
         view = self._database.once(partial(outlook, worker_id=worker, cluster=cluster, seconds=self._idle))
-        todo = Plan() if view is None else planned(view, pods, self._ahead)
+        todo = WarmPlan() if view is None else planned(view, pods, self._ahead)
         specs = {} if view is None else {kind_of(spec): spec for spec in (*view.waiting, *_some(view.last))}
         for slot in todo.remove:
             self._provider.cool(slot)
@@ -90,7 +90,7 @@ class Warmer(Rounds):
         return todo
 
 
-def planned(view: Outlook, pods: Mapping[str, str], ahead: int) -> Plan:
+def planned(view: WarmDemand, pods: Mapping[str, str], ahead: int) -> WarmPlan:
     """What is to be done.
 
     What was used last is wanted again on each node; without work for a while nothing is kept at all.
@@ -103,7 +103,7 @@ def planned(view: Outlook, pods: Mapping[str, str], ahead: int) -> Plan:
     slots = [WarmSlot(each.slot, pods.get(each.slot.id, ""), each.leased, each.usable) for each in view.slots]
     waiting = Counter({kind_of(spec): number for spec, number in view.waiting.items()})
     if not waiting and view.last is None:
-        return Plan(remove=tuple(each.slot for each in slots if each.kind and not each.leased))
+        return WarmPlan(remove=tuple(each.slot for each in slots if each.kind and not each.leased))
     for last in _some(view.last):
         waiting[kind_of(last)] += ahead * len({each.slot.node for each in slots if each.usable})
     return plan(slots, waiting, ahead)

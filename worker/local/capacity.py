@@ -4,8 +4,8 @@ import os
 import shutil
 from pathlib import Path
 
-from backend.domain.machines.slots import Room
-from worker.local.cgroups import Place, here
+from backend.domain.machines.slots import FreeResources
+from worker.local.cgroups import CgroupParent, here
 from worker.local.group_trial import V2
 from worker.local.watchdog import host_memory
 
@@ -33,13 +33,13 @@ def most_memory() -> int:
     return min(limits)
 
 
-def room_here(data: Path) -> Room:
+def room_here(data: Path) -> FreeResources:
     """What desktops can have of this machine. Raises OSError if the data folder's disk cannot be asked."""
     folder = next(path for path in (data, *data.parents) if path.exists())
-    return Room(free_memory(), len(os.sched_getaffinity(0)), shutil.disk_usage(folder).free)
+    return FreeResources(free_memory(), len(os.sched_getaffinity(0)), shutil.disk_usage(folder).free)
 
 
-def _left_in(place: Place) -> int | None:
+def _left_in(place: CgroupParent) -> int | None:
     """What a group may still take; None where it has no limit."""
     try:
         limit = _limit_of(place)
@@ -49,7 +49,7 @@ def _left_in(place: Place) -> int | None:
     return None if limit is None else limit - int(used)
 
 
-def _limit_of(place: Place) -> int | None:
+def _limit_of(place: CgroupParent) -> int | None:
     """A group's own limit; None where it has none. Raises OSError if it cannot be read."""
     limit = Path(place.parent, "memory.max" if place.version == V2 else "memory.limit_in_bytes").read_text().strip()
     return None if limit == "max" else int(limit)

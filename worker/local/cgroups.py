@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from worker.local.group_trial import V2, try_limit
-from worker.local.limits import Limits
+from worker.local.limits import DesktopLimits
 
 CONTROLLERS = ("memory", "pids", "cpu")
 _PROBE_SECONDS = 2.0
@@ -18,7 +18,7 @@ _PROBE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
-class Place:
+class CgroupParent:
     """Where groups of one controller can be made: version 1 or 2, and the parent folder."""
 
     version: int
@@ -29,7 +29,7 @@ def _unescape(text: str) -> str:
     return text.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\")
 
 
-def places(mountinfo: str, membership: str) -> dict[str, list[Place]]:
+def places(mountinfo: str, membership: str) -> dict[str, list[CgroupParent]]:
     """Candidate parents per controller, from the texts of /proc/self/mountinfo and /proc/self/cgroup.
 
     Version 1 has one folder per controller: the one this process is in. In version 2 a group with processes cannot
@@ -40,19 +40,19 @@ def places(mountinfo: str, membership: str) -> dict[str, list[Place]]:
         _, names, path = line.split(":", 2)
         for name in names.split(",") if names else [""]:
             own[name] = path
-    parents: dict[str, list[Place]] = {name: [] for name in CONTROLLERS}
+    parents: dict[str, list[CgroupParent]] = {name: [] for name in CONTROLLERS}
     for line in mountinfo.splitlines():
         before, _, after = line.partition(" - ")
         fields, (kind, _, options) = before.split(" "), after.split(" ", 2)
         root, target = _unescape(fields[3]), Path(_unescape(fields[4]))
         if kind == "cgroup":
             for name in set(options.split(",")) & set(CONTROLLERS) & set(own):
-                parents[name].append(Place(1, _under(target, root, own[name])))
+                parents[name].append(CgroupParent(1, _under(target, root, own[name])))
         elif kind == "cgroup2" and "" in own:
             nearest = _under(target, root, own[""])
             chain = [nearest, *(each for each in nearest.parents if each == target or target in each.parents)]
             for name in CONTROLLERS:
-                parents[name] += [Place(V2, each) for each in chain]
+                parents[name] += [CgroupParent(V2, each) for each in chain]
     return parents
 
 
@@ -75,10 +75,10 @@ def _number(path: Path, key: str = "") -> int:
 
 
 @dataclass
-class Group:
+class DesktopCgroups:
     """One desktop's groups: controller to (version, folder)."""
 
-    limits: Limits
+    limits: DesktopLimits
     folders: dict[str, tuple[int, Path]] = field(default_factory=dict)
 
     def entrances(self) -> list[str]:
@@ -134,7 +134,7 @@ class Cgroups:
     def __init__(
         self,
         name: str,
-        parents: dict[str, list[Place]],
+        parents: dict[str, list[CgroupParent]],
         trial: Callable[[str, Path, int], None] = try_limit,
     ) -> None:
         """Makes the keeper's group of every controller that can be had here.
@@ -153,7 +153,7 @@ class Cgroups:
                 self.bases[controller] = base
                 self.why_not.pop(controller, None)
 
-    def _try(self, controller: str, place: Place) -> tuple[int, Path] | None:
+    def _try(self, controller: str, place: CgroupParent) -> tuple[int, Path] | None:
         """Makes the keeper's group under `place`, if that gives working limits of this controller."""
         folder = place.parent / self.name
         existed = folder.is_dir()
@@ -196,9 +196,9 @@ class Cgroups:
         """The keeper's own groups, for whoever sweeps after it."""
         return sorted({str(folder) for _, folder in self.bases.values()})
 
-    def create(self, name: str, limits: Limits) -> Group:
+    def create(self, name: str, limits: DesktopLimits) -> DesktopCgroups:
         """A desktop's groups with their limits set. Raises OSError."""
-        group = Group(limits)
+        group = DesktopCgroups(limits)
         for controller, (version, base) in self.bases.items():
             folder = base / name
             folder.mkdir(exist_ok=True)
@@ -212,7 +212,7 @@ class Cgroups:
         return all(removed)
 
 
-def _set_memory(folder: Path, version: int, limits: Limits) -> None:
+def _set_memory(folder: Path, version: int, limits: DesktopLimits) -> None:
     if version == V2:
         _write(folder / "memory.max", limits.memory)
         if (folder / "memory.swap.max").exists():
@@ -223,25 +223,25 @@ def _set_memory(folder: Path, version: int, limits: Limits) -> None:
         _write(folder / "memory.memsw.limit_in_bytes", limits.memory)
 
 
-def _set_processes(folder: Path, _version: int, limits: Limits) -> None:
+def _set_processes(folder: Path, _version: int, limits: DesktopLimits) -> None:
     _write(folder / "pids.max", limits.processes)
 
 
-def _set_cpu(folder: Path, version: int, limits: Limits) -> None:
+def _set_cpu(folder: Path, version: int, limits: DesktopLimits) -> None:
     if version == V2:
         _write(folder / "cpu.weight", limits.cpu_weight)
     else:
         _write(folder / "cpu.shares", max(2, limits.cpu_weight * 1024 // 100))
 
 
-_SETTERS: dict[str, Callable[[Path, int, Limits], None]] = {
+_SETTERS: dict[str, Callable[[Path, int, DesktopLimits], None]] = {
     "memory": _set_memory,
     "pids": _set_processes,
     "cpu": _set_cpu,
 }
 
 
-def here() -> dict[str, list[Place]]:
+def here() -> dict[str, list[CgroupParent]]:
     """The candidates of this process."""
     return places(Path("/proc/self/mountinfo").read_text(), Path("/proc/self/cgroup").read_text())
 

@@ -8,7 +8,7 @@ from worker.local.home import SOURCE, USER_FOLDERS, content_hash
 
 
 @dataclass(frozen=True)
-class Flavour:
+class DesktopKind:
     """One kind of desktop.
 
     Attributes:
@@ -30,7 +30,7 @@ class Flavour:
     binds: Mapping[str, Path] = field(default_factory=dict)
 
 
-def linux() -> Flavour:
+def linux() -> DesktopKind:
     """Linux programs. Raises OSError if the template cannot be read."""
     command = ("/usr/bin/python3", "-m", "guest_server.linux.session")
-    return Flavour("linux", SOURCE, f"home-{content_hash()}", USER_FOLDERS, command)
+    return DesktopKind("linux", SOURCE, f"home-{content_hash()}", USER_FOLDERS, command)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from worker.local.ca_bundle import BUNDLE, CHROMIUM_POLICIES, OWN_BUNDLE, POLICIES
-from worker.local.limits import Limits, prlimit_command
+from worker.local.limits import DesktopLimits, prlimit_command
 
 STAGE = PurePosixPath("/tmp")  # noqa: S108 - a private file system of the stage's own mount namespace lies there.
 """Where the stage mounts what it prepares: every system has this folder, and the sandbox never sees this view."""
@@ -105,7 +105,7 @@ HIDDEN = ("/usr/local", "/usr/src")
 
 
 @dataclass(frozen=True)
-class Plan:
+class SandboxLayout:
     """All that decides one sandbox.
 
     Attributes:
@@ -124,7 +124,7 @@ class Plan:
 
     links: dict[str, str]
     etc: tuple[str, ...]
-    limits: Limits
+    limits: DesktopLimits
     width: int
     height: int
     data_limit: bool
@@ -198,7 +198,7 @@ def _bound(binds: Mapping[str, str]) -> list[str]:
     return [word for inside, name in binds.items() for word in ("--ro-bind", str(STAGE / name), inside)]
 
 
-def _writable(plan: Plan) -> list[str]:
+def _writable(plan: SandboxLayout) -> list[str]:
     """Everything that can be written, each with its size; then the rest is closed."""
     limits = plan.limits
     return [
@@ -217,7 +217,7 @@ def _writable(plan: Plan) -> list[str]:
     ]
 
 
-def bwrap_command(plan: Plan) -> list[str]:
+def bwrap_command(plan: SandboxLayout) -> list[str]:
     """The whole argument list after `bwrap`.
 
     The order matters: later mounts cover earlier ones, and the root is closed last.

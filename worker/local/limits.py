@@ -7,7 +7,7 @@ MIB = 2**20
 
 
 @dataclass(frozen=True)
-class Limits:
+class DesktopLimits:
     """Bounds of one desktop. Sizes are bytes.
 
     The file systems together must stay below `memory`: they live in memory, and the kernel cannot free them by
@@ -41,12 +41,12 @@ class Limits:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> "Limits":
+    def from_json(cls, value: dict[str, Any]) -> "DesktopLimits":
         """The reverse of `to_json`."""
         return cls(**{key: int(number) for key, number in value.items()})
 
 
-def prlimit_command(limits: Limits, *, data: bool) -> list[str]:
+def prlimit_command(limits: DesktopLimits, *, data: bool) -> list[str]:
     """The command prefix that sets the limits which processes inherit.
 
     It runs inside the sandbox's own user namespace, because the kernel counts RLIMIT_NPROC per user and namespace:

@@ -17,7 +17,7 @@ _OWN = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
 
 
 @dataclass(frozen=True)
-class Footing:
+class MountSetup:
     """Where the stage stands.
 
     Attributes:
@@ -36,7 +36,7 @@ def may_mount(status: str) -> bool:
     return bool(int(line.split()[1], 16) >> _CAP_SYS_ADMIN & 1)
 
 
-def leave(user: tuple[int, int] | None) -> Footing:
+def leave(user: tuple[int, int] | None) -> MountSetup:
     """Leaves the host's mount and IPC namespaces. Raises OSError.
 
     Args:
@@ -48,15 +48,15 @@ def leave(user: tuple[int, int] | None) -> Footing:
         Path("/proc/self/setgroups").write_text("deny")
         Path("/proc/self/uid_map").write_text(f"0 {uid} 1")
         Path("/proc/self/gid_map").write_text(f"0 {gid} 1")
-        return Footing(in_user_namespace=True, owner=None)
+        return MountSetup(in_user_namespace=True, owner=None)
     if may_mount(Path("/proc/self/status").read_text()):
         kernel.unshare(_OWN)
-        return Footing(in_user_namespace=False, owner=user)
+        return MountSetup(in_user_namespace=False, owner=user)
     _unshare_with_helper(*user)
-    return Footing(in_user_namespace=True, owner=None)
+    return MountSetup(in_user_namespace=True, owner=None)
 
 
-def settle(user: tuple[int, int] | None, footing: Footing) -> None:
+def settle(user: tuple[int, int] | None, footing: MountSetup) -> None:
     """Becomes the mapped user where a helper has mapped another one than we were. Files are opened before this."""
     if user is not None and footing.in_user_namespace:
         become(0, 0)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from worker.local import kernel
 from worker.local.layout import STAGE
-from worker.local.namespaces import Footing
+from worker.local.namespaces import MountSetup
 
 _STAGE = Path(STAGE)
 _SMALL = 2**20
@@ -18,7 +18,7 @@ _LOOKED_AT = 1000
 """Files of the template, until one is small enough."""
 
 
-def make_home(template: int, footing: Footing, folders: Sequence[str], *, overlay: bool) -> tuple[str, str]:
+def make_home(template: int, footing: MountSetup, folders: Sequence[str], *, overlay: bool) -> tuple[str, str]:
     """An overlay over the template, or where that cannot be had (or is not wanted) a copy of it.
 
     Args:
@@ -40,7 +40,7 @@ def make_home(template: int, footing: Footing, folders: Sequence[str], *, overla
     return "copy on tmpfs" if why or not overlay else "overlay", why
 
 
-def _try_overlay(source: str, home: Path, footing: Footing) -> str:
+def _try_overlay(source: str, home: Path, footing: MountSetup) -> str:
     """Why there is none; empty if there is."""
     try:
         _overlay(source, home, footing)
@@ -50,7 +50,7 @@ def _try_overlay(source: str, home: Path, footing: Footing) -> str:
     return ""
 
 
-def _overlay(source: str, home: Path, footing: Footing) -> None:
+def _overlay(source: str, home: Path, footing: MountSetup) -> None:
     """Mounts the overlay. Raises OSError if this kernel cannot, or cannot do it right."""
     # In a user namespace, overlayfs keeps its marks in attributes that users may write.
     extra = ",userxattr" if footing.in_user_namespace else ""
@@ -112,13 +112,13 @@ def _try_file(target: Path) -> None:
         raise OSError(errno.EIO, "the overlay shows a deleted file again")
 
 
-def _copy(source: str, home: Path, footing: Footing) -> None:
+def _copy(source: str, home: Path, footing: MountSetup) -> None:
     shutil.copytree(source, home, symlinks=True)
     home.chmod(0o755)
     for path in (home, *home.rglob("*")):
         _own(path, footing)
 
 
-def _own(path: Path, footing: Footing) -> None:
+def _own(path: Path, footing: MountSetup) -> None:
     if footing.owner is not None:
         os.chown(path, *footing.owner, follow_symlinks=False)

@@ -16,7 +16,7 @@ _PIECE = 65536
 logger = logging.getLogger(__name__)
 
 
-class Decoder(Protocol):
+class StreamDecoder(Protocol):
     """Cuts a stream of bytes into messages."""
 
     def feed(self, data: bytes) -> list[Message]:
@@ -24,7 +24,7 @@ class Decoder(Protocol):
         ...
 
 
-class Manners(Protocol):
+class RpcProtocol(Protocol):
     """What one kind of other side is like.
 
     Attributes:
@@ -37,7 +37,7 @@ class Manners(Protocol):
         """A message as bytes."""
         ...
 
-    def decoder(self) -> Decoder:
+    def decoder(self) -> StreamDecoder:
         """For one connection."""
         ...
 
@@ -66,10 +66,10 @@ class Manners(Protocol):
         ...
 
 
-class Conversation:
+class RpcConnection:
     """One connection and whoever waits for answers on it."""
 
-    def __init__(self, connection: socket.socket, manners: Manners, *, name: str) -> None:
+    def __init__(self, connection: socket.socket, manners: RpcProtocol, *, name: str) -> None:
         """Takes over a connected socket. Reads nothing before `begin`. Args: name: of the reader's thread."""
         self._connection, self._manners = connection, manners
         self._ids = itertools.count(1)

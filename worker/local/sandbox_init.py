@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from worker.local import etc, kernel, namespaces, seccomp
-from worker.local.desktop_kind import Flavour
-from worker.local.layout import STAGE, Plan, bwrap_command, chromium_parts, root_links
-from worker.local.limits import Limits
+from worker.local.desktop_kind import DesktopKind
+from worker.local.layout import STAGE, SandboxLayout, bwrap_command, chromium_parts, root_links
+from worker.local.limits import DesktopLimits
 from worker.local.overlay import make_home
 
 _STAGE = Path(STAGE)
@@ -33,7 +33,7 @@ _HIGH_FD = 200
 
 
 @dataclass(frozen=True)
-class StageSpec:
+class SandboxInitSpec:
     """All that the child needs.
 
     Attributes:
@@ -56,10 +56,10 @@ class StageSpec:
     guest: Path
     egress: Path
     hide: tuple[str, ...]
-    limits: Limits
+    limits: DesktopLimits
     memory_group: bool
     screen: tuple[int, int]
-    flavour: Flavour
+    flavour: DesktopKind
     stdin: int
     stdout: int
     stderr: int
@@ -69,7 +69,7 @@ class StageSpec:
     command: tuple[str, ...] = ()
 
 
-def enter(spec: StageSpec, report: int) -> NoReturn:
+def enter(spec: SandboxInitSpec, report: int) -> NoReturn:
     """Becomes the sandbox; never returns. Runs in a freshly forked, single-threaded child.
 
     Args:
@@ -107,7 +107,7 @@ def _join(entrances: Sequence[str]) -> None:
     Path("/proc/self/oom_score_adj").write_text(str(_OOM_SCORE))
 
 
-def _prepare(spec: StageSpec, footing: namespaces.Footing) -> tuple[str, list[str]]:
+def _prepare(spec: SandboxInitSpec, footing: namespaces.MountSetup) -> tuple[str, list[str]]:
     """Fills the stage. Returns how the home was made, and what could not be bounded."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     # Opened while we may still read them, and before the stage's file system covers them. Python closes them at exec.
@@ -126,7 +126,7 @@ def _prepare(spec: StageSpec, footing: namespaces.Footing) -> tuple[str, list[st
     return home, [*notes, *([f"no overlay home: {why}"] if why else [])]
 
 
-def _bound(spec: StageSpec) -> tuple[tuple[str, Path], ...]:
+def _bound(spec: SandboxInitSpec) -> tuple[tuple[str, Path], ...]:
     """Folders of the host by the name that they have on the stage."""
     more = ((_name_of(inside), folder) for inside, folder in spec.flavour.binds.items())
     return ("guest", spec.guest), ("egress", spec.egress), *more
@@ -136,7 +136,7 @@ def _name_of(inside: str) -> str:
     return Path(inside).name
 
 
-def _bound_kernel_objects(limits: Limits, *, in_user_namespace: bool) -> list[str]:
+def _bound_kernel_objects(limits: DesktopLimits, *, in_user_namespace: bool) -> list[str]:
     """Bounds what no process needs to have mapped or open. Returns what could not be bounded.
 
     Kernels before 5.19 refuse ordinary users the settings of System V, and some containers have read-only settings.
@@ -174,10 +174,10 @@ def _bind_to(keeper: int) -> None:
         os._exit(1)
 
 
-def _execute(spec: StageSpec) -> NoReturn:
+def _execute(spec: SandboxInitSpec) -> NoReturn:
     """Arranges the file descriptors and becomes bubblewrap."""
     program = seccomp.program_here(memfd=spec.memory_group)
-    plan = Plan(
+    plan = SandboxLayout(
         links=root_links(),
         etc=tuple(etc.generated()),
         limits=spec.limits,

@@ -24,7 +24,7 @@ SOCKET_FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
 
 
 @dataclass(frozen=True)
-class Machine:
+class Architecture:
     """One architecture: its audit number, the number of socket(2) and those of the refused calls."""
 
     audit: int
@@ -49,7 +49,7 @@ _SHARED_NUMBERS = {
 }
 
 MACHINES = {
-    "x86_64": Machine(
+    "x86_64": Architecture(
         audit=0xC000003E,
         socket=41,
         memfd_create=319,
@@ -85,7 +85,7 @@ MACHINES = {
             **_SHARED_NUMBERS,
         },
     ),
-    "aarch64": Machine(
+    "aarch64": Architecture(
         audit=0xC00000B7,
         socket=198,
         memfd_create=279,
@@ -131,7 +131,7 @@ def _refuse(number: int, error: int) -> bytes:
     return _instruction(_JUMP_EQUAL, number, 0, 1) + _instruction(_RETURN, _ERRNO | error)
 
 
-def program(machine: Machine, *, memfd: bool) -> bytes:
+def program(machine: Architecture, *, memfd: bool) -> bytes:
     """The filter for one architecture.
 
     Args:

@@ -15,7 +15,7 @@ _INODE_BYTES = 1024
 
 
 @dataclass(frozen=True)
-class Sample:
+class UsageSample:
     """What a desktop holds: bytes of memory, number of processes."""
 
     memory: int
@@ -72,7 +72,7 @@ def _sum_of(path: str, keys: tuple[str, ...]) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(keys))
 
 
-def sample(pid: int, limit: int) -> Sample:
+def sample(pid: int, limit: int) -> UsageSample:
     """Measures the desktop whose first process is `pid`.
 
     The exact and slow measure is taken only when the quick upper estimate is above `limit` (bytes).
@@ -85,7 +85,7 @@ def sample(pid: int, limit: int) -> Sample:
     memory = quick_memory(pids) + files
     if memory > limit:
         memory = exact_memory(pids) + files
-    return Sample(memory, len(pids))
+    return UsageSample(memory, len(pids))
 
 
 def host_memory() -> tuple[int, int]:

@@ -8,7 +8,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
-from worker.local.desktop_kind import Flavour
+from worker.local.desktop_kind import DesktopKind
 from worker.local.home import content_hash
 
 LOADERS = (Path("/usr/lib/wine/wine64"), Path("/usr/lib/wine/wine"))
@@ -46,7 +46,7 @@ def why_not(folder: Path) -> str:
     return f"Wine is installed, but {missing[0]} is not ready in {folder}: run `make setup`" if missing else ""
 
 
-def flavour(folder: Path, guest: Path) -> Flavour:
+def flavour(folder: Path, guest: Path) -> DesktopKind:
     """Windows programs.
 
     Args:
@@ -67,7 +67,7 @@ def flavour(folder: Path, guest: Path) -> Flavour:
         "WINEDEBUG": "-all",
         "DESKARENA_WINE": str(program),
     }
-    return Flavour(
+    return DesktopKind(
         name="windows",
         home=folder / "home",
         key=f"wine-{content_hash(folder / 'home')}",

@@ -16,13 +16,13 @@ from pydantic import Field, ValidationError, field_validator
 from backend.domain.errors import Invalid, ModelApiFailed
 from backend.domain.model.task import Frozen
 from backend.domain.model.trajectory import Usage
-from backend.domain.ports.model import ModelClient, ModelReply, ModelRequest, Part
+from backend.domain.ports.model import MessagePart, ModelClient, ModelReply, ModelRequest
 
 MOST_BYTES = 64 * 2**20
 _writing = Lock()
 
 
-class Line(Frozen):
+class CassetteEntry(Frozen):
     """One line of a cassette."""
 
     reply: ModelReply
@@ -47,7 +47,7 @@ def request_key(request: ModelRequest) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode(errors="replace")).hexdigest()
 
 
-def _part(part: Part) -> str:
+def _part(part: MessagePart) -> str:
     if part.image is not None:
         return "[picture]"
     if part.call is not None:
@@ -57,7 +57,7 @@ def _part(part: Part) -> str:
     return part.text or "[raw]"
 
 
-def lines_of(file: Path) -> Sequence[Line]:
+def lines_of(file: Path) -> Sequence[CassetteEntry]:
     """A cassette's lines.
 
     Raises:
@@ -75,14 +75,14 @@ def lines_of(file: Path) -> Sequence[Line]:
         if not line.strip():
             continue
         try:
-            lines.append(Line.model_validate_json(line))
+            lines.append(CassetteEntry.model_validate_json(line))
         except ValidationError as error:
             words = error.errors(include_url=False, include_input=False)[0]["msg"]
             raise ModelApiFailed(f"the cassette {file}, line {number}: {words}") from None
     return lines
 
 
-class Recording:
+class RecordingClient:
     """A client that writes down each reply of another one, as a line of a cassette."""
 
     def __init__(self, client: ModelClient, file: Path) -> None:

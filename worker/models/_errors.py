@@ -20,7 +20,7 @@ _BUSY = re.compile(
 _DURATION = re.compile(r"^(\d+(?:\.\d+)?)s$")
 
 
-class Kind(StrEnum):
+class FaultAction(StrEnum):
     """What to do about it.
 
     `HOLD`: wait and ask again. `NONSENSE`: ask again, but not often. `REFUSED`: nobody here can change it, the attempt
@@ -33,7 +33,7 @@ class Kind(StrEnum):
     WRONG = "wrong"
 
 
-class Fault(Exception):
+class ModelFault(Exception):
     """A request without an answer.
 
     Attributes:
@@ -41,7 +41,7 @@ class Fault(Exception):
         shared: True if every request to this endpoint had better wait.
     """
 
-    def __init__(self, kind: Kind, words: str, *, after: float | None = None, shared: bool = False) -> None:
+    def __init__(self, kind: FaultAction, words: str, *, after: float | None = None, shared: bool = False) -> None:
         super().__init__(words)
         self.kind = kind
         self.words = words
@@ -54,7 +54,7 @@ class Fault(Exception):
         self.args = (self.words,)
 
 
-def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> ModelFault:
     """What an answer with a status other than 200 means.
 
     Args:
@@ -68,22 +68,22 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         # A hint of the body (Gemini's RetryInfo) is as good as the header.
         after = retry_after(headers)
         after = _retry_info(reply) if after is None else after
-        return Fault(Kind.HOLD, words, after=after, shared=status in {429, 529, 503})
+        return ModelFault(FaultAction.HOLD, words, after=after, shared=status in {429, 529, 503})
     if status in {401, 403, 404, 405}:
-        return Fault(Kind.REFUSED, words)
+        return ModelFault(FaultAction.REFUSED, words)
     if 300 <= status < 400:  # noqa: PLR2004 - redirects
         where = headers.get("location", "")[:200]
-        return Fault(
-            Kind.REFUSED, f"it leads elsewhere ({where}); redirects are not followed: set base_url to the place"
+        return ModelFault(
+            FaultAction.REFUSED, f"it leads elsewhere ({where}); redirects are not followed: set base_url to the place"
         )
     if _BAD_KEY.search(words):
-        return Fault(Kind.REFUSED, words)
+        return ModelFault(FaultAction.REFUSED, words)
     if _QUOTA.search(words):
-        return Fault(Kind.HOLD, words)
-    return Fault(Kind.WRONG, words)
+        return ModelFault(FaultAction.HOLD, words)
+    return ModelFault(FaultAction.WRONG, words)
 
 
-def fault_within(error: Any) -> Fault:
+def fault_within(error: Any) -> ModelFault:
     """What an error means that an API reports inside a stream or a body with status 200."""
     details = error if isinstance(error, dict) else {"message": str(error)}
     words = _words({"error": details}, b"")
@@ -92,13 +92,13 @@ def fault_within(error: Any) -> Fault:
         return fault_of(status, {}, json.dumps({"error": details}, default=str).encode())
     code = f"{details.get('type', '')} {details.get('code', '')} {details.get('status', '')} {words}"
     if _BUSY.search(code) or _QUOTA.search(code):
-        return Fault(Kind.HOLD, words)
-    return Fault(Kind.WRONG, words)
+        return ModelFault(FaultAction.HOLD, words)
+    return ModelFault(FaultAction.WRONG, words)
 
 
-def nonsense(words: str) -> Fault:
+def nonsense(words: str) -> ModelFault:
     """An answer that is none."""
-    return Fault(Kind.NONSENSE, words)
+    return ModelFault(FaultAction.NONSENSE, words)
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:

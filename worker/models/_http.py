@@ -16,7 +16,7 @@ import httpx
 from httpcore import SOCKET_OPTION, NetworkBackend, NetworkStream
 from httpcore._backends.sync import SyncBackend
 
-from worker.models._errors import Fault, Kind, fault_of, nonsense
+from worker.models._errors import FaultAction, ModelFault, fault_of, nonsense
 
 MOST_BYTES = 32 * 2**20
 MOST_LINE = 4 * 2**20
@@ -31,14 +31,14 @@ _BROKEN = (httpx.HTTPError, httpcore.ProtocolError, httpcore.NetworkError, OSErr
 _LATE = (httpx.TimeoutException, httpcore.TimeoutException, TimeoutError)
 
 
-class Answer:
+class HttpAnswer:
     """What came back with status 200; read it once, as one body or as events."""
 
     def __init__(self, response: httpx.Response) -> None:
         self._response = response
 
     def json(self) -> dict[str, Any]:
-        """The body as a JSON object. Raises Fault if it is none, or too large."""
+        """The body as a JSON object. Raises ModelFault if it is none, or too large."""
         announced = self._response.headers.get("content-length", "")
         if announced.isdigit() and int(announced) > MOST_BYTES:
             raise nonsense(f"its answer has {announced} bytes, the limit is {MOST_BYTES}")
@@ -82,7 +82,7 @@ class Answer:
 
 
 def json_object(data: bytes | str) -> dict[str, Any]:
-    """A JSON object. Raises Fault if it is none."""
+    """A JSON object. Raises ModelFault if it is none."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -93,7 +93,7 @@ def json_object(data: bytes | str) -> dict[str, Any]:
     return value
 
 
-class Wire:
+class EndpointConnections:
     """Connections to one endpoint, for one attempt. Several threads may send at once."""
 
     def __init__(self, check: Callable[[], None]) -> None:
@@ -107,11 +107,11 @@ class Wire:
         self._transport._pool._network_backend = self._network  # noqa: SLF001 - httpx has no other way to give one
 
     @contextmanager
-    def post(self, url: str, headers: Mapping[str, str], body: bytes, seconds: float) -> Iterator[Answer]:
+    def post(self, url: str, headers: Mapping[str, str], body: bytes, seconds: float) -> Iterator[HttpAnswer]:
         """Sends, and gives what comes back with status 200.
 
         Raises:
-            Fault: it did not connect, broke, took longer than `seconds`, or said something else than 200. Holds no
+            ModelFault: it did not connect, broke, took longer than `seconds`, or said something else than 200. Holds no
                 part of what was sent.
         """
         self._network.deadline = time.monotonic() + seconds
@@ -122,15 +122,15 @@ class Wire:
             try:
                 if response.status_code != _OK:
                     raise _failure(response)
-                yield Answer(response)
+                yield HttpAnswer(response)
             finally:
                 response.close()
         except _LATE:
-            raise Fault(Kind.HOLD, f"no answer within {seconds:g} s") from None
+            raise ModelFault(FaultAction.HOLD, f"no answer within {seconds:g} s") from None
         except _BROKEN as error:
-            raise Fault(Kind.HOLD, f"the connection broke: {str(error) or type(error).__name__}") from None
+            raise ModelFault(FaultAction.HOLD, f"the connection broke: {str(error) or type(error).__name__}") from None
         except (httpx.InvalidURL, UnicodeError) as error:
-            raise Fault(Kind.REFUSED, f"that is no address: {error}") from None
+            raise ModelFault(FaultAction.REFUSED, f"that is no address: {error}") from None
         finally:
             self._count(-1)
 
@@ -146,7 +146,7 @@ class Wire:
                 self._transport.close()
 
 
-def _failure(response: httpx.Response) -> Fault:
+def _failure(response: httpx.Response) -> ModelFault:
     body = b""
     for piece in response.iter_raw(_PIECE):
         body += piece
@@ -190,7 +190,7 @@ class _Network(NetworkBackend):
     ) -> NetworkStream:
         seconds = min(CONNECT_SECONDS, self.left())
         stream = self._plain.connect_tcp(host, port, seconds, local_address, socket_options)
-        return _Watched(stream, self)
+        return _InterruptibleStream(stream, self)
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> NetworkStream:
         raise httpcore.ConnectError("no socket of this machine is ever asked")
@@ -199,7 +199,7 @@ class _Network(NetworkBackend):
         self._plain.sleep(min(seconds, self.left()))
 
 
-class _Watched(NetworkStream):
+class _InterruptibleStream(NetworkStream):
     """A connection that looks twice a second, while it waits, whether the attempt must stop."""
 
     def __init__(self, stream: NetworkStream, network: _Network) -> None:
@@ -208,13 +208,13 @@ class _Watched(NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 - the deadline counts
         while True:
-            self._look()
+            self._check_stop()
             try:
                 return self._stream.read(max_bytes, timeout=min(LOOK_SECONDS, self._network.left()))
             except httpcore.ReadTimeout:
                 self._network.left()
 
-    def _look(self) -> None:
+    def _check_stop(self) -> None:
         """An answer that comes in drops never lets a read time out: the clock says when to look."""
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             self._looked = time.monotonic()
@@ -235,7 +235,7 @@ class _Watched(NetworkStream):
         stream = self._stream.start_tls(
             ssl_context, server_hostname, timeout=min(CONNECT_SECONDS, self._network.left())
         )
-        return _Watched(stream, self._network)
+        return _InterruptibleStream(stream, self._network)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from backend.domain import registry
 from backend.domain.errors import Invalid, ModelApiFailed, WebFailed
-from backend.domain.registry import Kind
-from backend.services.artifacts.egress_policy import Reach, checked_url
+from backend.domain.registry import PluginKind
+from backend.services.artifacts.egress_policy import EgressPolicy, checked_url
 from backend.services.artifacts.ssrf_safe_http import GuardedWeb
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models._cassette import lines_of
@@ -39,14 +39,14 @@ def answers(endpoint: Endpoint) -> str | None:
     """
     if endpoint.cassette is not None:
         return _unreadable(endpoint.cassette)
-    listing = getattr(registry.lookup(Kind.MODEL, endpoint.api), "listing", None)
+    listing = getattr(registry.lookup(PluginKind.MODEL, endpoint.api), "listing", None)
     if listing is None or not endpoint.base_url:
         return None
     request: Listing = listing(endpoint)
     try:
         # The operator has named the address, which often is of this machine.
         host = str(checked_url(endpoint.base_url).hostname)
-        web = GuardedWeb(Reach(private_hosts=(host,)))
+        web = GuardedWeb(EgressPolicy(private_hosts=(host,)))
         headers = {**endpoint.headers, **request.headers}
         reply = web.send(
             "GET", endpoint.base_url + request.path, headers=headers, max_bytes=_MOST_BYTES, timeout=SECONDS

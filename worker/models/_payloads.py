@@ -7,9 +7,9 @@ from typing import Any
 
 from backend.domain.model.prices import Tokens
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, ModelReply, Part, ToolCall
+from backend.domain.ports.model import Message, MessagePart, ModelReply, ToolCall
 from worker.models._errors import nonsense
-from worker.models.retrying_client import Said
+from worker.models.retrying_client import ParsedReply
 
 MOST_TEXT = 2**20
 MOST_CALLS = 64
@@ -75,9 +75,9 @@ def given_back(message: Message, api: str) -> list[Any]:
     ]
 
 
-def with_pictures(parts: Iterable[Part]) -> Iterator[tuple[Part, list[Frame]]]:
+def with_pictures(parts: Iterable[MessagePart]) -> Iterator[tuple[MessagePart, list[Frame]]]:
     """Parts, each result together with the pictures that follow it; other pictures alone."""
-    pending: tuple[Part, list[Frame]] | None = None
+    pending: tuple[MessagePart, list[Frame]] | None = None
     for part in parts:
         if pending is not None and part.image is not None:
             pending[1].append(part.image)
@@ -108,7 +108,7 @@ def reply(  # noqa: PLR0913 - what a reply has
     api: str,
     content: Sequence[Any] = (),
     tokens: Tokens | None,
-) -> Said:
+) -> ParsedReply:
     """A reply within its bounds.
 
     Args:
@@ -125,7 +125,7 @@ def reply(  # noqa: PLR0913 - what a reply has
         ToolCall(id=call_id or f"call_{place}", name=str(name)[:200], arguments=decoded(arguments))
         for place, (call_id, name, arguments) in enumerate(calls[:MOST_CALLS])
     )
-    return Said(
+    return ParsedReply(
         ModelReply(
             text=text[:MOST_TEXT],
             calls=tool_calls,

@@ -8,14 +8,14 @@ from typing import Any
 
 from backend.domain.model.prices import Tokens
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, ModelReply, ModelRequest, Part, Tool
-from backend.domain.registry import Kind, register
+from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, Tool
+from backend.domain.registry import PluginKind, register
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models import _payloads
 from worker.models._errors import fault_within, nonsense
-from worker.models._http import Answer, json_object
+from worker.models._http import HttpAnswer, json_object
 from worker.models._listing import Listing
-from worker.models.retrying_client import Caller, Post, Said
+from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 VERSION = "2023-06-01"
 LONGEST = 4096
@@ -38,7 +38,7 @@ _GROWS = {
 }
 
 
-@register(Kind.MODEL, "anthropic")
+@register(PluginKind.MODEL, "anthropic")
 class Anthropic:
     """Asks `/v1/messages`."""
 
@@ -48,7 +48,7 @@ class Anthropic:
 
     @staticmethod
     def listing(endpoint: Endpoint) -> Listing:
-        """See `ModelRoom`."""
+        """See `ModelPool`."""
         return Listing(f"{_prefix(endpoint)}/models", _headers(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
@@ -71,7 +71,7 @@ def _headers(key: str) -> dict[str, str]:
     return {"anthropic-version": VERSION, "x-api-key": key}
 
 
-def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
+def _post(request: ModelRequest, key: str, *, streamed: bool) -> ApiRequest:
     system, messages = _payloads.split_system(request.messages)
     fields = {
         "system": system or None,
@@ -84,7 +84,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
     extra = dict(request.extra)
     betas = [*_betas(request.tools), *extra.pop("betas", ())]
     headers = _headers(key)
-    return Post(
+    return ApiRequest(
         model=request.model,
         path="/v1/messages",
         body={
@@ -138,7 +138,7 @@ def _content(message: Message) -> Iterator[dict[str, Any]]:
         yield from _blocks(part, pictures)
 
 
-def _blocks(part: Part, pictures: list[Frame]) -> Iterator[dict[str, Any]]:
+def _blocks(part: MessagePart, pictures: list[Frame]) -> Iterator[dict[str, Any]]:
     if part.text is not None and part.text.strip():  # Empty texts are refused.
         yield {"type": "text", "text": part.text}
     elif part.image is not None:
@@ -155,14 +155,14 @@ def _picture(frame: Frame) -> dict[str, Any]:
     return {"type": "image", "source": source}
 
 
-def _read(answer: Answer) -> Said:
+def _read(answer: HttpAnswer) -> ParsedReply:
     reply = answer.json()
     if reply.get("type") == "error":
         raise fault_within(reply.get("error"))
-    return _said(reply["content"], reply.get("stop_reason"), reply.get("model"), reply.get("usage") or {})
+    return _to_reply(reply["content"], reply.get("stop_reason"), reply.get("model"), reply.get("usage") or {})
 
 
-def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
+def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedReply:
     content: dict[int, dict[str, Any]] = {}
     stop, model, usage = None, "", dict[str, Any]()
     for _, data in answer.events():
@@ -180,7 +180,7 @@ def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
         elif kind == "error":
             raise fault_within(event.get("error"))
         elif kind == "message_stop":
-            return _said([_closed(content[place]) for place in sorted(content)], stop, model, usage)
+            return _to_reply([_closed(content[place]) for place in sorted(content)], stop, model, usage)
         if len(content) > 4 * _payloads.MOST_CALLS:
             raise nonsense("its answer has too many parts")
     raise nonsense("its answer ends in the middle")
@@ -204,7 +204,7 @@ def _closed(block: dict[str, Any]) -> dict[str, Any]:
     return block
 
 
-def _said(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[str, Any]) -> Said:
+def _to_reply(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[str, Any]) -> ParsedReply:
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for block in content:
         by_kind.setdefault(str(block["type"]), []).append(block)

@@ -8,14 +8,14 @@ from urllib.parse import quote
 
 from backend.domain.model.prices import Tokens
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, ModelReply, ModelRequest, Part, Tool
-from backend.domain.registry import Kind, register
+from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, Tool
+from backend.domain.registry import PluginKind, register
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models import _payloads
 from worker.models._errors import fault_within
-from worker.models._http import Answer, json_object
+from worker.models._http import HttpAnswer, json_object
 from worker.models._listing import Listing
-from worker.models.retrying_client import Caller, Post, Said
+from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 _STOPS = {
     "STOP": "end",
@@ -31,7 +31,7 @@ _CONFIG = "generationConfig"
 _FIELDS = {"seed": "seed", "stopSequences": "stop", "topP": "top_p", "temperature": "temperature"}
 
 
-@register(Kind.MODEL, "gemini")
+@register(PluginKind.MODEL, "gemini")
 class Gemini:
     """Asks `/v1beta/models/MODEL:generateContent`."""
 
@@ -41,7 +41,7 @@ class Gemini:
 
     @staticmethod
     def listing(endpoint: Endpoint) -> Listing:
-        """See `ModelRoom`."""
+        """See `ModelPool`."""
         return Listing(f"{_prefix(endpoint)}/models", _headers(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
@@ -66,7 +66,7 @@ def _headers(key: str) -> dict[str, str]:
     return {"x-goog-api-key": key} if key else {}
 
 
-def _post(request: ModelRequest, path: str, key: str) -> Post:
+def _post(request: ModelRequest, path: str, key: str) -> ApiRequest:
     system, messages = _payloads.split_system(request.messages)
     config = {
         "temperature": request.temperature,
@@ -78,7 +78,7 @@ def _post(request: ModelRequest, path: str, key: str) -> Post:
     extra = dict(request.extra)
     settings = {name: value for name, value in config.items() if value is not None} | dict(extra.pop(_CONFIG, {}))
     vendor = any(tool.vendor is not None for tool in request.tools)
-    return Post(
+    return ApiRequest(
         model=request.model,
         path=path,
         body={
@@ -138,7 +138,7 @@ def _parts(message: Message, names: Mapping[str, str], *, nested: bool) -> Itera
             yield from (_picture(each) for each in pictures if not nested)
 
 
-def _result(part: Part, names: Mapping[str, str], pictures: list[Frame]) -> dict[str, Any]:
+def _result(part: MessagePart, names: Mapping[str, str], pictures: list[Frame]) -> dict[str, Any]:
     """The computer tool wants its screen inside the result; where the text is a JSON object it is the response."""
     call, text = part.result or ("", "")
     response = _payloads.decoded(text) if text.lstrip().startswith("{") else {"output": text}
@@ -153,14 +153,14 @@ def _picture(frame: Frame) -> dict[str, Any]:
     return {"inlineData": {"mimeType": frame.media_type, "data": _payloads.picture_text(frame)}}
 
 
-def _read(answer: Answer) -> Said:
+def _read(answer: HttpAnswer) -> ParsedReply:
     reply = answer.json()
     if reply.get("error"):
         raise fault_within(reply["error"])
-    return _said(reply, _found(reply)[0], _found(reply)[1])
+    return _to_reply(reply, _first_candidate(reply)[0], _first_candidate(reply)[1])
 
 
-def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
+def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedReply:
     parts: list[dict[str, Any]] = []
     finish: Any = None
     last: dict[str, Any] = {}
@@ -168,14 +168,14 @@ def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
         last = {**last, **json_object(data)}
         if last.get("error"):
             raise fault_within(last["error"])
-        more, ended = _found(last)
+        more, ended = _first_candidate(last)
         for part in more:
             if part.get("text") and not part.get("thought"):
                 on_text(part["text"])
             _join(parts, part)
         finish = ended or finish
     _payloads.whole(finish is not None)
-    return _said(last, parts, finish)
+    return _to_reply(last, parts, finish)
 
 
 def _join(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
@@ -193,7 +193,7 @@ def _join(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
         parts.append(dict(part))
 
 
-def _found(reply: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
+def _first_candidate(reply: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
     """The first candidate's parts and why it ended; a prompt that was refused has no candidate."""
     candidates = reply.get("candidates")
     if not candidates:
@@ -203,7 +203,7 @@ def _found(reply: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
     return list((first.get("content") or {}).get("parts") or ()), first.get("finishReason")
 
 
-def _said(reply: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -> Said:
+def _to_reply(reply: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -> ParsedReply:
     calls = [part["functionCall"] for part in parts if "functionCall" in part]
     return _payloads.reply(
         text="".join(str(part["text"]) for part in parts if "text" in part and not part.get("thought")),

@@ -12,17 +12,17 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import Invalid, ModelApiFailed, UnknownPlugin
 from backend.domain.ports.model import ModelClient
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.services.capacity.model_endpoints import Endpoint, Endpoints
 from backend.services.capacity.task_secrets import TaskSecrets
-from worker.models._cassette import Recording
+from worker.models._cassette import RecordingClient
 from worker.models._listing import answers
-from worker.models.rate_limiter import Gate, Waited
+from worker.models.rate_limiter import RateLimiter, WaitTimer
 from worker.models.retrying_client import Caller
 
 if TYPE_CHECKING:  # `deskarena doctor` looks at endpoints, too, and needs no database for it.
     from backend.services.scheduling.claims import Claim
-    from worker.base.lease import Hold
+    from worker.base.lease import HeldLease
 
 LOOK_SECONDS = 0.5
 LONG_SECONDS = 2.0
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 _HINT = "See docs/models.md, and /workers for the endpoints that there are."
 
 
-class Waits(Protocol):
+class Interruption(Protocol):
     """What whoever asks a model waits by."""
 
     def pause(self, seconds: float) -> None:
@@ -45,29 +45,29 @@ class Waits(Protocol):
         ...
 
 
-class ModelRoom:
+class ModelPool:
     """What the attempts of one worker share of language models. Thread-safe."""
 
     def __init__(self, endpoints: Endpoints) -> None:
         """Asks nothing yet."""
         self._endpoints = endpoints
-        self._gates: dict[tuple[Any, ...], Gate] = {}
+        self._gates: dict[tuple[Any, ...], RateLimiter] = {}
         self._lock = Lock()
 
     @classmethod
-    def of(cls, settings: Settings, environ: Mapping[str, str] | None = None) -> "ModelRoom":
+    def of(cls, settings: Settings, environ: Mapping[str, str] | None = None) -> "ModelPool":
         """The room of a worker with these settings; `environ`: default, the process's."""
         file = settings.models_file or settings.data_dir / "models.toml"
         secrets = TaskSecrets(settings.data_dir / "secrets")
         return cls(Endpoints(file, secrets, os.environ if environ is None else environ))
 
-    def attempt(self, _claim: "Claim", hold: "Hold") -> "AttemptModels":
+    def attempt(self, _claim: "Claim", hold: "HeldLease") -> "AttemptModels":
         """The models of one attempt; what they wait for ends when it must stop, and is told by its heartbeats."""
         models = self.models(hold)
         hold.waits = models.waits
         return models
 
-    def models(self, waits: Waits) -> "AttemptModels":
+    def models(self, waits: Interruption) -> "AttemptModels":
         """The models for something that waits by its own rules."""
         return AttemptModels(self, waits)
 
@@ -99,7 +99,7 @@ class ModelRoom:
         address = f"{ready.cassette or ready.base_url}"
         own = ready.cassette is not None or endpoint.base_url not in {
             "",
-            registry.lookup(Kind.MODEL, endpoint.api).base_url,
+            registry.lookup(PluginKind.MODEL, endpoint.api).base_url,
         }
         why = answers(ready) if vendors or own else None
         reason = f"{address} {why}" if why else address
@@ -111,7 +111,7 @@ class ModelRoom:
         Raises:
             Invalid: its key was not given, or nothing speaks its API.
         """
-        plugin = registry.lookup(Kind.MODEL, endpoint.api)
+        plugin = registry.lookup(PluginKind.MODEL, endpoint.api)
         base = endpoint.base_url or plugin.base_url
         if endpoint.api == "recorded" and (endpoint.cassette is None or not endpoint.cassette.is_file()):
             raise Invalid(f"the endpoint {endpoint.name!r} has no cassette: {endpoint.cassette} is no file")
@@ -132,20 +132,20 @@ class ModelRoom:
         except (Invalid, UnknownPlugin) as error:
             raise ModelApiFailed(error.message, hint=error.hint or _HINT) from None
 
-    def gate(self, endpoint: Endpoint) -> Gate:
+    def gate(self, endpoint: Endpoint) -> RateLimiter:
         """The gate of an endpoint with its present limits."""
         limits = (endpoint.at_once, endpoint.requests_per_minute, endpoint.tokens_per_minute)
         with self._lock:
-            return self._gates.setdefault((endpoint.name, endpoint.base_url, *limits), Gate(*limits))
+            return self._gates.setdefault((endpoint.name, endpoint.base_url, *limits), RateLimiter(*limits))
 
 
 @dataclass
 class AttemptModels:
     """Implements the Models port."""
 
-    room: ModelRoom = field(repr=False)
-    hold: Waits = field(repr=False)
-    _waited: Waited = field(default_factory=Waited, repr=False)
+    room: ModelPool = field(repr=False)
+    hold: Interruption = field(repr=False)
+    _waited: WaitTimer = field(default_factory=WaitTimer, repr=False)
     _over: Event = field(default_factory=Event, repr=False)
     _clients: dict[str, ModelClient] = field(default_factory=dict, repr=False)
     _callers: list[Caller] = field(default_factory=list, repr=False)
@@ -155,7 +155,7 @@ class AttemptModels:
         """See the port."""
         with self._lock:
             if endpoint not in self._clients:
-                self._clients[endpoint] = self._made(self.room.find(endpoint))
+                self._clients[endpoint] = self._make_client(self.room.find(endpoint))
             return self._clients[endpoint]
 
     def held_seconds(self) -> float:
@@ -173,11 +173,11 @@ class AttemptModels:
             for caller in self._callers:
                 caller.close()
 
-    def _made(self, endpoint: Endpoint) -> ModelClient:
+    def _make_client(self, endpoint: Endpoint) -> ModelClient:
         caller = Caller(endpoint, self.room.gate(endpoint), self._waited, self._pause)
         self._callers.append(caller)
-        client: ModelClient = registry.lookup(Kind.MODEL, endpoint.api)(caller)
-        return client if endpoint.record is None else Recording(client, endpoint.record)
+        client: ModelClient = registry.lookup(PluginKind.MODEL, endpoint.api)(caller)
+        return client if endpoint.record is None else RecordingClient(client, endpoint.record)
 
     def _pause(self, seconds: float) -> None:
         """Waits, half a second at most, so that every end of the attempt is noticed; raises why it must stop."""

@@ -6,14 +6,14 @@ from functools import partial
 from typing import Any
 
 from backend.domain.model.prices import Tokens
-from backend.domain.ports.model import Message, ModelReply, ModelRequest, Part, Tool
-from backend.domain.registry import Kind, register
+from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, Tool
+from backend.domain.registry import PluginKind, register
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models import _payloads
 from worker.models._errors import fault_within
-from worker.models._http import Answer, json_object
+from worker.models._http import HttpAnswer, json_object
 from worker.models._listing import Listing
-from worker.models.retrying_client import Caller, Post, Said
+from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 _NEWER = re.compile(r"^(o\d|gpt-([5-9]|\d\d))")
 _STOPS = {
@@ -25,7 +25,7 @@ _STOPS = {
 }
 
 
-@register(Kind.MODEL, "openai_chat")
+@register(PluginKind.MODEL, "openai_chat")
 class OpenAIChat:
     """Asks `/chat/completions`."""
 
@@ -35,7 +35,7 @@ class OpenAIChat:
 
     @staticmethod
     def listing(endpoint: Endpoint) -> Listing:
-        """See `ModelRoom`."""
+        """See `ModelPool`."""
         return Listing("/models", _payloads.bearer(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
@@ -48,7 +48,7 @@ class OpenAIChat:
         return self._caller.ask(post, _read if on_text is None else partial(_read_stream, on_text))
 
 
-def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
+def _post(request: ModelRequest, key: str, *, streamed: bool) -> ApiRequest:
     newer = _NEWER.match(request.model) is not None
     longest = "max_completion_tokens" if newer else "max_tokens"
     fields: dict[str, Any] = {
@@ -61,7 +61,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
     }
     if streamed:
         fields |= {"stream": True, "stream_options": {"include_usage": True}}
-    return Post(
+    return ApiRequest(
         model=request.model,
         path="/chat/completions",
         body={
@@ -96,7 +96,7 @@ def _messages(message: Message) -> Iterator[dict[str, Any]]:
         yield {"role": message.role, "content": _content(rest)}
 
 
-def _content(parts: list[Part]) -> str | list[dict[str, Any]]:
+def _content(parts: list[MessagePart]) -> str | list[dict[str, Any]]:
     if len(parts) == 1 and parts[0].text is not None:
         return parts[0].text  # Some servers know no other form for text alone.
     return [
@@ -125,15 +125,15 @@ def _assistant(message: Message) -> dict[str, Any]:
     return {**entry, "tool_calls": calls} if calls else entry
 
 
-def _read(answer: Answer) -> Said:
+def _read(answer: HttpAnswer) -> ParsedReply:
     reply = answer.json()
     if "choices" not in reply and "error" in reply:
         raise fault_within(reply["error"])
     choice = reply["choices"][0]
-    return _said(choice["message"], choice.get("finish_reason"), reply.get("model"), reply.get("usage"))
+    return _to_reply(choice["message"], choice.get("finish_reason"), reply.get("model"), reply.get("usage"))
 
 
-def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
+def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedReply:
     message: dict[str, Any] = {"role": "assistant", "content": ""}
     finish, model, usage, ended = None, "", None, False
     for _, data in answer.events():
@@ -148,7 +148,7 @@ def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
             _add(message, choice.get("delta") or {}, on_text)
             finish = choice.get("finish_reason") or finish
     _payloads.whole(ended or finish is not None)
-    return _said(message, finish, model, usage)
+    return _to_reply(message, finish, model, usage)
 
 
 def _add(message: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str], None]) -> None:
@@ -177,7 +177,7 @@ def _add_call(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
     call["function"]["arguments"] += function.get("arguments") or ""
 
 
-def _said(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> Said:
+def _to_reply(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> ParsedReply:
     calls = message.get("tool_calls") or []
     thinking = message.get("reasoning_content") or message.get("reasoning") or ""
     refusal = message.get("refusal") or ""

@@ -7,13 +7,13 @@ from typing import Any
 from backend.domain.model.prices import Tokens
 from backend.domain.model.trajectory import Frame
 from backend.domain.ports.model import Message, ModelReply, ModelRequest, Tool
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models import _payloads
 from worker.models._errors import fault_within, nonsense
-from worker.models._http import Answer, json_object
+from worker.models._http import HttpAnswer, json_object
 from worker.models._listing import Listing
-from worker.models.retrying_client import Caller, Post, Said
+from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 COMPUTER = "computer_call"
 """Name of a call of the computer tool; its arguments are `action` or `actions`, and `pending_safety_checks`."""
@@ -21,7 +21,7 @@ _LAST = frozenset({"response.completed", "response.incomplete", "response.failed
 _KNOWN_CALLS = ("action", "actions", "pending_safety_checks")
 
 
-@register(Kind.MODEL, "openai_responses")
+@register(PluginKind.MODEL, "openai_responses")
 class OpenAIResponses:
     """Asks `/responses`."""
 
@@ -31,7 +31,7 @@ class OpenAIResponses:
 
     @staticmethod
     def listing(endpoint: Endpoint) -> Listing:
-        """See `ModelRoom`."""
+        """See `ModelPool`."""
         return Listing("/models", _payloads.bearer(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
@@ -44,7 +44,7 @@ class OpenAIResponses:
         return self._caller.ask(post, _read if on_text is None else partial(_read_stream, on_text))
 
 
-def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
+def _post(request: ModelRequest, key: str, *, streamed: bool) -> ApiRequest:
     system, messages = _payloads.split_system(request.messages)
     fields = {
         "instructions": system or None,
@@ -55,7 +55,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> Post:
         "stream": streamed or None,
     }
     unknown = {"seed": request.seed is not None, "stop": bool(request.stop)}
-    return Post(
+    return ApiRequest(
         model=request.model,
         path="/responses",
         body={
@@ -142,11 +142,11 @@ def _picture(frame: Frame) -> dict[str, Any]:
     return {"type": "input_image", "image_url": _payloads.picture_url(frame)}
 
 
-def _read(answer: Answer) -> Said:
-    return _said(answer.json())
+def _read(answer: HttpAnswer) -> ParsedReply:
+    return _to_reply(answer.json())
 
 
-def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
+def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedReply:
     for _, data in answer.events():
         event = json_object(data)
         kind = event.get("type")
@@ -155,11 +155,11 @@ def _read_stream(on_text: Callable[[str], None], answer: Answer) -> Said:
         elif kind == "error":
             raise fault_within(event.get("error") or event)
         elif kind in _LAST:
-            return _said(event["response"])
+            return _to_reply(event["response"])
     raise nonsense("its answer ends in the middle")
 
 
-def _said(reply: dict[str, Any]) -> Said:
+def _to_reply(reply: dict[str, Any]) -> ParsedReply:
     if reply.get("status") == "failed" or ("output" not in reply and reply.get("error")):
         raise fault_within(reply.get("error") or "it failed and does not say why")
     output = [item for item in reply["output"] if isinstance(item, dict)]

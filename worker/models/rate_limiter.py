@@ -21,7 +21,7 @@ class Turn:
 
 
 @dataclass
-class Gate:
+class RateLimiter:
     """Lets requests to one endpoint through. Thread-safe.
 
     Attributes:
@@ -47,7 +47,7 @@ class Gate:
         Args:
             pause: waits that many seconds, or raises why the attempt must stop.
         """
-        while (turn := self._take()) is None:
+        while (turn := self._try_enter()) is None:
             pause(LOOK_SECONDS)
         try:
             yield turn
@@ -60,7 +60,7 @@ class Gate:
         with self._lock:
             self._rests_until = max(self._rests_until, self.now() + min(seconds, MOST_REST))
 
-    def _take(self) -> Turn | None:
+    def _try_enter(self) -> Turn | None:
         with self._lock:
             now = self.now()
             while self._last and self._last[0].at <= now - MINUTE:
@@ -77,7 +77,7 @@ class Gate:
             return new_turn
 
 
-class Waited:
+class WaitTimer:
     """Seconds that one attempt has waited for APIs. Any thread may ask."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:

@@ -6,13 +6,13 @@ from threading import Lock
 
 from backend.domain.errors import ModelApiFailed
 from backend.domain.ports.model import ModelReply, ModelRequest
-from backend.domain.registry import Kind, register
-from worker.models._cassette import Line, lines_of, request_key, words_of
+from backend.domain.registry import PluginKind, register
+from worker.models._cassette import CassetteEntry, lines_of, request_key, words_of
 from worker.models.retrying_client import Caller
 
 
-@register(Kind.MODEL, "recorded")
-class Recorded:
+@register(PluginKind.MODEL, "recorded")
+class CassetteClient:
     """Gives the first line of the endpoint's cassette that fits and was not given yet in this attempt."""
 
     api = "recorded"
@@ -28,21 +28,21 @@ class Recorded:
         """See the port."""
         key, words = request_key(request), words_of(request)
         with self._lock:
-            place = next((at for at, line in enumerate(self._left) if _fits(line, key, words)), None)
+            place = next((at for at, line in enumerate(self._read_entries) if _fits(line, key, words)), None)
             if place is None:
                 hint = f'Record it, or add a line with "request": "{key}".'
                 raise ModelApiFailed(f"the cassette {self._endpoint.cassette} has no reply to this request", hint=hint)
-            reply = self._left.pop(place).reply
+            reply = self._read_entries.pop(place).reply
         if on_text is not None and reply.text:
             on_text(reply.text)
         return reply.model_copy(update={"model": reply.model or request.model})
 
     @cached_property
-    def _left(self) -> list[Line]:
+    def _read_entries(self) -> list[CassetteEntry]:
         if self._endpoint.cassette is None:
             raise ModelApiFailed(f"the endpoint {self._endpoint.name!r} names no cassette", hint="See docs/models.md.")
         return list(lines_of(self._endpoint.cassette))
 
 
-def _fits(line: Line, key: str, words: str) -> bool:
+def _fits(line: CassetteEntry, key: str, words: str) -> bool:
     return line.request in {"", key} and line.when in words

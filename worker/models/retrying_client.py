@@ -17,9 +17,9 @@ from backend.domain.model.prices import Tokens, price_of, usd
 from backend.domain.model.trajectory import Usage
 from backend.domain.ports.model import ModelReply
 from backend.services.capacity.model_endpoints import Endpoint
-from worker.models._errors import Fault, Kind, nonsense
-from worker.models._http import Answer, Wire
-from worker.models.rate_limiter import Gate, Waited
+from worker.models._errors import FaultAction, ModelFault, nonsense
+from worker.models._http import EndpointConnections, HttpAnswer
+from worker.models.rate_limiter import RateLimiter, WaitTimer
 
 MOST_NONSENSE = 3
 MOST_PAUSE = 60.0
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass
-class Post:
+class ApiRequest:
     """One request as its API wants it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Post:
 
 
 @dataclass(frozen=True)
-class Said:
+class ParsedReply:
     """A reply as read, and its tokens as the API counted them; None = it did not."""
 
     reply: ModelReply
@@ -66,7 +66,9 @@ class Said:
 class Caller:
     """One endpoint as one attempt uses it. Several threads may call at once."""
 
-    def __init__(self, endpoint: Endpoint, gate: Gate, waited: Waited, pause: Callable[[float], None]) -> None:
+    def __init__(
+        self, endpoint: Endpoint, gate: RateLimiter, waited: WaitTimer, pause: Callable[[float], None]
+    ) -> None:
         """Connects nothing yet.
 
         Args:
@@ -84,8 +86,8 @@ class Caller:
         return f"Caller({self.endpoint.name!r})"
 
     @cached_property
-    def _wire(self) -> Wire:
-        return Wire(lambda: self._pause(0.0))
+    def _wire(self) -> EndpointConnections:
+        return EndpointConnections(lambda: self._pause(0.0))
 
     @property
     def key(self) -> str:
@@ -97,7 +99,7 @@ class Caller:
         if "_wire" in self.__dict__:
             self._wire.close()
 
-    def ask(self, post: Post, read: Callable[[Answer], Said]) -> ModelReply:
+    def ask(self, post: ApiRequest, read: Callable[[HttpAnswer], ParsedReply]) -> ModelReply:
         """The reply to a request, with what it cost and how long it was waited for.
 
         Args:
@@ -116,27 +118,27 @@ class Caller:
         usage = self._usage(post, result).model_copy(update={"held_seconds": held_seconds})
         return result.reply.model_copy(update={"usage": usage, "dropped": dropped})
 
-    def _insist(self, post: Post, read: Callable[[Answer], Said]) -> tuple[Said, float]:
+    def _insist(self, post: ApiRequest, read: Callable[[HttpAnswer], ParsedReply]) -> tuple[ParsedReply, float]:
         patience = Patience(self.endpoint.patience_seconds)
         for field_name in sorted(self._gate.refused.get(post.model, ())):
             _leave_out(post, field_name)
         while True:
             try:
                 return self._once(post, read)
-            except Fault as fault:
+            except ModelFault as fault:
                 if self.key:  # Some APIs repeat it.
                     fault.hide(self.key)
                 self._bear(fault, post, patience)
 
-    def _bear(self, fault: Fault, post: Post, patience: "Patience") -> None:
+    def _bear(self, fault: ModelFault, post: ApiRequest, patience: "Patience") -> None:
         """Waits, or changes the request, so that it can be sent again; or gives up."""
-        if fault.kind is Kind.WRONG and (refused := _refused(fault.words, post)):
+        if fault.kind is FaultAction.WRONG and (refused := _refused(fault.words, post)):
             self._gate.refused.setdefault(post.model, set()).add(refused)
             _leave_out(post, refused)
             return
-        if fault.kind is Kind.WRONG:
+        if fault.kind is FaultAction.WRONG:
             raise Invalid(fault.words) from None
-        if fault.kind is Kind.REFUSED:
+        if fault.kind is FaultAction.REFUSED:
             self._give_up(fault, "")
         seconds = patience.pause(fault)
         if seconds is None:
@@ -149,7 +151,7 @@ class Caller:
             while (left := until - time.monotonic()) > 0:
                 self._pause(left)
 
-    def _once(self, post: Post, read: Callable[[Answer], Said]) -> tuple[Said, float]:
+    def _once(self, post: ApiRequest, read: Callable[[HttpAnswer], ParsedReply]) -> tuple[ParsedReply, float]:
         url = f"{self.endpoint.base_url}{post.path}"
         body = json.dumps(post.body, ensure_ascii=False).encode(errors="replace")
         headers = {"User-Agent": "deskarena", **self.endpoint.headers, **post.headers}
@@ -162,7 +164,7 @@ class Caller:
                 turn.tokens = result.tokens.sent + result.tokens.answered
             return result, time.monotonic() - start
 
-    def _usage(self, post: Post, result: Said) -> Usage:
+    def _usage(self, post: ApiRequest, result: ParsedReply) -> Usage:
         tokens = result.tokens
         if tokens is None:
             return Usage(calls=1, priced=False)
@@ -177,7 +179,7 @@ class Caller:
             calls=1,
         )
 
-    def _give_up(self, fault: Fault, when: str) -> NoReturn:
+    def _give_up(self, fault: ModelFault, when: str) -> NoReturn:
         words = f"the model endpoint {self.endpoint.name!r} gave no answer{when}: {fault.words}"
         raise ModelApiFailed(words, hint="See docs/models.md, and /workers for what is set up.") from None
 
@@ -196,11 +198,11 @@ class Patience:
         """Seconds since the first failure."""
         return 0.0 if self._since is None else time.monotonic() - self._since
 
-    def pause(self, fault: Fault) -> float | None:
+    def pause(self, fault: ModelFault) -> float | None:
         """Seconds to wait before the next try; None when there is none. The last one is made when patience ends."""
         if self._since is None:
             self._since = time.monotonic()
-        self._nonsense += fault.kind is Kind.NONSENSE
+        self._nonsense += fault.kind is FaultAction.NONSENSE
         left = self._seconds - self.spent()
         if left <= 0 or self._nonsense >= MOST_NONSENSE:
             return None
@@ -212,16 +214,16 @@ class Patience:
         return min(pause, left)
 
 
-def _read(answer: Answer, read: Callable[[Answer], Said]) -> Said:
+def _read(answer: HttpAnswer, read: Callable[[HttpAnswer], ParsedReply]) -> ParsedReply:
     try:
         return read(answer)
-    except Fault:
+    except ModelFault:
         raise
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
         raise nonsense(f"its answer has another form than the API's: {type(error).__name__}: {error}"[:300]) from None
 
 
-def _refused(words: str, post: Post) -> str:
+def _refused(words: str, post: ApiRequest) -> str:
     """The field of the body that a model's API says it does not take; empty if it says no such thing."""
     if not _REFUSES.search(words):
         return ""
@@ -230,7 +232,7 @@ def _refused(words: str, post: Post) -> str:
     return named[0] if named else ""
 
 
-def _leave_out(post: Post, name: str) -> None:
+def _leave_out(post: ApiRequest, name: str) -> None:
     holder, last = _holder(post, name), _last(name)
     if last not in holder:
         return
@@ -241,7 +243,7 @@ def _leave_out(post: Post, name: str) -> None:
         post.dropped = (*post.dropped, post.optional[name])
 
 
-def _holder(post: Post, name: str) -> dict[str, Any]:
+def _holder(post: ApiRequest, name: str) -> dict[str, Any]:
     """What holds a field whose name may have a dot: `generationConfig.seed`."""
     outer, _, _ = name.rpartition(".")
     parent = post.body.get(outer, {}) if outer else post.body

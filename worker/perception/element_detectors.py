@@ -10,7 +10,7 @@ from typing import Any
 from backend.domain.errors import Invalid, ModelApiFailed, WebFailed
 from backend.domain.model.trajectory import Frame
 from backend.domain.ports.web import Browser, WebReply
-from backend.services.artifacts.egress_policy import Reach, checked_url
+from backend.services.artifacts.egress_policy import EgressPolicy, checked_url
 from backend.services.artifacts.ssrf_safe_http import GuardedWeb
 from worker.devtools.servers import PUBLISHED, Servers
 from worker.perception.ocr import read, trial_picture
@@ -38,18 +38,18 @@ class Detectors:
         """
         hosts = [str(checked_url(address).hostname) for address in addresses.values()]
         # They mostly stand in the operator's own network, often on this machine.
-        self._web = GuardedWeb(Reach(private_hosts=tuple(hosts)))
+        self._web = GuardedWeb(EgressPolicy(private_hosts=tuple(hosts)))
         self._addresses = dict(addresses)
         self._seconds = seconds
 
     def detect(self, name: str, picture: Frame) -> Sequence[Mapping[str, Any]]:
-        """See `Eyes.detect`."""
+        """See `PerceptionTools.detect`."""
         address = self._addresses.get(name)
         if address is None:
             known = ", ".join(sorted(self._addresses)) or "none"
             hint = f"Name it in DESKARENA_DETECTORS where the worker runs; configured: {known}."
             raise ModelApiFailed(f"there is no element detector {name!r} here", hint=hint)
-        return _elements(name, self._asked(name, address, picture))
+        return _elements(name, self._request(name, address, picture))
 
     def why_not(self, name: str) -> str:
         """Why it finds nothing in a small picture; empty if it answers as it should, whatever it finds."""
@@ -59,7 +59,7 @@ class Detectors:
             return error.message
         return ""
 
-    def _asked(self, name: str, address: str, picture: Frame) -> WebReply:
+    def _request(self, name: str, address: str, picture: Frame) -> WebReply:
         body = json.dumps({"base64_image": base64.b64encode(picture.data).decode()}).encode()
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         try:
@@ -94,7 +94,7 @@ def _element(entry: Any) -> Mapping[str, Any]:
     }
 
 
-class WorkerEyes:
+class WorkerPerception:
     """The Eyes port for one attempt. The port's docstrings are the specification."""
 
     def __init__(self, servers: Servers, detectors: Detectors) -> None:

@@ -81,7 +81,7 @@ def trial_picture() -> Frame:
 
 
 def read(picture: Frame, language: str = "eng", *, seconds: float = SECONDS) -> Sequence[Mapping[str, Any]] | None:
-    """See `Eyes.read`. Blocks for at most about `seconds`."""
+    """See `PerceptionTools.read`. Blocks for at most about `seconds`."""
     program = tesseract()
     if program is None:
         raise ClusterLost("marking text needs Tesseract, which is not installed", hint=_HINT)

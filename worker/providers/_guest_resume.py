@@ -8,7 +8,7 @@ from threading import Event
 
 from backend.domain.errors import GuestLost, GuestRefused
 from worker.desktops import GuestDesktop
-from worker.desktops.wire import Unwell, Wire
+from worker.desktops.wire import GuestConnection, GuestUnwell
 
 _TRY_SECONDS = 2.0
 """A machine that boots takes connections before anybody in it listens: a try must end soon."""
@@ -35,12 +35,12 @@ def wait_answer(address: str, secret: str, *, seconds: float, dead: Callable[[],
     Raises:
         GuestLost: it did not answer in time, or its machine is gone.
     """
-    start, pause, wire = time.monotonic(), _PAUSE_SECONDS, Wire(address, secret)
+    start, pause, wire = time.monotonic(), _PAUSE_SECONDS, GuestConnection(address, secret)
     try:
         while True:
             try:
                 wire.ask("GET", "/probe", seconds=_TRY_SECONDS).mapping()
-            except Unwell:
+            except GuestUnwell:
                 raise
             except GuestLost as error:
                 waited = time.monotonic() - start
@@ -72,12 +72,12 @@ def restore(desktop: GuestDesktop, secret: str, *, seconds: float = _RESTORED_SE
     Raises:
         GuestLost: it does not do it.
     """
-    if _told(desktop, secret, seconds) > _STALE_SECONDS:
+    if _resume_once(desktop, secret, seconds) > _STALE_SECONDS:
         # The time that it was told was old when it came, as on a busy host; now the guest is awake.
-        _told(desktop, secret, seconds)
+        _resume_once(desktop, secret, seconds)
 
 
-def _told(desktop: GuestDesktop, secret: str, seconds: float) -> float:
+def _resume_once(desktop: GuestDesktop, secret: str, seconds: float) -> float:
     """One call; seconds that it took."""
     start, entropy = time.monotonic(), base64.b64encode(os.urandom(_ENTROPY_BYTES)).decode()
     try:

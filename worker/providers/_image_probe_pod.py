@@ -9,15 +9,15 @@ from collections.abc import Callable
 from backend.domain.errors import ClusterLost
 from backend.domain.machines.slots import SlotRef
 from worker.k8s.cluster import ClusterError
-from worker.k8s.manifests import Room
+from worker.k8s.manifests import PodResources
 from worker.k8s.plan import Volume
-from worker.k8s.pods import Pods, PodTrouble
+from worker.k8s.pods import Pods, PodUnavailable
 from worker.providers._pod_images import KnownImages, PodImage
 from worker.providers._pod_slot import PodSlot, reached
 from worker.qemu.client import SupervisorError
 from worker.qemu.machine import TCG
 
-ROOM = Room(64, 0.05)
+ROOM = PodResources(64, 0.05)
 _AGAIN_SECONDS, _FRESH_SECONDS, _FRESH_CLONE_SECONDS = 60.0, 600.0, 3600.0
 """Until it looks again: where it has found none, and for others than those that it knows; each look takes a clone."""
 _NODES_TRIED = 3
@@ -27,7 +27,7 @@ _NO_NODE = "none of the nodes whose slots are used (DESKARENA_K8S_NODES) is read
 logger = logging.getLogger(__name__)
 
 
-class Scout:
+class ImageProbe:
     """Knows the images once it has looked. Safe for threads.
 
     Where each node has a volume of its own each look is at another node, those first that nothing was heard of for
@@ -72,10 +72,10 @@ class Scout:
         """
         if time.monotonic() >= self._again_at and self._looking.acquire(blocking=False):
             self._again_at = time.monotonic() + (self._fresh_seconds if self.images else _AGAIN_SECONDS)
-            threading.Thread(target=self._look, name="scout", daemon=True).start()
+            threading.Thread(target=self._refresh, name="scout", daemon=True).start()
 
     def known(self, node: str = "") -> tuple[PodImage, ...]:
-        """The images, looked at if need be. Raises ClusterError, ClusterLost, PodTrouble, SupervisorError.
+        """The images, looked at if need be. Raises ClusterError, ClusterLost, PodUnavailable, SupervisorError.
 
         What a look has come to, all hear who waited for it: one that fails may take as long as a pod may start.
 
@@ -92,11 +92,11 @@ class Scout:
                     raise self._error
         return self._images.of(node)
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         try:
             self._again_at = time.monotonic() + self._looked()
             self.why_none = "the volume of images holds none"
-        except (ClusterError, ClusterLost, PodTrouble, SupervisorError) as error:
+        except (ClusterError, ClusterLost, PodUnavailable, SupervisorError) as error:
             self.why_none = f"the images cannot be looked at: {error}"
             logger.warning("%s", self.why_none)
         except Exception as error:
@@ -122,7 +122,7 @@ class Scout:
             self._fresh_seconds = _FRESH_CLONE_SECONDS
         nodes = pods.places()
         if not nodes:
-            raise PodTrouble(_NO_NODE)
+            raise PodUnavailable(_NO_NODE)
         self._images.keep(nodes)
         self._asked_at = {node: at for node, at in list(self._asked_at.items()) if node in nodes}
         self._read_one(pods, sorted(nodes, key=lambda node: (self._asked_at.get(node, 0.0), node))[:_NODES_TRIED])
@@ -135,7 +135,7 @@ class Scout:
             self._asked_at[node] = time.monotonic()
             try:
                 self._images.note(node, self._read_at(pods, node))
-            except (PodTrouble, SupervisorError) as error:
+            except (PodUnavailable, SupervisorError) as error:
                 if node == nodes[-1]:
                     raise
                 logger.warning("the images of %s cannot be looked at: %s", node, error)

@@ -83,7 +83,7 @@ def _read(entry: Mapping[str, Any]) -> PodImage:
     return PodImage(folder, image, built_in=str(entry["secret"]))
 
 
-def chosen(images: Sequence[PodImage], name: str, default: str) -> PodImage:
+def select_image(images: Sequence[PodImage], name: str, default: str) -> PodImage:
     """The image that a `DesktopSpec` asks for.
 
     Args:

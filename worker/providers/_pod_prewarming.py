@@ -5,33 +5,33 @@ import time
 from collections.abc import Callable, Mapping
 from threading import Lock, Thread
 
-from backend.domain.errors import ClusterLost, Lost
+from backend.domain.errors import ClusterLost, MachineLost
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
-from worker.base.circuit_breaker import Answers
+from worker.base.circuit_breaker import CircuitBreaker
 from worker.k8s import manifests
 from worker.k8s.cluster import ClusterError
-from worker.k8s.pods import Pods, PodTrouble
+from worker.k8s.pods import Pods, PodUnavailable
 from worker.k8s.warm_plan import kind_of
-from worker.providers._pod_slots import HINT, PodSlots, TakenOver, Unanswered
-from worker.providers._slot_backoff import Rests
-from worker.providers._vm_factory import Makings
+from worker.providers._pod_slots import HINT, ClusterSilent, PodSlots, SlotTakenOver
+from worker.providers._slot_backoff import SlotBackoff
+from worker.providers._vm_factory import VmFactory
 from worker.qemu.client import SupervisorError
 
 _END_SECONDS = 5.0
 logger = logging.getLogger(__name__)
 
 
-class Warmth:
+class PodPrewarming:
     """Of one worker's slots. Safe for threads."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - what it works with
         self,
         slots: PodSlots,
-        makings: Makings,
+        makings: VmFactory,
         pods: Callable[[], Pods],
-        rests: Rests,
-        answers: Answers,
+        rests: SlotBackoff,
+        answers: CircuitBreaker,
         image: str,
     ) -> None:
         """Starts nothing.
@@ -95,29 +95,29 @@ class Warmth:
         try:
             with self._slots.taking(slot):
                 if not self.has(slot):
-                    self._made(slot, spec)
+                    self._prepare(slot, spec)
                     self._rests.worked(name)
-        except TakenOver as error:
+        except SlotTakenOver as error:
             logger.info("the slot %s was not warmed, as somebody has it: %s", slot, error.message)
-        except Unanswered as error:
+        except ClusterSilent as error:
             self._answers.failed(error.message)
         except ClusterLost as error:
             self._rests.failed(name, error.message)
             logger.warning("the slot %s was not warmed: %s", slot, error.message)
-        except (Lost, ClusterError, SupervisorError) as error:
+        except (MachineLost, ClusterError, SupervisorError) as error:
             logger.warning("the slot %s was not warmed: %s", slot, error)
         finally:
             with self._lock:
                 del self._making[slot]
 
-    def _made(self, slot: SlotRef, spec: DesktopSpec) -> None:
+    def _prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         pod_slot = self._slots.have(slot, spec)
         pod_slot.used, pod_slot.warm = False, True
         try:
             self._makings.prepare(pod_slot.bench(), pod_slot.order(spec, self._image))
         except ClusterLost as error:
             if pod_slot.supervisor.shown_out:
-                raise TakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error
+                raise SlotTakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error
             raise
         finally:
             # Only what a Warmer asks for is kept: a lease's pod is its next attempt's, or nobody's once it has ended.
@@ -133,7 +133,7 @@ class Warmth:
                     self._slots.give_up(slot, pod_slot)
                 elif pod_slot is None:
                     self._pods().clear(slot, fence)
-        except (ClusterError, ClusterLost, PodTrouble) as error:
+        except (ClusterError, ClusterLost, PodUnavailable) as error:
             logger.warning("the pod of the slot %s is left to its deadline: %s", slot, error)
         finally:
             with self._lock:

@@ -10,15 +10,15 @@ from typing import Any
 from backend.domain.errors import ClusterLost
 from backend.domain.ports.desktop import DesktopSpec
 from worker.activity import Tracker
-from worker.egress import Gateway, Lines
+from worker.egress import Gateway, GuestTunnels
 from worker.k8s.manifests import ATTEMPTS, DISTRUSTED, EMULATED, KEY, PORT
-from worker.k8s.pod_status import PATIENT, Seen
+from worker.k8s.pod_status import PATIENT, PodStatus
 from worker.k8s.pods import Pod
-from worker.providers._pod_images import PodImage, chosen, read_images
-from worker.providers._template_store import Bench, PodStock
+from worker.providers._pod_images import PodImage, read_images, select_image
+from worker.providers._template_store import PodTemplateStore, VmHost
 from worker.providers._vm_desktop import QemuDesktop
-from worker.providers._vm_factory import Made
-from worker.providers._vm_order import Order
+from worker.providers._vm_factory import StartedVm
+from worker.providers._vm_order import VmRequest
 from worker.qemu.client import SupervisorError
 from worker.qemu.plan import Host
 from worker.qemu.remote import RemoteSupervisor
@@ -63,21 +63,21 @@ class PodSlot:
     tracker: Tracker = field(default_factory=Tracker, compare=False, repr=False)
     emulated: str = ""
 
-    def bench(self) -> Bench:
+    def bench(self) -> VmHost:
         """Where its machines are made."""
-        return Bench(self.supervisor, PodStock(self.supervisor), self.pod.uid, self.tracker)
+        return VmHost(self.supervisor, PodTemplateStore(self.supervisor), self.pod.uid, self.tracker)
 
-    def order(self, spec: DesktopSpec, default: str) -> Order:
+    def order(self, spec: DesktopSpec, default: str) -> VmRequest:
         """What is to be made in it. Raises ClusterLost: it cannot be had there."""
-        choice = chosen(self.images, spec.image, default)
+        choice = select_image(self.images, spec.image, default)
         if choice.image is None:
             raise ClusterLost(f"the image {choice.folder.name} cannot be used: {choice.reason}")
-        return Order.of(choice.folder, choice.image, spec, self.host, built_in=choice.built_in)
+        return VmRequest.of(choice.folder, choice.image, spec, self.host, built_in=choice.built_in)
 
     def serves(self, spec: DesktopSpec, default: str) -> bool:
         """Whether it has the image that is asked for, and its pod the memory for a machine of it."""
         try:
-            image = chosen(self.images, spec.image, default).image
+            image = select_image(self.images, spec.image, default).image
         except ClusterLost:
             return False
         return image is not None and image.memory_mib <= self.pod.memory_mib
@@ -140,11 +140,11 @@ class PodDesktop(QemuDesktop):
 
     def __init__(  # noqa: PLR0913, PLR0917 - what makes a desktop of a machine
         self,
-        vm: Made,
+        vm: StartedVm,
         slot: PodSlot,
         gateway: Gateway,
-        lines: Callable[[], Lines],
-        read_status: Callable[[], Seen],
+        lines: Callable[[], GuestTunnels],
+        read_status: Callable[[], PodStatus],
     ) -> None:
         """Like QemuDesktop. Args: read_status: tells what has become of its pod."""
         about: Mapping[str, Any] = {
@@ -159,13 +159,13 @@ class PodDesktop(QemuDesktop):
         super().__init__(vm, gateway, lines, about)
 
     def taken_away(self) -> str:
-        """See `backend.domain.ports.cluster.TakenAway`."""
+        """See `backend.domain.ports.cluster.RevocableDesktop`."""
         with self._asking:
             if not self._why_taken and not self._ending.is_set():
-                self._why_taken = self._asked()
+                self._why_taken = self._death_reason()
             return self._why_taken
 
-    def _asked(self) -> str:
+    def _death_reason(self) -> str:
         handle = self._made.held
         if self._slot.supervisor.alive() and not handle.dead:
             # A guest that is silent: is it the guest, or everything between it and us?

@@ -10,16 +10,16 @@ from backend.config import Settings
 from backend.domain.errors import ClusterLost
 from backend.domain.machines.slots import SlotRef, need_of
 from backend.domain.ports.desktop import DesktopSpec
-from worker.k8s.cluster import ClusterError, Conflict, Unavailable
-from worker.k8s.manifests import ATTEMPTS, DESKTOP, Room, begins
+from worker.k8s.cluster import ClusterError, ClusterUnavailable, ObjectConflict
+from worker.k8s.manifests import ATTEMPTS, DESKTOP, PodResources, begins
 from worker.k8s.pod_status import PATIENT
-from worker.k8s.pods import HeldLater, Pod, Pods, PodTrouble
+from worker.k8s.pods import LaterLease, Pod, Pods, PodUnavailable
 from worker.k8s.warm_plan import kind_of
-from worker.providers._image_probe_pod import Scout
-from worker.providers._pod_images import chosen, read_images
+from worker.providers._image_probe_pod import ImageProbe
+from worker.providers._pod_images import read_images, select_image
 from worker.providers._pod_slot import PodSlot, reached
 from worker.qemu.client import SupervisorError
-from worker.qemu.remote import ShownOut
+from worker.qemu.remote import LeaseSuperseded
 
 HINT = "docs/deploy-kubernetes.md says what the cluster must give; the workers page, what is wrong with each slot."
 AGAIN_SECONDS = 2.0
@@ -28,18 +28,18 @@ STOPPED = "the worker is being stopped"
 logger = logging.getLogger(__name__)
 
 
-class TakenOver(ClusterLost):
+class SlotTakenOver(ClusterLost):
     """Somebody holds the slot under a later lease: nothing is wrong with it, it is only not ours any more."""
 
 
-class Unanswered(ClusterLost):
+class ClusterSilent(ClusterLost):
     """The cluster's API did not do it, and may do it later: nothing is wrong with the slot."""
 
 
 class PodSlots:
     """Of one worker. Safe for threads; whoever takes a slot or gives it up holds its lock, `taking`."""
 
-    def __init__(self, settings: Settings, scout: Scout, pods: Callable[[], Pods]) -> None:
+    def __init__(self, settings: Settings, scout: ImageProbe, pods: Callable[[], Pods]) -> None:
         """Args: pods: makes it; may raise ClusterError or ClusterLost."""
         self._settings, self._scout, self._pods = settings, scout, pods
         self._lock, self._closed = Lock(), False
@@ -75,18 +75,18 @@ class PodSlots:
         """What the slot has; another pod where that is of no use.
 
         Raises:
-            TakenOver: somebody else has it by now.
-            Unanswered: none can be had now.
+            SlotTakenOver: somebody else has it by now.
+            ClusterSilent: none can be had now.
             ClusterLost: it cannot be had; says why.
         """
         try:
             pod_slot = self._had(slot, spec)
-        except (HeldLater, ShownOut) as error:
-            raise TakenOver(f"the slot has no pod: {error}", hint=HINT) from error
-        except PodTrouble as error:
+        except (LaterLease, LeaseSuperseded) as error:
+            raise SlotTakenOver(f"the slot has no pod: {error}", hint=HINT) from error
+        except PodUnavailable as error:
             raise ClusterLost(f"the slot has no pod: {error}", hint=HINT) from error
-        except Unavailable as error:
-            raise Unanswered(f"the cluster does not do it: {error.message}", hint=HINT) from error
+        except ClusterUnavailable as error:
+            raise ClusterSilent(f"the cluster does not do it: {error.message}", hint=HINT) from error
         except ClusterError as error:
             raise ClusterLost(f"the cluster does not do it: {error.message}", hint=HINT) from error
         except SupervisorError as error:
@@ -112,12 +112,12 @@ class PodSlots:
             if self.is_good(pod_slot, spec):
                 return pod_slot
         # Before the pod is given up: for an image that is nowhere, none of another image needs to go.
-        choice = chosen(self._scout.known(slot.node), spec.image, self._settings.default_image)
+        choice = select_image(self._scout.known(slot.node), spec.image, self._settings.default_image)
         if pod_slot is not None:
             self._let_go(slot, pod_slot)
         if choice.image is None:
-            raise PodTrouble(choice.reason)
-        room = Room(choice.image.memory_mib, need_of(choice.image).cores, kind_of(spec))
+            raise PodUnavailable(choice.reason)
+        room = PodResources(choice.image.memory_mib, need_of(choice.image).cores, kind_of(spec))
         pod_slot = self._reached(pods, slot, pods.take(slot, room))
         pod_slot.renewed_at = now
         self._scout.heard(pods.plan.images, pod_slot, new=pod_slot.pod.is_new)
@@ -137,7 +137,7 @@ class PodSlots:
     def _reached(self, pods: Pods, slot: SlotRef, pod: Pod) -> PodSlot:
         try:
             pod_slot = reached(pod, time.monotonic(), self._settings.accelerator)
-        except ShownOut:
+        except LeaseSuperseded:
             raise
         except SupervisorError:
             # Left there, it would be taken over by each lease in turn, in vain.
@@ -172,7 +172,7 @@ class PodSlots:
         """Writes on a pod what whoever takes it over must know, where it does not say so yet.
 
         Raises:
-            Unavailable: the cluster does not do it now.
+            ClusterUnavailable: the cluster does not do it now.
         """
         with pod_slot.telling:
             if not pod_slot.untold:
@@ -180,14 +180,14 @@ class PodSlots:
             notes = pod_slot.notes()
             try:
                 pods.hold(pod_slot.pod, pod_slot.fence, notes)
-            except Unavailable:
+            except ClusterUnavailable:
                 raise
-            except (ClusterError, PodTrouble) as error:
+            except (ClusterError, PodUnavailable) as error:
                 logger.info("nothing more is said on the pod %s: %s", pod_slot.pod.name, error)
             pod_slot.told = notes
 
     def give_up(self, slot: SlotRef, pod_slot: PodSlot) -> None:
-        """The slot gets another pod; nothing of this one is left then. Raises PodTrouble, ClusterError, ClusterLost."""
+        """The slot gets another pod; nothing of this one is left. Raises PodUnavailable, ClusterError, ClusterLost."""
         self.forget(slot, pod_slot)
         pods = self._pods()
         if leave := pods.seen(pod_slot.pod).leave:
@@ -215,15 +215,15 @@ class PodSlots:
         try:
             pods.renew(pod_slot.pod, pod_slot.fence, notes)
             pod_slot.told = notes
-        except Conflict:
+        except ObjectConflict:
             return  # It has just changed: looked at again with the next look.
-        except Unavailable as error:
+        except ClusterUnavailable as error:
             # Soon after the cluster answers again, before others take the pod for one that nobody uses.
             if not self._renew_at:
                 logger.warning("pods cannot be renewed: %s", error.message)
             self._renew_at = time.monotonic() + AGAIN_SECONDS
             return
-        except (ClusterError, PodTrouble) as error:
+        except (ClusterError, PodUnavailable) as error:
             logger.warning("the pod %s could not be renewed: %s", pod_slot.pod.name, error)
         self._renew_at, pod_slot.renewed_at = 0.0, time.monotonic()
 

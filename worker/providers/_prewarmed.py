@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, Lost
+from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, MachineLost
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 
 
-class Ahead(Protocol):
+class PrewarmedDesktop(Protocol):
     """What a provider makes ahead: an OpenDesktop that can tell whether it lives."""
 
     details: Mapping[str, Any]
@@ -24,12 +24,12 @@ class Ahead(Protocol):
 
 
 T = TypeVar("T")
-D = TypeVar("D", bound=Ahead)
+D = TypeVar("D", bound=PrewarmedDesktop)
 logger = logging.getLogger(__name__)
 
 
 @dataclass
-class Spare(Generic[D]):
+class SpareDesktop(Generic[D]):
     """A slot's next desktop, made or in the making.
 
     Attributes:
@@ -65,7 +65,7 @@ class Spare(Generic[D]):
         """None if it could not be made; or not in time: then it is destroyed as soon as it comes."""
         try:
             return self.coming.result(self.seconds)
-        except Lost as error:
+        except MachineLost as error:
             logger.info("a prepared desktop was not there: %s", error.message)
         except TimeoutError:
             self.coming.add_done_callback(_close_late)
@@ -79,10 +79,10 @@ def _close_late(coming: "Future[Any]") -> None:
 
 
 def deliver(coming: "Future[T]", make: Callable[[], T]) -> None:
-    """Makes what somebody waits for, or may come to wait for. Of every failure that one hears, and as a `Lost`."""
+    """Makes what somebody waits for, or may wait for later. Every failure reaches them, as a `MachineLost`."""
     try:
         coming.set_result(make())
-    except Lost as error:
+    except MachineLost as error:
         _failed(coming, error)
     except GuestRefused as error:
         _failed(coming, GuestLost(f"a desktop made ahead refused what every desktop does: {error.message}"))
@@ -92,7 +92,7 @@ def deliver(coming: "Future[T]", make: Callable[[], T]) -> None:
         _failed(coming, ClusterLost(f"a desktop could not be made ahead: {type(error).__name__}: {error}"))
 
 
-def _failed(coming: "Future[Any]", error: Lost) -> None:
+def _failed(coming: "Future[Any]", error: MachineLost) -> None:
     logger.warning("a desktop could not be prepared: %s", error.message)
     coming.set_exception(error)
 

@@ -6,28 +6,28 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from threading import Lock
 
-from backend.domain.ports.cluster import LONGEST_REST, Trouble
+from backend.domain.ports.cluster import LONGEST_REST, SlotTrouble
 
 SHORTEST, LONGEST = 10.0, LONGEST_REST
 
 
 @dataclass(frozen=True)
-class _Rest:
+class _Backoff:
     """How often a slot could not be used in a row, why the last time, and until when it rests by two clocks."""
 
     times: int
-    trouble: Trouble
+    trouble: SlotTrouble
     until: float
 
 
-class Rests:
+class SlotBackoff:
     """Of all slots, by name. Safe for threads."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """Args: now: monotonic clock."""
         self._now = now
         self._lock = Lock()
-        self._rests: dict[str, _Rest] = {}
+        self._rests: dict[str, _Backoff] = {}
 
     def failed(self, slot: str, why: str) -> None:
         """It could not be used."""
@@ -35,14 +35,14 @@ class Rests:
             times = self._rests[slot].times + 1 if slot in self._rests else 1
             seconds = min(LONGEST, SHORTEST * 2.0 ** min(times - 1, 16))
             until = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=seconds)
-            self._rests[slot] = _Rest(times, Trouble(why, until), self._now() + seconds)
+            self._rests[slot] = _Backoff(times, SlotTrouble(why, until), self._now() + seconds)
 
     def worked(self, slot: str) -> None:
         """It could be used: what was wrong is over."""
         with self._lock:
             self._rests.pop(slot, None)
 
-    def resting(self) -> Mapping[str, Trouble]:
+    def resting(self) -> Mapping[str, SlotTrouble]:
         """Those that rest now: why."""
         with self._lock:
             return {slot: rest.trouble for slot, rest in self._rests.items() if self._now() < rest.until}

@@ -20,12 +20,12 @@ _MAKING_SECONDS = 1200.0
 """For which a pod waits until another one of its node has made the template that both want."""
 
 
-class AlteredError(ClusterLost):
+class ImageChanged(ClusterLost):
     """The image is not what it was when it was made: no machine of it begins where the others did."""
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredTemplate:
     """What is said of a template that was made; as in `Template`."""
 
     key: str
@@ -36,7 +36,7 @@ class Kept:
     why_emulated: str = ""
 
 
-class Stock(Protocol):
+class TemplateStore(Protocol):
     """What lies where machines are made. Every call may raise OSError or SupervisorError."""
 
     def find(self, key: str) -> Template | None:
@@ -47,17 +47,17 @@ class Stock(Protocol):
         """Waits until nobody else makes it, and gives an empty folder to make it in. Look again first."""
         ...
 
-    def keep(self, place: Path, what: Kept) -> Template:
+    def keep(self, place: Path, what: StoredTemplate) -> Template:
         """Gives what was made its name and removes those that it replaces. Within `making`."""
         ...
 
     def check(self, folder: Path, image: MachineImage) -> None:
-        """Reads all files of an image. Raises AlteredError: they are not those that were made."""
+        """Reads all files of an image. Raises ImageChanged: they are not those that were made."""
         ...
 
 
 @dataclass(frozen=True)
-class Bench:
+class VmHost:
     """Where machines of a slot are made: who holds them, and what lies there.
 
     Attributes:
@@ -66,35 +66,35 @@ class Bench:
     """
 
     supervisor: SupervisorClient
-    stock: Stock
+    stock: TemplateStore
     where: str = ""
     tracker: Tracker = field(default_factory=Tracker)
 
 
-class LocalStock:
-    """Of this host. See `Stock`."""
+class LocalTemplateStore:
+    """Of this host. See `TemplateStore`."""
 
     def __init__(self, templates: Templates) -> None:
         """Touches nothing yet."""
         self._templates = templates
         self.find, self.making = templates.find, templates.making
 
-    def keep(self, place: Path, what: Kept) -> Template:
-        """See `Stock`."""
+    def keep(self, place: Path, what: StoredTemplate) -> Template:
+        """See `TemplateStore`."""
         template = self._templates.keep(place, **vars(what))
         self._templates.replace(template)
         return template
 
     def check(self, folder: Path, image: MachineImage) -> None:  # noqa: ARG002 - the folder says it itself.
-        """See `Stock`."""
+        """See `TemplateStore`."""
         try:
             verify(folder)
         except DeskarenaError as error:
-            raise AlteredError(f"the image {folder.name} was altered: {error}") from error
+            raise ImageChanged(f"the image {folder.name} was altered: {error}") from error
 
 
-class PodStock:
-    """Of a pod, through its supervisor. See `Stock`."""
+class PodTemplateStore:
+    """Of a pod, through its supervisor. See `TemplateStore`."""
 
     def __init__(self, supervisor: RemoteSupervisor) -> None:
         """Asks nothing yet."""
@@ -103,7 +103,7 @@ class PodStock:
 
     @contextmanager
     def making(self, key: str) -> Iterator[Path]:
-        """See `Stock`."""
+        """See `TemplateStore`."""
         deadline = time.monotonic() + _MAKING_SECONDS
         while not (place := self._supervisor.make(key)):
             if time.monotonic() > deadline:
@@ -115,14 +115,14 @@ class PodStock:
             with suppress(SupervisorError):
                 self._supervisor.made(key)
 
-    def keep(self, place: Path, what: Kept) -> Template:
-        """See `Stock`."""
+    def keep(self, place: Path, what: StoredTemplate) -> Template:
+        """See `TemplateStore`."""
         return self._supervisor.keep({"place": str(place), **asdict(what)})
 
     def check(self, folder: Path, image: MachineImage) -> None:
-        """See `Stock`."""
+        """See `TemplateStore`."""
         files = image.files()
         hashes = self._supervisor.hashes(str(folder), [each.file for each in files])
         altered = [each.file for each in files if hashes.get(each.file) != each.sha256]
         if altered:
-            raise AlteredError(f"the image {image.name} was altered: {altered[0]} has another content")
+            raise ImageChanged(f"the image {image.name} was altered: {altered[0]} has another content")

@@ -8,12 +8,12 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
-from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.model.trajectory import Frame
 from backend.domain.ports.desktop import Desktop, DesktopSpec
 from worker.activity import decoded_png
-from worker.egress import Gateway, Lines
-from worker.providers._vm_factory import Made
+from worker.egress import Gateway, GuestTunnels
+from worker.providers._vm_factory import StartedVm
 from worker.qemu.client import CLOSED, SupervisorError
 
 _NEWS_SECONDS = 0.5
@@ -28,9 +28,9 @@ class QemuDesktop:
 
     def __init__(
         self,
-        vm: Made,
+        vm: StartedVm,
         gateway: Gateway,
-        lines: Callable[[], Lines],
+        lines: Callable[[], GuestTunnels],
         about: Mapping[str, Any] | None = None,
     ) -> None:
         """Takes over a machine, its gateway, and what opens the lines that lead there.
@@ -43,7 +43,7 @@ class QemuDesktop:
         """
         order, host = vm.order, vm.order.host
         self._made, self._gateway, self._open_lines = vm, gateway, lines
-        self._lines: Lines | None = None
+        self._lines: GuestTunnels | None = None
         self._trusts = b""
         self.spec = DesktopSpec(screen=order.screen, image=order.image.name)
         self._client = vm.desktop
@@ -107,7 +107,7 @@ class QemuDesktop:
         except SupervisorError:
             return 0
 
-    def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
+    def let_out(self, way_out: EgressRules, fetch: Callable[[str], bytes]) -> None:
         """What it may reach from now on, and whom it trusts there.
 
         Raises:

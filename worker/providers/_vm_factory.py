@@ -11,15 +11,15 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import TypeVar
 
-from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, Lost
+from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, MachineLost
 from backend.domain.machines.health import HealthLimits
 from worker.activity import Activity, ScreenWatch, Tracker
 from worker.base.health import check_health
 from worker.desktops import GuestDesktop
 from worker.providers._guest_resume import restore, settle, wait_answer
-from worker.providers._template_store import AlteredError, Bench, Kept
-from worker.providers._vm_order import Order
-from worker.qemu.client import Held, SupervisorClient, SupervisorError, SupervisorLost
+from worker.providers._template_store import ImageChanged, StoredTemplate, VmHost
+from worker.providers._vm_order import VmRequest
+from worker.qemu.client import SupervisorClient, SupervisorError, SupervisorLost, VmHandle
 from worker.qemu.slot import CLONE, COLD, MASTER
 from worker.qemu.templates import Template
 
@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass
-class Made:
+class StartedVm:
     """A machine whose guest answers.
 
     Attributes:
@@ -60,8 +60,8 @@ class Made:
     """
 
     supervisor: SupervisorClient
-    held: Held
-    order: Order
+    held: VmHandle
+    order: VmRequest
     desktop: GuestDesktop
     secret: str
     path: str
@@ -74,21 +74,21 @@ class Made:
         return address_of(self.held)
 
 
-def address_of(handle: Held) -> str:
+def address_of(handle: VmHandle) -> str:
     """Of a machine's guest API."""
     return f"http://{handle.host}:{handle.port}"
 
 
-class Makings:
+class VmFactory:
     """Makes machines. Safe for threads."""
 
     def __init__(self, limits: HealthLimits) -> None:
         """Starts nothing yet. Args: limits: what a machine must be to become a template."""
         self._limits = limits.model_copy(update={"patience": _PATIENCE_SECONDS})
         self._lock = Lock()
-        self._failed: dict[tuple[str, str], tuple[float, Lost]] = {}
+        self._failed: dict[tuple[str, str], tuple[float, MachineLost]] = {}
 
-    def make(self, bench: Bench, order: Order) -> Made:
+    def make(self, bench: VmHost, order: VmRequest) -> StartedVm:
         """A machine whose guest answers and has been told that it begins.
 
         Raises:
@@ -104,21 +104,23 @@ class Makings:
             order = order.as_emulated(template.why_emulated)
         start = time.monotonic()
         handle = _started(lambda: supervisor.start(CLONE, order.machine, place=template.place))
-        return _told(_Begun(supervisor, handle, template.secret, start), order)
+        return _hand_over(_BootingVm(supervisor, handle, template.secret, start), order)
 
-    def boot(self, supervisor: SupervisorClient, order: Order, why_cold: str, tracker: Tracker | None = None) -> Made:
+    def boot(
+        self, supervisor: SupervisorClient, order: VmRequest, why_cold: str, tracker: Tracker | None = None
+    ) -> StartedVm:
         """The same without a template, and why there is none. Raises like `make`."""
         start, secret, tracker = time.monotonic(), order.first_secret(), tracker or Tracker()
         with _phase(tracker, order, "start", subject="a machine"):
             handle = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
-        return _told(_Begun(supervisor, handle, secret, start, tracker), order, why_cold)
+        return _hand_over(_BootingVm(supervisor, handle, secret, start, tracker), order, why_cold)
 
-    def prepare(self, bench: Bench, order: Order) -> Template:
+    def prepare(self, bench: VmHost, order: VmRequest) -> Template:
         """The order's template, made if it is not there.
 
         Raises:
             ClusterLost: it cannot be made; says why.
-            AlteredError: the image's files are not those that were made.
+            ImageChanged: the image's files are not those that were made.
             GuestLost: the image's guest never became ready.
         """
         try:
@@ -128,7 +130,7 @@ class Makings:
         except (SupervisorError, OSError) as error:
             raise ClusterLost(f"no template can be made of the image {order.image.name}: {error}") from error
 
-    def _make_or_find(self, bench: Bench, order: Order) -> Template:
+    def _make_or_find(self, bench: VmHost, order: VmRequest) -> Template:
         """Makes it unless somebody else has made it while we waited. Raises like `prepare`, or OSError."""
         with ExitStack() as making:
             with _phase(bench.tracker, order, "lock"):
@@ -141,7 +143,7 @@ class Makings:
             except _KvmBootFailed as error:
                 return self._make_emulated(bench, order, error.failure)
 
-    def _make_emulated(self, bench: Bench, order: Order, failure: GuestLost | SupervisorError) -> Template:
+    def _make_emulated(self, bench: VmHost, order: VmRequest, failure: GuestLost | SupervisorError) -> Template:
         """Makes it without KVM, once, after a machine with it did not boot. Raises like `_make_or_find`."""
         logger.warning("%s does not boot with KVM (%s): trying once without", order.image.name, failure)
         emulated = order.as_emulated(f"the image did not boot with it: {failure}")
@@ -149,11 +151,11 @@ class Makings:
             with bench.stock.making(emulated.key) as place:
                 # One that is there does not say why it takes KVM's place, or it would have been found before.
                 return self._make_template(bench, emulated, place)
-        except (Lost, SupervisorError):
+        except (MachineLost, SupervisorError):
             # It boots neither way, so the accelerator is not the reason: the first failure is told.
             raise failure from None
 
-    def _template(self, bench: Bench, order: Order) -> tuple[Template | None, str]:
+    def _template(self, bench: VmHost, order: VmRequest) -> tuple[Template | None, str]:
         """The template, or why there is none. A failure is not tried again for a while in the same place.
 
         Raises:
@@ -173,8 +175,8 @@ class Makings:
             return None, known.message
         try:
             return self.prepare(bench, order), ""
-        except Lost as error:
-            if isinstance(error, AlteredError) or not bench.supervisor.alive():
+        except MachineLost as error:
+            if isinstance(error, ImageChanged) or not bench.supervisor.alive():
                 raise
             with self._lock:
                 self._failed[bench.where, order.key] = time.monotonic(), error
@@ -183,7 +185,7 @@ class Makings:
             logger.warning("%s; machines boot cold", error.message)
             return None, error.message
 
-    def _known_failure(self, bench: Bench, order: Order) -> Lost | None:
+    def _known_failure(self, bench: VmHost, order: VmRequest) -> MachineLost | None:
         """Why it could not be made there a short while ago."""
         with self._lock:
             now = time.monotonic()
@@ -192,13 +194,13 @@ class Makings:
             return young[bench.where, order.key][1] if (bench.where, order.key) in young else None
 
     @staticmethod
-    def _known_template(bench: Bench, order: Order) -> Template | None:
+    def _known_template(bench: VmHost, order: VmRequest) -> Template | None:
         try:
             return _find(bench, order)
         except (SupervisorError, OSError) as error:
             raise ClusterLost(f"templates cannot be looked for: {error}") from error
 
-    def _make_template(self, bench: Bench, order: Order, place: Path) -> Template:
+    def _make_template(self, bench: VmHost, order: VmRequest, place: Path) -> Template:
         start, secret, supervisor = time.monotonic(), order.first_secret(), bench.supervisor
         phase = partial(_phase, bench.tracker, order)
         with phase("check"):
@@ -226,7 +228,7 @@ class Makings:
         seconds = {**handle.seconds, "boot": booted, "rest": rested, **frozen, "all": time.monotonic() - start}
         size = (order.screen.width, order.screen.height)
         why_emulated = order.host.acceleration.detail if order.host.gave_up_kvm else ""
-        return bench.stock.keep(place, Kept(order.key, order.image.name, size, secret, seconds, why_emulated))
+        return bench.stock.keep(place, StoredTemplate(order.key, order.image.name, size, secret, seconds, why_emulated))
 
 
 class _KvmBootFailed(Exception):  # noqa: N818 - says what happened.
@@ -240,7 +242,7 @@ class _KvmBootFailed(Exception):  # noqa: N818 - says what happened.
 _Result = TypeVar("_Result")
 
 
-def _boots_or(order: Order, step: Callable[[], _Result]) -> _Result:
+def _boots_or(order: VmRequest, step: Callable[[], _Result]) -> _Result:
     """Does a step of booting. Raises _KvmBootFailed for its failure where the machine has KVM."""
     try:
         return step()
@@ -250,15 +252,15 @@ def _boots_or(order: Order, step: Callable[[], _Result]) -> _Result:
         raise _KvmBootFailed(error) from error
 
 
-def _boot_limit(order: Order) -> float:
+def _boot_limit(order: VmRequest) -> float:
     return BOOT_SECONDS if order.host.emulated else KVM_BOOT_SECONDS
 
 
-def _wait_boot(handle: Held, secret: str, order: Order) -> float:
+def _wait_boot(handle: VmHandle, secret: str, order: VmRequest) -> float:
     return wait_answer(address_of(handle), secret, seconds=_boot_limit(order), dead=lambda: handle.dead)
 
 
-def _find(bench: Bench, order: Order) -> Template | None:
+def _find(bench: VmHost, order: VmRequest) -> Template | None:
     """The order's template, or the emulated one of an image that does not boot with KVM."""
     template = bench.stock.find(order.key)
     if template is None and order.host.chose_kvm:
@@ -273,7 +275,7 @@ def _pause(seconds: float) -> None:
 
 def _phase(  # noqa: PLR0913 - what is known of it
     tracker: Tracker,
-    order: Order,
+    order: VmRequest,
     phase: str,
     *,
     limit: float | None = None,
@@ -287,7 +289,7 @@ def _phase(  # noqa: PLR0913 - what is known of it
     )
 
 
-def _screen(supervisor: SupervisorClient, handle: Held) -> ScreenWatch:
+def _screen(supervisor: SupervisorClient, handle: VmHandle) -> ScreenWatch:
     """The machine's, as QEMU has it."""
 
     def take() -> bytes:
@@ -299,14 +301,14 @@ def _screen(supervisor: SupervisorClient, handle: Held) -> ScreenWatch:
     return ScreenWatch(take)
 
 
-def _started(start: Callable[[], Held]) -> Held:
+def _started(start: Callable[[], VmHandle]) -> VmHandle:
     try:
         return start()
     except SupervisorError as error:
         raise ClusterLost(f"a virtual machine could not be started: {error}") from error
 
 
-def remove(supervisor: SupervisorClient, handle: Held) -> None:
+def remove(supervisor: SupervisorClient, handle: VmHandle) -> None:
     """Ends a machine that came to nothing: why it did is what is told, not that it would not go either."""
     try:
         supervisor.end(handle)
@@ -315,17 +317,17 @@ def remove(supervisor: SupervisorClient, handle: Held) -> None:
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _BootingVm:
     """A machine that was started at a moment of the monotonic clock, with the secret that its guest has."""
 
     supervisor: SupervisorClient
-    held: Held
+    held: VmHandle
     secret: str
     at: float
     tracker: Tracker = field(default_factory=Tracker)
 
 
-def _told(launch: _Begun, order: Order, why_cold: str = "") -> Made:
+def _hand_over(launch: _BootingVm, order: VmRequest, why_cold: str = "") -> StartedVm:
     """Tells the guest that it begins; one that boots is waited for. Nothing of the machine is left if that fails.
 
     Args:
@@ -353,6 +355,6 @@ def _told(launch: _Begun, order: Order, why_cold: str = "") -> Made:
         remove(launch.supervisor, handle)
         raise
     seconds["made"] = time.monotonic() - launch.at
-    return Made(
+    return StartedVm(
         launch.supervisor, handle, order, client, secret, "cold boot" if why_cold else "clone", why_cold, seconds
     )

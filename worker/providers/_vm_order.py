@@ -6,15 +6,15 @@ from pathlib import Path
 
 from backend.domain.machines.machine_image import MachineImage
 from backend.domain.machines.slots import need_of
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec
-from worker.qemu.machine import Machine
+from worker.qemu.machine import MachineSpec
 from worker.qemu.plan import Host, machine_of, template_key
 from worker.qemu.volumes import SECRET
 
 
 @dataclass(frozen=True)
-class Order:
+class VmRequest:
     """What is to be made: an image's machine with a screen, on a host.
 
     Attributes:
@@ -26,16 +26,16 @@ class Order:
 
     folder: Path
     image: MachineImage
-    machine: Machine
+    machine: MachineSpec
     key: str
-    screen: Screen
+    screen: ScreenSize
     host: Host
     built_in: str = ""
 
     @classmethod
     def of(
         cls, folder: Path, image: MachineImage, spec: DesktopSpec, host: Host, *, built_in: str | None = None
-    ) -> "Order":
+    ) -> "VmRequest":
         """Args: built_in: None = as the folder on this host says. Raises ClusterLost: it cannot be had there."""
         machine = machine_of(folder, image, spec.screen, host)
         if built_in is None:
@@ -44,10 +44,10 @@ class Order:
         key = template_key(image, machine, host)
         return cls(folder, image, machine, key, spec.screen, host, built_in)
 
-    def as_emulated(self, detail: str) -> "Order":
+    def as_emulated(self, detail: str) -> "VmRequest":
         """The same without KVM, for a machine that does not boot with it. Args: detail: what happened."""
         spec = DesktopSpec(screen=self.screen, image=self.image.name)
-        return Order.of(self.folder, self.image, spec, self.host.as_emulated(detail), built_in=self.built_in)
+        return VmRequest.of(self.folder, self.image, spec, self.host.as_emulated(detail), built_in=self.built_in)
 
     @property
     def size(self) -> int:

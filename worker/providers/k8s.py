@@ -13,31 +13,31 @@ from pathlib import Path
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, DeskarenaError, GuestLost
-from backend.domain.machines.slots import Need, SlotRef, largest, need_of
-from backend.domain.ports.cluster import Trouble
+from backend.domain.machines.slots import DesktopNeeds, SlotRef, largest, need_of
+from backend.domain.ports.cluster import SlotTrouble
 from backend.domain.ports.desktop import Availability, DesktopSpec, OpenDesktop
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from worker.activity import Tracker
-from worker.base.circuit_breaker import Answers
+from worker.base.circuit_breaker import CircuitBreaker
 from worker.base.health import health_limits
 from worker.egress import Gateways
 from worker.k8s import manifests
 from worker.k8s.client import configured, connect
-from worker.k8s.cluster import PODS, Cluster, ClusterError, Unavailable
-from worker.k8s.draining_nodes import LeftNodes
+from worker.k8s.cluster import PODS, Cluster, ClusterError, ClusterUnavailable
+from worker.k8s.draining_nodes import DrainingNodes
 from worker.k8s.node_rules import emulated_words
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_requests import largest_need
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pods
-from worker.providers._image_probe_pod import ROOM, Scout
+from worker.providers._image_probe_pod import ROOM, ImageProbe
 from worker.providers._pod_images import offers
-from worker.providers._pod_prewarming import Warmth
+from worker.providers._pod_prewarming import PodPrewarming
 from worker.providers._pod_slot import PodDesktop, PodSlot
-from worker.providers._pod_slots import HINT, STOPPED, PodSlots, TakenOver, Unanswered
-from worker.providers._slot_backoff import Rests
-from worker.providers._vm_factory import Makings, remove
-from worker.providers._vm_order import Order
+from worker.providers._pod_slots import HINT, STOPPED, ClusterSilent, PodSlots, SlotTakenOver
+from worker.providers._slot_backoff import SlotBackoff
+from worker.providers._vm_factory import VmFactory, remove
+from worker.providers._vm_order import VmRequest
 from worker.qemu.client import SupervisorError
 
 LOOK_SECONDS = 1.0
@@ -49,7 +49,7 @@ _NO_CLUSTER = "no cluster is named: set KUBECONFIG, or run the worker in the clu
 logger = logging.getLogger(__name__)
 
 
-@register(Kind.PROVIDER, "k8s")
+@register(PluginKind.PROVIDER, "k8s")
 class K8sProvider:
     """Makes virtual machines in pods of a cluster. Calls may come from several threads."""
 
@@ -58,14 +58,17 @@ class K8sProvider:
     def __init__(self, settings: Settings, *, cluster: Cluster | None = None) -> None:
         """Starts nothing yet. Args: cluster: instead of the settings' one."""
         self._settings, self._cluster = settings, cluster
-        self._makings = Makings(health_limits(settings))
+        self._makings = VmFactory(health_limits(settings))
         self._gateways = Gateways()
         self._lock, self._starting = threading.Lock(), threading.Lock()
         self._open: dict[SlotRef, PodDesktop] = {}
-        self._rests, self._answers = Rests(), Answers("the cluster", self._try_one, Unavailable, (ClusterError,))
-        self._scout = Scout(self._running)
+        self._rests, self._answers = (
+            SlotBackoff(),
+            CircuitBreaker("the cluster", self._try_one, ClusterUnavailable, (ClusterError,)),
+        )
+        self._scout = ImageProbe(self._running)
         self._slots = PodSlots(settings, self._scout, self._running)
-        self._warmth = Warmth(
+        self._warmth = PodPrewarming(
             self._slots, self._makings, self._running, self._rests, self._answers, settings.default_image
         )
         self._watch: PodWatch | None = None
@@ -79,16 +82,16 @@ class K8sProvider:
 
     @property
     def cluster(self) -> str:
-        """See `InCluster`; namespace and owner make two installations of a cluster two."""
+        """See `ClusterProvider`; namespace and owner make two installations of a cluster two."""
         cluster = self._cluster
         return f"{cluster.namespace}/{self._settings.k8s_instance_label}" if cluster is not None else ""
 
     @property
     def desktops(self) -> int:
-        """See `InCluster`."""
+        """See `ClusterProvider`."""
         return self._settings.k8s_max_desktops_per_worker
 
-    def largest(self) -> Need | None:
+    def largest(self) -> DesktopNeeds | None:
         """See `largest_need`."""
         return largest_need(self._plan, (each.image for each in self._scout.images))
 
@@ -149,15 +152,15 @@ class K8sProvider:
         cluster.create(PODS, manifests.trial(plan, ROOM, index, worker=_worker(), now=time.time()), dry_run=True)
 
     def away(self) -> str:
-        """See `InCluster`."""
+        """See `ClusterProvider`."""
         # Of pods that are not watched nobody knows when they are ready.
         return self._answers.why_not or (self._watch.trouble if self._watch is not None else "")
 
-    def troubles(self) -> Mapping[str, Trouble] | None:
-        """See `InCluster`: pods that do not start, and slots that rest after their pod could not be had."""
+    def troubles(self) -> Mapping[str, SlotTrouble] | None:
+        """See `ClusterProvider`: pods that do not start, and slots that rest after their pod could not be had."""
         if self._pods is None or self._watch is None or self._watch.trouble:
             return None
-        return {**self._rests.resting(), **{slot: Trouble(why) for slot, why in self._pods.troubles().items()}}
+        return {**self._rests.resting(), **{slot: SlotTrouble(why) for slot, why in self._pods.troubles().items()}}
 
     # ---- desktops
 
@@ -170,9 +173,9 @@ class K8sProvider:
         with self._slots.taking(slot):
             try:
                 opened = self._opened(slot, spec)
-            except TakenOver:
+            except SlotTakenOver:
                 raise
-            except Unanswered as error:
+            except ClusterSilent as error:
                 self._answers.failed(error.message)
                 raise
             except ClusterLost as error:
@@ -198,7 +201,7 @@ class K8sProvider:
             return self._new(pod_slot, pod_slot.order(spec, self._settings.default_image))
         except (GuestLost, ClusterLost, SupervisorError) as error:
             if pod_slot.supervisor.shown_out:
-                raise TakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error
+                raise SlotTakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error
             if isinstance(error, ClusterLost):
                 raise
             status = self._running().seen(pod_slot.pod)
@@ -215,27 +218,27 @@ class K8sProvider:
             self._warmth.warm(slot, spec)
 
     def tracker(self, slot: SlotRef | None) -> Tracker | None:
-        """See `Tracked`: nothing is known of a slot until its pod is there."""
+        """See `ActivitySource`: nothing is known of a slot until its pod is there."""
         pod_slot = self._slots.get(slot) if slot is not None else None
         return pod_slot.tracker if pod_slot is not None else None
 
     def warmed(self) -> Mapping[str, str] | None:
-        """See `Warms`."""
+        """See `WarmProvider`."""
         if self._pods is None or self.away():
             return None
         self._warmth.noted(self._pods.fences())
         return {**self._pods.desktops(), **self._warmth.making()}
 
     def warming(self) -> Collection[str]:
-        """See `Warms`."""
+        """See `WarmProvider`."""
         return self._warmth.making()
 
     def keep(self, slots: Collection[SlotRef]) -> None:
-        """See `Warms`."""
+        """See `WarmProvider`."""
         self._slots.keep(slots)
 
     def cool(self, slot: SlotRef) -> None:
-        """See `Warms`."""
+        """See `WarmProvider`."""
         if not self._closed.is_set():
             self._warmth.cool(slot)
 
@@ -260,7 +263,7 @@ class K8sProvider:
             return
         try:
             self._slots.tell(self._pods, pod_slot)
-        except Unavailable as error:
+        except ClusterUnavailable as error:
             self._answers.failed(error.message)
 
     def close(self) -> None:
@@ -297,7 +300,7 @@ class K8sProvider:
 
     # ---- their pods
 
-    def _new(self, pod_slot: PodSlot, order: Order) -> PodDesktop:
+    def _new(self, pod_slot: PodSlot, order: VmRequest) -> PodDesktop:
         vm = self._makings.make(pod_slot.bench(), order)
         way_out = self._own_folder() / f"{secrets.token_hex(6)}.gateway"
         try:
@@ -328,7 +331,7 @@ class K8sProvider:
                     raise ClusterLost(error.message) from error
                 cluster = self._cluster = self._cluster or connect(settings.kubeconfig, settings.k8s_namespace)
                 # Where slots have nodes of their own, nobody begins anything on one that is to be left.
-                left = None if settings.k8s_nodes else LeftNodes(cluster)
+                left = None if settings.k8s_nodes else DrainingNodes(cluster)
                 watch = self._watch = PodWatch(cluster, manifests.selector(plan), left=left)
                 watch.start()
                 self._pods = Pods(cluster, watch, plan, worker=_worker(), start_seconds=settings.k8s_start_seconds)

@@ -10,14 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from backend.config import Settings
-from backend.domain.errors import ClusterLost, GuestLost, Lost
-from backend.domain.machines.egress_rules import WayOut
+from backend.domain.errors import ClusterLost, GuestLost, MachineLost
+from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Frame
 from backend.domain.ports.desktop import Availability, Desktop, DesktopSpec, OpenDesktop
-from backend.domain.registry import Kind, register
-from worker.desktop_supervisor.client import CHECKOUT, KeeperClient, KeeperError, KeeperLost, KeeperOptions, Kept
+from backend.domain.registry import PluginKind, register
+from worker.desktop_supervisor.client import (
+    CHECKOUT,
+    DesktopHandle,
+    DesktopSupervisorClient,
+    DesktopSupervisorError,
+    DesktopSupervisorLost,
+    DesktopSupervisorOptions,
+)
 from worker.desktop_supervisor.desktop import WAY_OUT
 from worker.desktops import GuestDesktop
 from worker.egress import Gateway, Gateways
@@ -26,9 +33,9 @@ from worker.local.ca_bundle import trust
 from worker.local.capacity import free_memory
 from worker.local.home import content_hash
 from worker.local.images import SYSTEMS, WINE, offers
-from worker.local.limits import MIB, Limits
+from worker.local.limits import MIB, DesktopLimits
 from worker.local.trials import once, version_of
-from worker.providers._prewarmed import Spare, closed_on_failure, deliver
+from worker.providers._prewarmed import SpareDesktop, closed_on_failure, deliver
 from worker.providers.local_trial import Trial, use
 
 READY_SECONDS = {"linux": 30.0, "windows": 90.0}
@@ -38,7 +45,7 @@ RESERVE = 512 * MIB
 _FORGET_FAILURE_SECONDS, _FORGET_WINE_SECONDS = 60.0, 600.0
 _NEWS_SECONDS = 0.5
 """How long the news of a desktop's end may take to come here, once its guest API no longer answers."""
-_TRIAL = DesktopSpec(screen=Screen(width=640, height=480))
+_TRIAL = DesktopSpec(screen=ScreenSize(width=640, height=480))
 _WINE_TRIAL = _TRIAL.model_copy(update={"image": WINE})
 logger = logging.getLogger(__name__)
 
@@ -46,7 +53,9 @@ logger = logging.getLogger(__name__)
 class LocalDesktop:
     """A contained desktop of this machine."""
 
-    def __init__(self, keeper: KeeperClient, handle: Kept, secret: str, spec: DesktopSpec, gateway: Gateway) -> None:
+    def __init__(
+        self, keeper: DesktopSupervisorClient, handle: DesktopHandle, secret: str, spec: DesktopSpec, gateway: Gateway
+    ) -> None:
         """Takes over a desktop that the keeper has made, and its way out."""
         self._keeper, self._kept, self._secret, self._gateway = keeper, handle, secret, gateway
         self._address = f"unix:{handle.socket}"
@@ -80,7 +89,7 @@ class LocalDesktop:
         """None: without its session such a desktop has no screen."""
         return None
 
-    def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
+    def let_out(self, way_out: EgressRules, fetch: Callable[[str], bytes]) -> None:
         """What it may reach from now on, and whom it trusts there.
 
         Raises:
@@ -108,18 +117,22 @@ class LocalDesktop:
         self._gateway.close()
         try:
             self._keeper.destroy(self._kept)
-        except KeeperError as error:
+        except DesktopSupervisorError as error:
             raise ClusterLost(f"a local desktop could not be removed: {error}") from error
 
 
-@register(Kind.PROVIDER, "local")
+@register(PluginKind.PROVIDER, "local")
 class LocalProvider:
     """Makes contained desktops through one keeper process. Calls may come from several threads."""
 
     name = "local"
 
     def __init__(
-        self, settings: Settings, *, limits: Limits | None = None, options: KeeperOptions | None = None
+        self,
+        settings: Settings,
+        *,
+        limits: DesktopLimits | None = None,
+        options: DesktopSupervisorOptions | None = None,
     ) -> None:
         """Starts nothing yet.
 
@@ -129,15 +142,17 @@ class LocalProvider:
             options: how to start the keeper, instead of the settings'.
         """
         private = (CHECKOUT, settings.data_dir)
-        self._options = options or KeeperOptions(cache=settings.data_dir / "cache" / "local", private=private)
-        self._limits = limits or Limits()
-        self._keeper: KeeperClient | None = None
+        self._options = options or DesktopSupervisorOptions(
+            cache=settings.data_dir / "cache" / "local", private=private
+        )
+        self._limits = limits or DesktopLimits()
+        self._keeper: DesktopSupervisorClient | None = None
         self._gateways = Gateways()
         self._starting = threading.Lock()
         self._lock = threading.Lock()
         self._trying = threading.Lock()
         self._open: dict[SlotRef, LocalDesktop] = {}
-        self._spares: dict[SlotRef, Spare[LocalDesktop]] = {}
+        self._spares: dict[SlotRef, SpareDesktop[LocalDesktop]] = {}
         self._closed = False
         self._answer: Availability | None = None
         self._asked = 0.0
@@ -157,7 +172,7 @@ class LocalProvider:
     def _try_out(self) -> Availability:
         try:
             return self._offering(_in_words(self.trial()))
-        except Lost as error:
+        except MachineLost as error:
             return Availability(ok=False, reason=error.told)
 
     def _offering(self, reason: str) -> Availability:
@@ -172,7 +187,7 @@ class LocalProvider:
             programs: see `use`.
 
         Raises:
-            Lost: none can be made, or it does not last.
+            MachineLost: none can be made, or it does not last.
         """
         desktop = self._make_warm(_TRIAL)
         try:
@@ -198,7 +213,7 @@ class LocalProvider:
     def _try_wine(self) -> str:
         try:
             self._make_warm(_WINE_TRIAL).close()
-        except Lost as error:
+        except MachineLost as error:
             return f"Wine is ready, but no desktop with it can be made: {error.message}"
         return ""
 
@@ -229,7 +244,7 @@ class LocalProvider:
                 return
             if free_memory() < self._limits.memory + RESERVE:
                 return
-            spare = self._spares[slot] = Spare(spec, 2 * READY_SECONDS[SYSTEMS[spec.image]])
+            spare = self._spares[slot] = SpareDesktop(spec, 2 * READY_SECONDS[SYSTEMS[spec.image]])
         make = partial(self._make_spare, spec, known)
         threading.Thread(target=deliver, args=(spare.coming, make), name=f"spare {slot}").start()
 
@@ -257,7 +272,7 @@ class LocalProvider:
 
     # ---- making them
 
-    def _make_spare(self, spec: DesktopSpec, former: Spare[LocalDesktop] | None) -> LocalDesktop:
+    def _make_spare(self, spec: DesktopSpec, former: SpareDesktop[LocalDesktop] | None) -> LocalDesktop:
         if former is not None:
             former.discard()
         return self._make_warm(spec)
@@ -282,11 +297,11 @@ class LocalProvider:
         """
         try:
             return self._ask_keeper(spec)
-        except (KeeperLost, GuestLost) as error:
+        except (DesktopSupervisorLost, GuestLost) as error:
             logger.warning("a local desktop could not be made; making another: %s", error)
         try:
             return self._ask_keeper(spec)
-        except KeeperLost as error:
+        except DesktopSupervisorLost as error:
             raise ClusterLost(f"the keeper of local desktops died twice: {error}") from error
 
     def _ask_keeper(self, spec: DesktopSpec) -> LocalDesktop:
@@ -296,15 +311,15 @@ class LocalProvider:
         seconds = READY_SECONDS[system]
         try:
             handle = keeper.spawn(secret=secret, screen=screen, limits=self._limits, timeout=seconds, os=system)
-        except KeeperLost:
+        except DesktopSupervisorLost:
             raise
-        except KeeperError as error:
+        except DesktopSupervisorError as error:
             if error.kind == "guest":
                 raise GuestLost(f"a local desktop did not start: {error}") from error
             raise ClusterLost(f"a local desktop could not be made: {error}", hint=_HINT) from error
         return LocalDesktop(keeper, handle, secret, spec, self._gateway_of(keeper, handle))
 
-    def _gateway_of(self, keeper: KeeperClient, handle: Kept) -> Gateway:
+    def _gateway_of(self, keeper: DesktopSupervisorClient, handle: DesktopHandle) -> Gateway:
         """The desktop's way out, in the folder that it sees of the host."""
         try:
             # The desktop's user has another number; the folder above keeps everybody else away.
@@ -313,7 +328,7 @@ class LocalProvider:
             keeper.destroy(handle)
             raise ClusterLost(f"a local desktop could not be given its way out: {error}", hint=_HINT) from error
 
-    def _running_keeper(self) -> KeeperClient:
+    def _running_keeper(self) -> DesktopSupervisorClient:
         with self._starting:
             if self._closed:
                 raise ClusterLost("the worker is being stopped")
@@ -322,13 +337,13 @@ class LocalProvider:
                 self._keeper = None
             if self._keeper is None:
                 try:
-                    self._keeper = KeeperClient(self._options)
-                except (KeeperError, OSError) as error:
+                    self._keeper = DesktopSupervisorClient(self._options)
+                except (DesktopSupervisorError, OSError) as error:
                     raise ClusterLost(f"local desktops cannot be made here: {error}", hint=_HINT) from error
             return self._keeper
 
 
-def _way_out_of(handle: Kept) -> Path:
+def _way_out_of(handle: DesktopHandle) -> Path:
     """The folder that a desktop sees of the host."""
     return Path(handle.socket).parent / WAY_OUT
 

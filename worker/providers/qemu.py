@@ -14,19 +14,19 @@ from backend.domain.errors import ClusterLost, DeskarenaError
 from backend.domain.machines.machine_image import find_image, read_image
 from backend.domain.machines.slots import SlotRef, largest, need_of
 from backend.domain.ports.desktop import Availability, DesktopSpec, OpenDesktop
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from worker.activity import Tracker
 from worker.base.health import health_limits
 from worker.egress import Gateways
 from worker.local.capacity import free_memory
 from worker.providers._images import offers
-from worker.providers._prewarmed import Spare, closed_on_failure, deliver
-from worker.providers._template_store import Bench, LocalStock
+from worker.providers._prewarmed import SpareDesktop, closed_on_failure, deliver
+from worker.providers._template_store import LocalTemplateStore, VmHost
 from worker.providers._vm_desktop import QemuDesktop
-from worker.providers._vm_factory import BOOT_SECONDS, Makings, remove
-from worker.providers._vm_order import Order
+from worker.providers._vm_factory import BOOT_SECONDS, VmFactory, remove
+from worker.providers._vm_order import VmRequest
 from worker.qemu.client import SlotSupervisor, SupervisorError
-from worker.qemu.memory_budget import MIB, Budget
+from worker.qemu.memory_budget import MIB, MemoryBudget
 from worker.qemu.plan import Host, this_host
 from worker.qemu.templates import Template, Templates
 
@@ -51,7 +51,7 @@ class _Claim:
         return self.machine.private_bytes() if self.machine is not None else 0
 
 
-@register(Kind.PROVIDER, "qemu")
+@register(PluginKind.PROVIDER, "qemu")
 class QemuProvider:
     """Makes virtual machines, through one supervisor process for each slot. Calls may come from several threads."""
 
@@ -63,14 +63,14 @@ class QemuProvider:
         self._images = settings.data_dir / "images"
         self._overlays = settings.data_dir / "machines"
         self._templates = Templates(settings.data_dir / "templates")
-        self._stock = LocalStock(self._templates)
-        self._makings = Makings(health_limits(settings))
-        self._budget = Budget(settings.qemu_memory_limit_mib * MIB, free_memory)
+        self._stock = LocalTemplateStore(self._templates)
+        self._makings = VmFactory(health_limits(settings))
+        self._budget = MemoryBudget(settings.qemu_memory_limit_mib * MIB, free_memory)
         self._gateways = Gateways()
         self._lock, self._admitting = threading.Lock(), threading.Lock()
         self._supervisors: dict[SlotRef, SlotSupervisor] = {}
         self._open: dict[SlotRef, QemuDesktop] = {}
-        self._spares: dict[SlotRef, Spare[QemuDesktop]] = {}
+        self._spares: dict[SlotRef, SpareDesktop[QemuDesktop]] = {}
         self._trackers: dict[SlotRef, Tracker] = {}
         self._claims: list[_Claim] = []
         self._host: Host | None = None
@@ -137,7 +137,7 @@ class QemuProvider:
             if self._closed or others >= self._settings.qemu_warm_vms or (known is not None and known.spec == spec):
                 self._claims.remove(claim)
                 return
-            spare = self._spares[slot] = Spare(spec, BOOT_SECONDS * 2)
+            spare = self._spares[slot] = SpareDesktop(spec, BOOT_SECONDS * 2)
         make = partial(self._make_spare, slot, order, claim, known)
         threading.Thread(target=deliver, args=(spare.coming, make), name=f"spare {slot}").start()
 
@@ -160,11 +160,11 @@ class QemuProvider:
         Raises:
             ClusterLost, GuestLost: it cannot be made; says why.
         """
-        bench = Bench(self._supervisor(_TEMPLATES), self._stock, tracker=self.tracker(None))
+        bench = VmHost(self._supervisor(_TEMPLATES), self._stock, tracker=self.tracker(None))
         return self._makings.prepare(bench, self._order(spec))
 
     def tracker(self, slot: SlotRef | None) -> Tracker:
-        """See `Tracked`."""
+        """See `ActivitySource`."""
         with self._lock:
             return self._trackers.setdefault(slot or _TEMPLATES, Tracker())
 
@@ -186,24 +186,24 @@ class QemuProvider:
 
     # ---- making them
 
-    def _order(self, spec: DesktopSpec) -> Order:
+    def _order(self, spec: DesktopSpec) -> VmRequest:
         try:
             folder, image = find_image(self._images, spec.image, default=self._settings.default_image)
         except DeskarenaError as error:
             raise ClusterLost(error.message, hint=error.hint) from error
-        return Order.of(folder, image, spec, self._known_host())
+        return VmRequest.of(folder, image, spec, self._known_host())
 
     def _claim(self, size: int) -> _Claim | None:
         """Room for one more machine, its own from now on; None if there is none."""
         with self._admitting:
-            if not self._budget.admits(size, self._held()):
+            if not self._budget.admits(size, self._memory_claims()):
                 return None
             claim = _Claim(size)
             with self._lock:
                 self._claims.append(claim)
             return claim
 
-    def _held(self) -> list[tuple[int, Callable[[], int]]]:
+    def _memory_claims(self) -> list[tuple[int, Callable[[], int]]]:
         """Of each machine, of those in the making too: bytes that it may come to use, and what tells what it uses."""
         with self._lock:
             self._claims = [each for each in self._claims if each.holds()]
@@ -224,7 +224,9 @@ class QemuProvider:
             spare.discard()
         return self._make(slot, order, claim)
 
-    def _make_spare(self, slot: SlotRef, order: Order, claim: _Claim, former: Spare[QemuDesktop] | None) -> QemuDesktop:
+    def _make_spare(
+        self, slot: SlotRef, order: VmRequest, claim: _Claim, former: SpareDesktop[QemuDesktop] | None
+    ) -> QemuDesktop:
         if former is not None:
             former.discard()
         machine = self._make(slot, order, claim)
@@ -239,7 +241,7 @@ class QemuProvider:
             spare = self._spares.pop(slot, None)
         return None if spare is None else spare.take(spec)
 
-    def _make(self, slot: SlotRef, order: Order, claim: _Claim) -> QemuDesktop:
+    def _make(self, slot: SlotRef, order: VmRequest, claim: _Claim) -> QemuDesktop:
         """A new machine in the room that is claimed for it, which is free again if it cannot be made."""
         try:
             machine = claim.machine = self._new(slot, order)
@@ -249,9 +251,9 @@ class QemuProvider:
             raise
         return machine
 
-    def _new(self, slot: SlotRef, order: Order) -> QemuDesktop:
+    def _new(self, slot: SlotRef, order: VmRequest) -> QemuDesktop:
         supervisor = self._supervisor(slot)
-        vm = self._makings.make(Bench(supervisor, self._stock, tracker=self.tracker(slot)), order)
+        vm = self._makings.make(VmHost(supervisor, self._stock, tracker=self.tracker(slot)), order)
         way_out = supervisor.folder / f"{vm.held.name}.gateway"
         try:
             gateway = self._gateways.open(way_out)

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from worker.local.folders import private_folder
 from worker.qemu.arguments import PROGRAM
-from worker.qemu.machine import EMULATED_CPU, KVM, TCG, Machine
+from worker.qemu.machine import EMULATED_CPU, KVM, TCG, MachineSpec
 from worker.qemu.probe import ProbeHost, ProbeTimeout, probe_host
 from worker.qemu.process import QemuFailed
 
@@ -42,7 +42,7 @@ _HINTS = ("hv-relaxed", "hv-vapic", "hv-spinlocks=0x1fff", "hv-time", "hv-crash"
 """What makes Windows count on a hypervisor's clock, and tell it of a blue screen; emulation has none of it."""
 
 
-class Reason(StrEnum):
+class AccelerationReason(StrEnum):
     """Why machines run as they do. A stable code: the words beside it may change."""
 
     FASTER = "faster"
@@ -102,7 +102,9 @@ class Acceleration:
         return cls(**{**value, "hints": tuple(value["hints"]), "refused": tuple(value["refused"])})
 
 
-def acceleration(machine: Machine, windows: Machine, *, setting: str = AUTO, fresh: bool = False) -> Acceleration:
+def acceleration(
+    machine: MachineSpec, windows: MachineSpec, *, setting: str = AUTO, fresh: bool = False
+) -> Acceleration:
     """Measures, or reads what was measured since this host started.
 
     Args:
@@ -130,7 +132,7 @@ def acceleration(machine: Machine, windows: Machine, *, setting: str = AUTO, fre
 class Chooser:
     """One choice, on one host."""
 
-    def __init__(self, host: ProbeHost, machine: Machine, windows: Machine, setting: str) -> None:
+    def __init__(self, host: ProbeHost, machine: MachineSpec, windows: MachineSpec, setting: str) -> None:
         """See `acceleration`."""
         self._host, self._setting = host, setting
         self._emulated = replace(machine, accelerator=TCG, cpu=EMULATED_CPU)
@@ -141,13 +143,15 @@ class Chooser:
         """What `acceleration` returns. Raises QemuFailed: emulation does not work."""
         self._measure(TCG, self._host.run(self._emulated, _LIMIT))
         if self._setting == TCG:
-            return self._emulate(Reason.SET, "DESKARENA_ACCELERATOR is tcg")
+            return self._emulate(AccelerationReason.SET, "DESKARENA_ACCELERATOR is tcg")
         if not DEVICE.exists():
-            return self._emulate(Reason.NO_DEVICE, f"there is no {DEVICE}")
+            return self._emulate(AccelerationReason.NO_DEVICE, f"there is no {DEVICE}")
         if why := self._host.starts(replace(self._kvm, cpu=_cpu(()))):
             if "permission denied" in why.lower():
-                return self._emulate(Reason.NO_ACCESS, f"QEMU, which runs as a user of its own, may not open {DEVICE}")
-            return self._emulate(Reason.NO_START, why)
+                return self._emulate(
+                    AccelerationReason.NO_ACCESS, f"QEMU, which runs as a user of its own, may not open {DEVICE}"
+                )
+            return self._emulate(AccelerationReason.NO_START, why)
         features = accepted(
             _FEATURES, lambda combination: not self._host.starts(replace(self._kvm, cpu=_cpu(combination)))
         )
@@ -158,20 +162,20 @@ class Chooser:
         try:
             times = self._times_faster(machine)
             if times < CLEARLY and self._setting == AUTO:
-                return self._emulate(Reason.SLOWER, _slower(times), refused)
+                return self._emulate(AccelerationReason.SLOWER, _slower(times), refused)
             self._host.run_and_clone(machine, self._limit())
         except ProbeTimeout as timeout:
             self._seconds[KVM] = timeout.seconds
             over = self._limit() / self._total(TCG)
-            return self._emulate(Reason.SLOWER, f"slower than emulation (over {over:.0f} times)", refused)
+            return self._emulate(AccelerationReason.SLOWER, f"slower than emulation (over {over:.0f} times)", refused)
         except QemuFailed as error:
-            return self._emulate(Reason.NO_START, f"a machine died: {error}", refused)
+            return self._emulate(AccelerationReason.NO_START, f"a machine died: {error}", refused)
         hints = accepted(
             _HINTS, lambda combination: self._runs(replace(self._windows, cpu=",".join((cpu, *combination))))
         )
         return Acceleration(
             accelerator=KVM,
-            reason=Reason.FASTER if self._setting == AUTO else Reason.SET,
+            reason=AccelerationReason.FASTER if self._setting == AUTO else AccelerationReason.SET,
             detail=f"{times:.1f} times faster than emulation" if times >= 1 else _slower(times),
             cpu=cpu,
             hints=hints,
@@ -179,7 +183,7 @@ class Chooser:
             seconds=self._seconds,
         )
 
-    def _times_faster(self, machine: Machine) -> float:
+    def _times_faster(self, machine: MachineSpec) -> float:
         """Emulation's seconds by KVM's: of one run each if that is clear, else of the best of a few."""
         times = 1.0
         for _ in range(_ROUNDS):
@@ -193,7 +197,7 @@ class Chooser:
     def _limit(self) -> float:
         return self._total(TCG) * _PATIENCE if self._setting == AUTO else _LIMIT
 
-    def _runs(self, machine: Machine) -> bool:
+    def _runs(self, machine: MachineSpec) -> bool:
         try:
             self._host.run_and_clone(machine, _LIMIT)
         except (QemuFailed, ProbeTimeout):
@@ -207,7 +211,7 @@ class Chooser:
     def _total(self, accelerator: str) -> float:
         return sum(self._seconds[accelerator].values())
 
-    def _emulate(self, reason: Reason, detail: str, refused: tuple[str, ...] = ()) -> Acceleration:
+    def _emulate(self, reason: AccelerationReason, detail: str, refused: tuple[str, ...] = ()) -> Acceleration:
         return Acceleration(accelerator=TCG, reason=reason, detail=detail, refused=refused, seconds=self._seconds)
 
 

@@ -30,7 +30,7 @@ def steady(connection: socket.socket) -> None:
 
 
 @dataclass
-class _Visitor:
+class _UnverifiedConnection:
     """Somebody who has not shown yet that they know the token."""
 
     connection: socket.socket
@@ -41,7 +41,7 @@ class _Visitor:
     fence: int = -1
 
 
-class Door:
+class AccessGate:
     """Takes connections and tells who may come in. For one thread."""
 
     def __init__(self, listener: socket.socket, token: str, fence: int = 0) -> None:
@@ -54,7 +54,7 @@ class Door:
         """
         self._listener, self._token = listener, token
         self.fence = fence
-        self._visitors: dict[socket.socket, _Visitor] = {}
+        self._visitors: dict[socket.socket, _UnverifiedConnection] = {}
         listener.setblocking(False)
 
     def sockets(self) -> list[socket.socket]:
@@ -78,7 +78,7 @@ class Door:
         """Hears whoever has something to say; the line of one who may come in now. Nobody else may from then on."""
         entered: socket.socket | None = None
         if self._listener in ready:
-            self._take()
+            self._accept()
         for visitor in list(self._visitors.values()):
             if visitor.connection in ready and self._knows(visitor):
                 del self._visitors[visitor.connection]
@@ -87,16 +87,16 @@ class Door:
                 self._drop(visitor)
         return entered
 
-    def _take(self) -> None:
+    def _accept(self) -> None:
         with contextlib.suppress(OSError):
             connection, _ = self._listener.accept()
             if len(self._visitors) >= MOST_VISITORS:
                 self._drop(min(self._visitors.values(), key=lambda each: each.until))
             connection.setblocking(False)
             steady(connection)
-            self._visitors[connection] = _Visitor(connection, time.monotonic() + SECONDS)
+            self._visitors[connection] = _UnverifiedConnection(connection, time.monotonic() + SECONDS)
 
-    def _enter(self, visitor: _Visitor, before: socket.socket | None) -> socket.socket | None:
+    def _enter(self, visitor: _UnverifiedConnection, before: socket.socket | None) -> socket.socket | None:
         if visitor.fence < self.fence:
             with contextlib.suppress(OSError):
                 visitor.connection.send(encode({"event": "refused", "why": STALE}))
@@ -107,14 +107,14 @@ class Door:
         self.fence = visitor.fence
         return visitor.connection
 
-    def _knows(self, visitor: _Visitor) -> bool:
+    def _knows(self, visitor: _UnverifiedConnection) -> bool:
         """Whether they have shown that they know the token. Whoever breaks the protocol is shown out."""
         try:
             data = visitor.connection.recv(handshake.LONGEST)
             messages = visitor.decoder.feed(data)
             for message in messages:
                 if visitor.theirs:
-                    if self._shown(visitor, message):
+                    if self._is_proven(visitor, message):
                         return True
                     data = b""
                 else:
@@ -127,7 +127,7 @@ class Door:
             self._drop(visitor)
         return False
 
-    def _answer(self, visitor: _Visitor, message: dict[str, object]) -> None:
+    def _answer(self, visitor: _UnverifiedConnection, message: dict[str, object]) -> None:
         theirs, fence = message["nonce"], message["fence"]
         if not isinstance(theirs, str) or not theirs or type(fence) is not int or fence < 0:
             raise ValueError("no greeting")
@@ -135,10 +135,10 @@ class Door:
         shown = handshake.proof(self._token, handshake.SUPERVISOR, theirs, visitor.nonce, fence)
         visitor.connection.send(encode({"nonce": visitor.nonce, "proof": shown}))
 
-    def _shown(self, visitor: _Visitor, message: dict[str, object]) -> bool:
+    def _is_proven(self, visitor: _UnverifiedConnection, message: dict[str, object]) -> bool:
         expected = handshake.proof(self._token, handshake.WORKER, visitor.theirs, visitor.nonce, visitor.fence)
         return handshake.same(message.get("proof"), expected)
 
-    def _drop(self, visitor: _Visitor) -> None:
+    def _drop(self, visitor: _UnverifiedConnection) -> None:
         self._visitors.pop(visitor.connection, None)
         visitor.connection.close()

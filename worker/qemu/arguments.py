@@ -6,7 +6,7 @@ Template and clones get the same devices in the same order; they differ in where
 import json
 from typing import Any
 
-from worker.qemu.machine import KVM, WINDOWS, Files, Machine
+from worker.qemu.machine import KVM, WINDOWS, MachineFiles, MachineSpec
 
 PROGRAM = "qemu-system-x86_64"
 GUEST_PORT = 5000
@@ -20,8 +20,8 @@ _SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=d
 
 
 def arguments(  # noqa: PLR0913 - the ways in which machines of one make differ
-    machine: Machine,
-    files: Files,
+    machine: MachineSpec,
+    files: MachineFiles,
     *,
     monitor: int,
     secret: str = "",
@@ -56,12 +56,12 @@ def arguments(  # noqa: PLR0913 - the ways in which machines of one make differ
     ]
 
 
-def _processor(machine: Machine) -> list[str]:
+def _processor(machine: MachineSpec) -> list[str]:
     accelerator = "kvm" if machine.accelerator == KVM else "tcg,thread=multi"
     return ["-accel", accelerator, "-cpu", machine.cpu, "-smp", str(machine.cpus)]
 
 
-def _memory(machine: Machine, files: Files, *, shared: bool) -> list[str]:
+def _memory(machine: MachineSpec, files: MachineFiles, *, shared: bool) -> list[str]:
     backend: dict[str, Any] = {"id": "pc.ram", "size": machine.memory_mib * 2**20}
     if files.memory:
         backend |= {"qom-type": "memory-backend-file", "mem-path": files.memory, "share": shared}
@@ -73,7 +73,7 @@ def _memory(machine: Machine, files: Files, *, shared: bool) -> list[str]:
     ]
 
 
-def _firmware(machine: Machine, files: Files) -> list[str]:
+def _firmware(machine: MachineSpec, files: MachineFiles) -> list[str]:
     if machine.firmware == "uefi":
         code = {"driver": "file", "node-name": "code", "filename": files.firmware_code, "read-only": True}
         settings = {"driver": "file", "node-name": "vars", "filename": files.firmware_vars}
@@ -86,7 +86,7 @@ def _firmware(machine: Machine, files: Files) -> list[str]:
     return []
 
 
-def _disk(machine: Machine, files: Files) -> list[str]:
+def _disk(machine: MachineSpec, files: MachineFiles) -> list[str]:
     # What a machine writes is thrown away with it, so nothing has to reach the platter in order.
     careless = {"direct": False, "no-flush": True}
     node: dict[str, Any] = _image(files.disk, None)
@@ -117,13 +117,13 @@ def _image(path: str, backing: dict[str, Any] | None) -> dict[str, Any]:
     return {"driver": "qcow2", "read-only": True, "file": file, "backing": backing}
 
 
-def _network(machine: Machine, forward: str) -> list[str]:
+def _network(machine: MachineSpec, forward: str) -> list[str]:
     line = f"user,id=net,restrict=on,hostfwd=tcp:{forward}:0-:{GUEST_PORT}"
     # No boot from the network: its program would only take time to be loaded.
     return ["-netdev", line, "-device", f"{machine.network_device},netdev=net,mac=52:54:00:64:61:01,romfile="]
 
 
-def _screen(machine: Machine) -> list[str]:
+def _screen(machine: MachineSpec) -> list[str]:
     width, height = machine.screen
     bus = ",bus=usb.0" if machine.pointer_device == "usb-tablet" else ""
     return [
@@ -134,7 +134,7 @@ def _screen(machine: Machine) -> list[str]:
     ]
 
 
-def _identity(machine: Machine, secret: str) -> list[str]:
+def _identity(machine: MachineSpec, secret: str) -> list[str]:
     entropy = ["-device", "virtio-rng-pci"] if machine.entropy else []
     # A clone gets another generation id than its template had, by which its kernel knows that it must reseed.
     words = [*entropy, "-device", "vmgenid,guid=auto", "-device", "pvpanic", "-rtc", "base=utc,clock=host"]

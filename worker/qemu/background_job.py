@@ -29,7 +29,7 @@ _END_SECONDS = 1.0
 """The kernel may keep one that waits for the disk for longer; it is not waited for."""
 
 
-class Chore:
+class BackgroundJob:
     """One that is under way; ended with the `with` block.
 
     Attributes:
@@ -80,7 +80,7 @@ class Chore:
             self._process.wait(_END_SECONDS)
 
 
-def done(what: str, files: Sequence[Path]) -> list[str]:
+def run_job(what: str, files: Sequence[Path]) -> list[str]:
     """Does it. Raises OSError."""
     results = []
     for each in files:
@@ -99,7 +99,7 @@ def main() -> None:
     if os.getppid() != int(parent):
         return
     try:
-        output, code = json.dumps(done(what, [Path(each) for each in files])), 0
+        output, code = json.dumps(run_job(what, [Path(each) for each in files])), 0
     except OSError as error:
         output, code = str(error), 1
     sys.stdout.write(output + "\n")

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from worker.local.rpc import Conversation, Message
+from worker.local.rpc import Message, RpcConnection
 from worker.qemu.json_lines import LineDecoder, encode
-from worker.qemu.machine import Machine
+from worker.qemu.machine import MachineSpec
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CLOSED = "closed"
@@ -39,7 +39,7 @@ class SupervisorLost(SupervisorError):
 
 
 @dataclass
-class Held:
+class VmHandle:
     """A machine that the supervisor holds.
 
     Attributes:
@@ -78,10 +78,10 @@ class SupervisorClient:
             host: address at which its machines' guest APIs are reached.
         """
         self._host = host
-        self._machines: dict[str, Held] = {}
+        self._machines: dict[str, VmHandle] = {}
         self._noting = threading.Lock()
         self._started: Future[Message] = Future()
-        self._conversation = Conversation(connection, self, name="supervisor")
+        self._conversation = RpcConnection(connection, self, name="supervisor")
         self._conversation.begin()
 
     def _wait_started(self) -> Message:
@@ -98,37 +98,37 @@ class SupervisorClient:
 
     # ---- what can be asked
 
-    def start(self, kind: str, machine: Machine, *, secret: str = "", place: Path | None = None) -> Held:
+    def start(self, kind: str, machine: MachineSpec, *, secret: str = "", place: Path | None = None) -> VmHandle:
         """Starts a machine; see `Slot.start`.
 
         Raises:
             SupervisorError: it could not be started; nothing of it is left.
         """
         request = {"op": "start", "kind": kind, "machine": machine.to_json(), "secret": secret}
-        handle: Held = self.told("held", request | ({"place": str(place)} if place else {}), _START_SECONDS)
+        handle: VmHandle = self.told("held", request | ({"place": str(place)} if place else {}), _START_SECONDS)
         return handle
 
-    def freeze(self, handle: Held, place: Path) -> Mapping[str, float]:
+    def freeze(self, handle: VmHandle, place: Path) -> Mapping[str, float]:
         """Makes a template out of a master. Returns seconds by phase. Raises SupervisorError."""
         request = {"op": "freeze", "machine": handle.name, "place": str(place)}
         seconds: Mapping[str, float] = self.told("seconds", request, _FREEZE_SECONDS)
         return seconds
 
-    def picture(self, handle: Held) -> bytes:
+    def picture(self, handle: VmHandle) -> bytes:
         """The machine's screen as PNG, whatever its guest does. Raises SupervisorError."""
         try:
             return base64.b64decode(self.told("png", {"op": "picture", "machine": handle.name}))
         except (binascii.Error, TypeError) as error:
             raise SupervisorError("the supervisor sent no picture") from error
 
-    def private_bytes(self, handle: Held) -> int:
+    def private_bytes(self, handle: VmHandle) -> int:
         """Memory that is this machine's alone. Raises SupervisorError."""
         try:
             return int(self.told("bytes", {"op": "memory", "machine": handle.name}))
         except (ValueError, TypeError) as error:
             raise SupervisorError("the supervisor sent no number of bytes") from error
 
-    def end(self, handle: Held) -> None:
+    def end(self, handle: VmHandle) -> None:
         """Ends a machine; nothing of it is left then. Safe to call twice.
 
         Raises:
@@ -200,7 +200,7 @@ class SupervisorClient:
             self._conversation.say({"op": "end", "machine": answer["machine"], "id": _NOBODY})
             return
         # Noted in the reader's order: news of its end may be the very next message.
-        handle = Held(answer["machine"], answer["port"], answer["pid"], answer["seconds"], self._host)
+        handle = VmHandle(answer["machine"], answer["port"], answer["pid"], answer["seconds"], self._host)
         with self._noting:
             answer["held"] = self._machines[handle.name] = handle
 

@@ -17,7 +17,7 @@ from typing import Any
 from worker.local import kernel
 from worker.qemu.accelerator import AUTO, SETTINGS, KvmRefused, acceleration
 from worker.qemu.arguments import PROGRAM
-from worker.qemu.machine import EMULATED_CPU, TCG, WINDOWS, Machine
+from worker.qemu.machine import EMULATED_CPU, TCG, WINDOWS, MachineSpec
 from worker.qemu.process import QemuFailed
 
 UEFI = Path("/usr/share/OVMF")
@@ -28,7 +28,7 @@ _ASK_SECONDS = 20.0
 _PROBE_MEMORY_MIB = 256
 
 
-class NoQemu(Exception):  # noqa: N818 - says what there is not.
+class QemuUnavailable(Exception):  # noqa: N818 - says what there is not.
     """There is no QEMU that could be used; the text says why."""
 
 
@@ -40,11 +40,11 @@ def facts(setting: str = AUTO, *, fresh: bool = False) -> dict[str, Any]:
         fresh: measures again what a note tells of an earlier measurement.
 
     Raises:
-        NoQemu: none that could be used, or not with the accelerator that is set.
+        QemuUnavailable: none that could be used, or not with the accelerator that is set.
     """
     alias = _ALIAS.search(_output("-machine", "help"))
     if alias is None:
-        raise NoQemu(f"this {PROGRAM} knows no machine q35")
+        raise QemuUnavailable(f"this {PROGRAM} knows no machine q35")
     uefi = (UEFI / UEFI_CODE).is_file()
     machine = _probe_machine(alias[1])
     windows = replace(machine, system=WINDOWS)
@@ -54,7 +54,7 @@ def facts(setting: str = AUTO, *, fresh: bool = False) -> dict[str, Any]:
     try:
         choice = acceleration(machine, windows, setting=setting, fresh=fresh)
     except (KvmRefused, QemuFailed, OSError) as error:
-        raise NoQemu(str(error)) from error
+        raise QemuUnavailable(str(error)) from error
     return {
         "qemu": _output("--version").partition("\n")[0].strip(),
         "type": alias[1],
@@ -64,8 +64,8 @@ def facts(setting: str = AUTO, *, fresh: bool = False) -> dict[str, Any]:
     }
 
 
-def _probe_machine(machine_type: str) -> Machine:
-    return Machine(
+def _probe_machine(machine_type: str) -> MachineSpec:
+    return MachineSpec(
         system="linux",
         type=machine_type,
         accelerator=TCG,
@@ -89,7 +89,7 @@ def _output(*words: str) -> str:
             check=True,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise NoQemu(f"{PROGRAM} cannot be used: {error}") from error
+        raise QemuUnavailable(f"{PROGRAM} cannot be used: {error}") from error
     return process.stdout
 
 
@@ -108,7 +108,7 @@ def main() -> int:
     kernel.adopt_orphans()
     try:
         sys.stdout.write(json.dumps(facts(options.accelerator, fresh=options.fresh)) + "\n")
-    except NoQemu as error:
+    except QemuUnavailable as error:
         sys.stderr.write(f"{error}\n")
         return NO_QEMU_EXIT
     return 0

@@ -10,7 +10,7 @@ WINDOWS = "windows"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Machine:
+class MachineSpec:
     """A machine as its image and this host want it.
 
     Attributes:
@@ -61,7 +61,7 @@ class Machine:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Files:
+class MachineFiles:
     """Where QEMU finds what a machine is made of; paths as the QEMU process itself can open them.
 
     Attributes:

@@ -7,7 +7,7 @@ RESERVE = 512 * MIB
 """Stays free for everything else on the host."""
 
 
-class Budget:
+class MemoryBudget:
     """Admits machines. A clone begins with little memory of its own, and may come to use all that it was given."""
 
     def __init__(self, most: int, free: Callable[[], int]) -> None:

@@ -11,12 +11,12 @@ from typing import Any, Self
 
 from backend.domain.errors import ClusterLost
 from backend.domain.machines.machine_image import DirectBoot, MachineImage
-from backend.domain.model.run import Screen
-from worker.qemu.accelerator import AUTO, Acceleration, Reason
+from backend.domain.model.run import ScreenSize
+from worker.qemu.accelerator import AUTO, Acceleration, AccelerationReason
 from worker.qemu.arguments import arguments
 from worker.qemu.client import clean_environment
 from worker.qemu.host_facts import NO_QEMU_EXIT, UEFI, UEFI_CODE, UEFI_VARS
-from worker.qemu.machine import EMULATED_CPU, TCG, WINDOWS, Files, Machine
+from worker.qemu.machine import EMULATED_CPU, TCG, WINDOWS, MachineFiles, MachineSpec
 
 _FACTS_SECONDS = 300.0
 """For all that is measured where KVM is slow; another process may be measuring first."""
@@ -59,7 +59,7 @@ class Host:
     @property
     def why_emulated(self) -> str:
         """What is wrong with its KVM; empty where it is used, or was not to be used."""
-        return self.acceleration.detail if self.emulated and self.acceleration.reason != Reason.SET else ""
+        return self.acceleration.detail if self.emulated and self.acceleration.reason != AccelerationReason.SET else ""
 
     @property
     def speed(self) -> str:
@@ -84,16 +84,16 @@ class Host:
     @property
     def chose_kvm(self) -> bool:
         """KVM was measured to be faster, and not set: a machine that does not boot with it may be emulated."""
-        return self.acceleration.reason == Reason.FASTER
+        return self.acceleration.reason == AccelerationReason.FASTER
 
     @property
     def gave_up_kvm(self) -> bool:
         """KVM works here, but the machine that this is about did not boot with it: see `as_emulated`."""
-        return self.acceleration.reason == Reason.NO_BOOT
+        return self.acceleration.reason == AccelerationReason.NO_BOOT
 
     def as_emulated(self, detail: str) -> "Host":
         """The same host without KVM, for a machine that does not boot with it. Args: detail: what happened."""
-        acceleration = replace(self.acceleration, accelerator=TCG, reason=Reason.NO_BOOT, detail=detail)
+        acceleration = replace(self.acceleration, accelerator=TCG, reason=AccelerationReason.NO_BOOT, detail=detail)
         return replace(self, acceleration=acceleration, processor="")
 
 
@@ -128,7 +128,7 @@ def this_host(accelerator: str = AUTO, *, fresh: bool = False) -> Host:
 _INSTALL = "Install qemu-system-x86 and qemu-utils; `deskarena doctor` says what works."
 
 
-def machine_of(folder: Path, image: MachineImage, screen: Screen, host: Host) -> Machine:
+def machine_of(folder: Path, image: MachineImage, screen: ScreenSize, host: Host) -> MachineSpec:
     """The machine of an image with that screen.
 
     Raises:
@@ -142,7 +142,7 @@ def machine_of(folder: Path, image: MachineImage, screen: Screen, host: Host) ->
     boot, uefi, devices = image.boot, image.firmware == "uefi", image.devices
     if uefi and not host.uefi:
         raise ClusterLost(f"the image {image.name} needs UEFI, which is not installed", hint="Install ovmf.")
-    return Machine(
+    return MachineSpec(
         system=image.os,
         type=host.type,
         accelerator=host.acceleration.accelerator,
@@ -166,19 +166,21 @@ def machine_of(folder: Path, image: MachineImage, screen: Screen, host: Host) ->
     )
 
 
-def _command_line(boot: DirectBoot, screen: Screen, host: Host) -> str:
+def _command_line(boot: DirectBoot, screen: ScreenSize, host: Host) -> str:
     line = boot.line(screen)
     if not host.emulated:
         return line
     return f"{line} {_READS_LONGER.format(seconds=_TREE_SECONDS * host.patience)}"
 
 
-def template_key(image: MachineImage, machine: Machine, host: Host) -> str:
+def template_key(image: MachineImage, machine: MachineSpec, host: Host) -> str:
     """Another key for another image, QEMU, machine type, processor, memory, device or screen; 64 hexadecimal digits.
 
     The command line is what a template really depends on, so it is part of the key; where files lie is not.
     """
-    nowhere = Files(disk="disk", overlay="overlay", memory="memory", below="below", kernel="kernel", initrd="initrd")
+    nowhere = MachineFiles(
+        disk="disk", overlay="overlay", memory="memory", below="below", kernel="kernel", initrd="initrd"
+    )
     words = arguments(machine, nowhere, monitor=0, incoming=True)
     content = {"image": image.digest(), "host": [host.qemu, host.processor], "words": words}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

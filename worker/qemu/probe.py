@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from worker.qemu.machine import Machine
+from worker.qemu.machine import MachineSpec
 from worker.qemu.probe_guest import MARK_EVENT, PARTS, boot_disk
 from worker.qemu.process import QemuFailed
-from worker.qemu.runtime_dir import Place
-from worker.qemu.slot import CLONE, MASTER, Slot, Wanted
+from worker.qemu.runtime_dir import RuntimeDir
+from worker.qemu.slot import CLONE, MASTER, StartRequest, VmSlot
 
 _SHORTEST_LIMIT = 2.0
 """Seconds that a clone's first mark may take at least."""
@@ -33,11 +33,11 @@ class ProbeTimeout(Exception):  # noqa: N818 - says what happened.
 class ProbeHost:
     """Starts probe guests, one at a time. The caller must have one thread only: see `Qemu`."""
 
-    def __init__(self, slot: Slot, folder: Path) -> None:
+    def __init__(self, slot: VmSlot, folder: Path) -> None:
         """Args: slot: holds the machines. folder: for disks and templates, empty."""
         self._slot, self._folder = slot, folder
 
-    def starts(self, machine: Machine) -> str:
+    def starts(self, machine: MachineSpec) -> str:
         """Whether QEMU starts that machine at all; its own message if not, empty if it does."""
         try:
             self._slot.end(self._start(machine))
@@ -45,7 +45,7 @@ class ProbeHost:
             return str(error)
         return ""
 
-    def run(self, machine: Machine, limit: float) -> dict[str, float]:
+    def run(self, machine: MachineSpec, limit: float) -> dict[str, float]:
         """Runs the whole workload.
 
         Args:
@@ -66,7 +66,7 @@ class ProbeHost:
         finally:
             self._slot.end(name)
 
-    def run_and_clone(self, machine: Machine, limit: float) -> dict[str, float]:
+    def run_and_clone(self, machine: MachineSpec, limit: float) -> dict[str, float]:
         """The same, then makes a template of the machine and waits for a mark of its clone, within the limit again."""
         began = time.time()
         name = self._start(machine)
@@ -75,7 +75,7 @@ class ProbeHost:
             self._slot.freeze(name, self._template)
         finally:
             self._slot.end(name)
-        clone = self._slot.start(Wanted(kind=CLONE, machine=self._with_disk(machine), place=self._template))
+        clone = self._slot.start(StartRequest(kind=CLONE, machine=self._with_disk(machine), place=self._template))
         try:
             self._wait_mark(clone, max(limit, _SHORTEST_LIMIT), {})
         except ProbeTimeout:
@@ -88,14 +88,14 @@ class ProbeHost:
     def _template(self) -> Path:
         return self._folder / "template"
 
-    def _start(self, machine: Machine) -> str:
+    def _start(self, machine: MachineSpec) -> str:
         shutil.rmtree(self._template, ignore_errors=True)
         self._template.mkdir(mode=0o700)
         return self._slot.start(
-            Wanted(kind=MASTER, machine=self._with_disk(machine), secret="probe", place=self._template)  # noqa: S106
+            StartRequest(kind=MASTER, machine=self._with_disk(machine), secret="probe", place=self._template)  # noqa: S106
         )
 
-    def _with_disk(self, machine: Machine) -> Machine:
+    def _with_disk(self, machine: MachineSpec) -> MachineSpec:
         disk = self._folder / f"{machine.firmware}.qcow2"
         if not disk.exists():
             disk.write_bytes(boot_disk(machine.firmware))
@@ -125,12 +125,12 @@ class ProbeHost:
 @contextlib.contextmanager
 def probe_host() -> Iterator[ProbeHost]:
     """Everything that probing needs, gone afterwards. Raises OSError: no temporary folder can be had."""
-    place = Place()
+    place = RuntimeDir()
     try:
         with tempfile.TemporaryDirectory(prefix="deskarena-probe-") as folder:
             overlays = Path(folder) / "overlays"
             overlays.mkdir()
-            slot = Slot(place.path, overlays)
+            slot = VmSlot(place.path, overlays)
             try:
                 yield ProbeHost(slot, Path(folder))
             finally:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from worker.local import kernel
-from worker.qemu.qmp import QUICK, Event, Qmp, QmpError, QmpLost
+from worker.qemu.qmp import QUICK, Qmp, QmpError, QmpEvent, QmpLost
 
 _LAST_WORDS = 2000
 _END_SECONDS = 10.0
@@ -129,7 +129,7 @@ class Qemu:
         except (QmpError, QmpLost) as error:
             raise QemuFailed(f"{error} {self.last_words()}".strip()) from error
 
-    def wait(self, names: Collection[str], seconds: float) -> Event:
+    def wait(self, names: Collection[str], seconds: float) -> QmpEvent:
         """See `Qmp.wait`. Raises QemuFailed."""
         try:
             return self.qmp.wait(names, seconds)
@@ -211,7 +211,7 @@ def _bind_to(parent: int) -> None:
         os._exit(1)
 
 
-def _verdict(event: Event, *, restarts: bool) -> str:
+def _verdict(event: QmpEvent, *, restarts: bool) -> str:
     """Why a machine to which this happened cannot be used any more; empty if it can. `restarts`: it may begin again."""
     if event.name == "RESET" and event.data.get("guest") and not restarts:
         return "the guest restarted its machine"

@@ -29,7 +29,7 @@ class QmpLost(Exception):
 
 
 @dataclass(frozen=True)
-class Event:
+class QmpEvent:
     """What QEMU told unasked, for example `SHUTDOWN` with `{"guest": true, "reason": "guest-shutdown"}`."""
 
     name: str
@@ -55,7 +55,7 @@ class Qmp:
         self._decoder = LineDecoder(_LONGEST)
         self._number = 0
         self._inbox: deque[dict[str, Any]] = deque()
-        self.events: deque[Event] = deque(maxlen=_MOST_EVENTS)
+        self.events: deque[QmpEvent] = deque(maxlen=_MOST_EVENTS)
         deadline = time.monotonic() + seconds
         greeting = self._next_message(deadline)
         if not isinstance(greeting.get("QMP"), dict):
@@ -101,7 +101,7 @@ class Qmp:
             elif answer.get("id") == self._number:
                 return _returned(answer, command)
 
-    def wait(self, names: Collection[str], seconds: float) -> Event:
+    def wait(self, names: Collection[str], seconds: float) -> QmpEvent:
         """The first kept or coming event of one of these names; those before it are forgotten.
 
         Raises:
@@ -115,7 +115,7 @@ class Qmp:
                     return event
             self._keep(self._next_message(deadline))
 
-    def hear(self) -> list[Event]:
+    def hear(self) -> list[QmpEvent]:
         """The events that are there now, without waiting; empties what was kept. A flood waits for the next call.
 
         Raises:
@@ -139,7 +139,7 @@ class Qmp:
         if "event" in message:
             at = message.get("timestamp")
             seconds = _seconds(at) if isinstance(at, dict) else 0.0
-            self.events.append(Event(str(message["event"]), data if isinstance(data, dict) else {}, seconds))
+            self.events.append(QmpEvent(str(message["event"]), data if isinstance(data, dict) else {}, seconds))
 
     def _send(self, data: bytes, fds: Sequence[int], deadline: float) -> None:
         try:

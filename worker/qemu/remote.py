@@ -18,11 +18,11 @@ _HASH_SECONDS = 1200.0
 _KEEP_SECONDS = 120.0
 
 
-class NotOurs(SupervisorError):
+class ForeignPod(SupervisorError):
     """Whoever answers there does not know the pod's token: it is another pod, or no pod of ours."""
 
 
-class ShownOut(SupervisorLost):
+class LeaseSuperseded(SupervisorLost):
     """It let us in no more, or never: the slot is held under a later lease."""
 
 
@@ -37,7 +37,7 @@ def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float 
 
     Raises:
         SupervisorError: nobody answers there.
-        NotOurs: whoever does is not the one.
+        ForeignPod: whoever does is not the one.
     """
     mine = handshake.nonce()
     try:
@@ -77,19 +77,19 @@ def _line(connection: socket.socket, deadline: float) -> dict[str, Any]:
         try:
             messages = decoder.feed(byte)
         except LineError as error:
-            raise NotOurs(f"what answers there is no supervisor: {error}") from error
+            raise ForeignPod(f"what answers there is no supervisor: {error}") from error
         if messages:
             return messages[0]
-    raise NotOurs("what answers there is no supervisor of ours")
+    raise ForeignPod("what answers there is no supervisor of ours")
 
 
 def _checked(answer: dict[str, Any], token: str, mine: str, fence: int) -> str:
     theirs = answer.get("nonce")
     if not isinstance(theirs, str) or not theirs:
-        raise NotOurs("what answers there is no supervisor of ours")
+        raise ForeignPod("what answers there is no supervisor of ours")
     expected = handshake.proof(token, handshake.SUPERVISOR, mine, theirs, fence)
     if not handshake.same(answer.get("proof"), expected):
-        raise NotOurs("what answers there does not know the pod's token")
+        raise ForeignPod("what answers there does not know the pod's token")
     return theirs
 
 
@@ -108,15 +108,15 @@ class RemoteSupervisor(SupervisorClient):
 
         Raises:
             SupervisorError: nobody answers there, or it does not serve.
-            ShownOut: the slot is held under a later lease.
-            NotOurs: whoever answers there is not the one.
+            LeaseSuperseded: the slot is held under a later lease.
+            ForeignPod: whoever answers there is not the one.
         """
         super().__init__(connect(address, token, fence), host=address[0])
         try:
             self.qemu = str(self._wait_started()["qemu"])
         except SupervisorError as error:
             if self.shown_out:
-                raise ShownOut(str(error)) from error
+                raise LeaseSuperseded(str(error)) from error
             raise
         except KeyError as error:
             self.close()
@@ -124,7 +124,7 @@ class RemoteSupervisor(SupervisorClient):
 
     def lost(self, why: str) -> SupervisorLost:
         """Nothing can be asked any more."""
-        return ShownOut(why) if self.shown_out else super().lost(why)
+        return LeaseSuperseded(why) if self.shown_out else super().lost(why)
 
     def news(self, message: dict[str, Any]) -> None:
         """See `SupervisorClient`; that we are shown out is noted."""

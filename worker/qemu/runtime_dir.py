@@ -26,7 +26,7 @@ def base_folder() -> Path:
     return folder
 
 
-class Place:
+class RuntimeDir:
     """A living supervisor's own folder, locked until it is removed or the process ends."""
 
     def __init__(self) -> None:

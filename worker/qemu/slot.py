@@ -12,7 +12,7 @@ from pathlib import Path
 from worker.local.uids import UserNumbers
 from worker.qemu import template
 from worker.qemu.arguments import arguments
-from worker.qemu.machine import Files, Machine
+from worker.qemu.machine import MachineFiles, MachineSpec
 from worker.qemu.overlay import empty_overlay
 from worker.qemu.process import Qemu, QemuFailed
 
@@ -26,7 +26,7 @@ _BLOCK = 512
 
 
 @dataclass(frozen=True)
-class Wanted:
+class StartRequest:
     """What to start.
 
     Attributes:
@@ -37,13 +37,13 @@ class Wanted:
     """
 
     kind: str
-    machine: Machine
+    machine: MachineSpec
     secret: str = ""
     place: Path = Path()
 
 
 @dataclass
-class Running:
+class RunningVm:
     """A machine that runs.
 
     Attributes:
@@ -64,7 +64,7 @@ class Running:
     reported: bool = False
 
 
-class _Opened:
+class _OpenFiles:
     """Files as descriptors: QEMU opens them again as `/proc/self/fd/N`, whatever folders they lie in.
 
     So it needs no right to enter our folders, and a file that has no name any more can be given, too.
@@ -113,7 +113,7 @@ class _Opened:
             os.close(self.fds.pop())
 
 
-class Slot:
+class VmSlot:
     """Makes and holds machines. Raises QemuFailed or OSError where one cannot be had; nothing of it is left then."""
 
     def __init__(self, folder: Path, overlays: Path, *, forward: str = "127.0.0.1", most: int = 0) -> None:
@@ -128,14 +128,14 @@ class Slot:
         self._folder, self._overlays, self._forward, self._most = folder, overlays, forward, most
         self._numbers = UserNumbers()
         self._serial = 0
-        self.machines: dict[str, Running] = {}
+        self.machines: dict[str, RunningVm] = {}
 
-    def start(self, request: Wanted) -> str:
+    def start(self, request: StartRequest) -> str:
         """Starts a machine; returns its name when it runs. Its guest may still be booting."""
         user = self._numbers.take() if os.getuid() == 0 else None
         self._serial += 1
         folder = self._folder / f"m{self._serial}"
-        opened = _Opened(user)
+        opened = _OpenFiles(user)
         try:
             folder.mkdir(mode=0o700)
             if user is not None:
@@ -148,7 +148,7 @@ class Slot:
             opened.close()
         return folder.name
 
-    def _started(self, request: Wanted, folder: Path, opened: _Opened, user: int | None) -> Running:
+    def _started(self, request: StartRequest, folder: Path, opened: _OpenFiles, user: int | None) -> RunningVm:
         start = time.monotonic()
         files = self._files(request, opened)
         monitor = socket.socketpair()
@@ -166,7 +166,7 @@ class Slot:
             for end in monitor:
                 end.close()
             raise
-        running = Running(Qemu(words, folder, tuple(opened.fds), monitor, user), folder, user)
+        running = RunningVm(Qemu(words, folder, tuple(opened.fds), monitor, user), folder, user)
         try:
             running.overlay = os.dup(int(Path(files.overlay).name))
             running.seconds["qemu"] = time.monotonic() - start
@@ -187,7 +187,7 @@ class Slot:
         might be scored.
         """
         running = self.machines[name]
-        if self._most and not running.qemu.verdict and (written := _written(running)) > self._most:
+        if self._most and not running.qemu.verdict and (written := _overlay_size(running)) > self._most:
             running.qemu.verdict = (
                 f"the machine was stopped: it wrote {written // 2**20} MiB to its disk, and there is room for "
                 f"{self._most // 2**20} MiB"
@@ -196,7 +196,7 @@ class Slot:
                 running.qemu.ask("stop")
         return running.qemu.look()
 
-    def _files(self, request: Wanted, opened: _Opened) -> Files:
+    def _files(self, request: StartRequest, opened: _OpenFiles) -> MachineFiles:
         machine, place = request.machine, request.place
         blank = empty_overlay(machine.disk_size)
         memory = below = settings = ""
@@ -210,7 +210,7 @@ class Slot:
             memory, below = opened.path(place / template.MEMORY), opened.path(place / template.DISK)
         if machine.firmware_vars:
             settings = opened.nameless(self._overlays, Path(machine.firmware_vars).read_bytes())
-        return Files(
+        return MachineFiles(
             disk=disk,
             overlay=overlay,
             kernel=opened.path(machine.kernel),
@@ -222,7 +222,7 @@ class Slot:
         )
 
     @staticmethod
-    def _disk(request: Wanted, opened: _Opened) -> str:
+    def _disk(request: StartRequest, opened: _OpenFiles) -> str:
         """The golden disk. A template's memory and writes mean nothing on another one than it was made on."""
         name = opened.path(request.machine.disk)
         if request.kind == MASTER:
@@ -313,12 +313,12 @@ def _write(fd: int, content: bytes) -> None:
         left = left[os.write(fd, left) :]
 
 
-def _written(running: Running) -> int:
+def _overlay_size(running: RunningVm) -> int:
     """Bytes that a machine's overlay takes on the host's disk."""
     return os.fstat(running.overlay).st_blocks * _BLOCK if running.overlay >= 0 else 0
 
 
-def _close(running: Running) -> None:
+def _close(running: RunningVm) -> None:
     if running.overlay >= 0:
         os.close(running.overlay)
         running.overlay = -1
@@ -343,7 +343,7 @@ def _take_picture(qemu: Qemu, memory: int) -> None:
         qemu.ask("remove-fd", {"fdset-id": 1}, seconds=PICTURE_SECONDS)
 
 
-def _load(running: Running, place: Path) -> None:
+def _load(running: RunningVm, place: Path) -> None:
     """Brings a clone to where its template stopped, and lets it run on."""
     start = time.monotonic()
     qemu = running.qemu

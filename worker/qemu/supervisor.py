@@ -41,15 +41,15 @@ from typing import Any
 
 from worker.local import kernel
 from worker.qemu.accelerator import AUTO
-from worker.qemu.access_gate import Door
+from worker.qemu.access_gate import AccessGate
 from worker.qemu.arguments import PROGRAM
-from worker.qemu.background_job import HASH, SYNC, Chore
-from worker.qemu.host_facts import NoQemu, facts
+from worker.qemu.background_job import HASH, SYNC, BackgroundJob
+from worker.qemu.host_facts import QemuUnavailable, facts
 from worker.qemu.json_lines import LineDecoder, LineError, encode
-from worker.qemu.machine import Machine
+from worker.qemu.machine import MachineSpec
 from worker.qemu.process import QemuFailed
-from worker.qemu.runtime_dir import Place
-from worker.qemu.slot import Slot, Wanted
+from worker.qemu.runtime_dir import RuntimeDir
+from worker.qemu.slot import StartRequest, VmSlot
 from worker.qemu.volumes import Volumes
 
 _MOST_REQUEST = 2**20
@@ -59,17 +59,17 @@ TAKEN_OVER = "another worker took the slot over"
 TOKEN = "DESKARENA_SUPERVISOR_TOKEN"  # noqa: S105 - the variable's name.
 
 
-class Supervisor:
+class SupervisorSession:
     """One worker's conversation about one slot."""
 
     def __init__(
         self,
         connection: socket.socket,
-        slot: Slot,
-        place: Place,
+        slot: VmSlot,
+        place: RuntimeDir,
         *,
         volumes: Volumes | None = None,
-        door: Door | None = None,
+        door: AccessGate | None = None,
     ) -> None:
         """Takes over a connected socket.
 
@@ -94,7 +94,7 @@ class Supervisor:
             "end": self._end,
             "stop": self._stop,
             "host": lambda message: {"host": self._facts(str(message.get("accelerator", AUTO)))},
-            **(_about(volumes, self._done) if volumes is not None else {}),
+            **(_about(volumes, self._run_job) if volumes is not None else {}),
         }
 
     def run(self) -> None:
@@ -123,15 +123,15 @@ class Supervisor:
                     for source in (running.qemu.pid_fd, running.qemu.qmp, running.qemu.words_fd):
                         selector.register(source, selectors.EVENT_READ)
             ready = [key.fileobj for key, _ in selector.select(_LOOK_SECONDS)]
-        self._look()
+        self._check_machines()
         if self._door is not None and (entered := self._door.turn(ready)) is not None:
             self._tell({"event": "refused", "why": TAKEN_OVER})
             self.successor, self._stopping = entered, True
         return ready
 
-    def _done(self, what: str, files: Sequence[Path]) -> list[str]:
+    def _run_job(self, what: str, files: Sequence[Path]) -> list[str]:
         """What comes of a chore. One that is under way when another worker comes is given up. Raises QemuFailed."""
-        with Chore(what, files) as chore:
+        with BackgroundJob(what, files) as chore:
             while not chore.over:
                 if chore.output in self._heard(chore.output):
                     chore.hear()
@@ -139,7 +139,7 @@ class Supervisor:
                     raise QemuFailed(TAKEN_OVER)
             return chore.result()
 
-    def _look(self) -> None:
+    def _check_machines(self) -> None:
         for name, running in self._slot.machines.items():
             if not running.reported and (why := self._slot.look(name)):
                 running.reported = True
@@ -165,7 +165,7 @@ class Supervisor:
             reply = {"ok": False, "error": str(error)}
         except KeyError as error:
             reply = {"ok": False, "error": f"not understood: {error}"}
-        except (TypeError, ValueError, OSError, RuntimeError, NoQemu) as error:
+        except (TypeError, ValueError, OSError, RuntimeError, QemuUnavailable) as error:
             reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}
         if self.successor is None:
             self._tell({"id": message.get("id"), **reply})
@@ -179,9 +179,9 @@ class Supervisor:
     # ---- what can be asked
 
     def _start(self, message: dict[str, Any]) -> dict[str, Any]:
-        request = Wanted(
+        request = StartRequest(
             kind=str(message["kind"]),
-            machine=Machine.from_json(message["machine"]),
+            machine=MachineSpec.from_json(message["machine"]),
             secret=str(message.get("secret", "")),
             place=Path(message.get("place", "")),
         )
@@ -191,7 +191,7 @@ class Supervisor:
 
     def _freeze(self, message: dict[str, Any]) -> dict[str, Any]:
         start = time.monotonic()
-        self._done(SYNC, self._slot.freeze(str(message["machine"]), Path(message["place"])))
+        self._run_job(SYNC, self._slot.freeze(str(message["machine"]), Path(message["place"])))
         return {"seconds": {"freeze": time.monotonic() - start}}
 
     def _facts(self, accelerator: str) -> dict[str, Any]:
@@ -246,14 +246,14 @@ def _about(
 
 
 def _supervise(
-    connection: socket.socket, options: argparse.Namespace, door: Door | None = None
+    connection: socket.socket, options: argparse.Namespace, door: AccessGate | None = None
 ) -> socket.socket | None:
     """Serves one worker; the connection of the next one, if it is there already."""
     volumes = Volumes(Path(options.images), Path(options.templates)) if options.images else None
-    place = Place()
+    place = RuntimeDir()
     try:
-        slot = Slot(place.path, Path(options.overlays), forward=options.forward, most=options.overlay_bytes)
-        supervisor = Supervisor(connection, slot, place, volumes=volumes, door=door)
+        slot = VmSlot(place.path, Path(options.overlays), forward=options.forward, most=options.overlay_bytes)
+        supervisor = SupervisorSession(connection, slot, place, volumes=volumes, door=door)
         supervisor.run()
     finally:
         place.remove()
@@ -265,7 +265,7 @@ def _listen(address: str, options: argparse.Namespace) -> None:
     host, _, port = address.rpartition(":")
     token = os.environ.pop(TOKEN)
     with socket.create_server((host, int(port))) as server:
-        door = Door(server, token, options.fence)
+        door = AccessGate(server, token, options.fence)
         alone, waiting = options.alone_seconds or math.inf, None
         while True:
             try:

@@ -15,20 +15,20 @@ from backend.config import Settings
 from backend.db.compatibility import schema_problem
 from backend.domain.errors import ClusterLost, DeskarenaError, LeaseLost, Unavailable
 from backend.domain.machines.slots import room_for
-from backend.domain.ports.cluster import InCluster
+from backend.domain.ports.cluster import ClusterProvider
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.capacity.workers import WorkerInfo
 from backend.services.lifecycle import lease_reaper
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
-from worker.attempt.attempt_dependencies import Tools
+from worker.attempt.attempt_dependencies import AttemptDeps
 from worker.base.database import Database
-from worker.base.guarded_store import CarefulStore
-from worker.base.lease import Hold, Holds, Ticket
-from worker.scheduling.heartbeat import Heart
-from worker.scheduling.maintenance_loop import Chores
-from worker.scheduling.slot_health_reporter import Troubles
-from worker.scheduling.slots import SlotAtWork
+from worker.base.guarded_store import GuardedStore
+from worker.base.lease import HeldLease, HeldLeases, LeaseGrant
+from worker.scheduling.heartbeat import Heartbeat
+from worker.scheduling.maintenance_loop import MaintenanceLoop
+from worker.scheduling.slot_health_reporter import SlotHealthReporter
+from worker.scheduling.slots import SlotWorker
 
 SHUTDOWN = "the worker was stopped"
 LONGEST_REST = 60.0
@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Works:
+class WorkerContext:
     """What a worker works with.
 
     Attributes:
@@ -57,7 +57,7 @@ class Works:
     database: Database
     store: ArtifactStore
     describe: Callable[[], WorkerInfo]
-    tools: Mapping[str, Tools]
+    tools: Mapping[str, AttemptDeps]
 
 
 def _fitting(session: Session) -> Session:
@@ -73,17 +73,17 @@ class Dispatcher:
     Nothing here ends because the database or the broker is away: everything is tried again.
     """
 
-    def __init__(self, works: Works) -> None:
+    def __init__(self, works: WorkerContext) -> None:
         self._works = works
         self._database = works.database
-        self._store = CarefulStore(works.store)
-        self._holds = Holds()
-        self._heart = Heart(works.database, self._holds, works.settings.heartbeat_seconds)
-        self._chores = Chores(
+        self._store = GuardedStore(works.store)
+        self._holds = HeldLeases()
+        self._heart = Heartbeat(works.database, self._holds, works.settings.heartbeat_seconds)
+        self._chores = MaintenanceLoop(
             works.database, every=works.settings.poll_seconds, lease_seconds=works.settings.lease_seconds
         )
-        self._troubles = Troubles(works.database, [tools.provider for tools in works.tools.values()])
-        self._slots: list[SlotAtWork] = []
+        self._troubles = SlotHealthReporter(works.database, [tools.provider for tools in works.tools.values()])
+        self._slots: list[SlotWorker] = []
         self._lock = Lock()
         self._woken = Event()
         self._draining = Event()
@@ -186,7 +186,7 @@ class Dispatcher:
             self._begin_to_look_again(worker_id)
         self._store.answers.look()
         for provider in self._works.tools:
-            while self._can_begin(provider) and self._take(provider, min(AT_ONCE, self._free(provider))):
+            while self._can_begin(provider) and self._claim(provider, min(AT_ONCE, self._free(provider))):
                 pass
 
     def _begin_to_look_again(self, worker_id: UUID) -> None:
@@ -252,7 +252,7 @@ class Dispatcher:
     def _notice_away(self) -> None:
         """A cluster that is away, a store without room, or either back, is told of soon: others should know why."""
         clusters = {name: tools.provider for name, tools in self._works.tools.items()}
-        away = {name for name, each in clusters.items() if isinstance(each, InCluster) and each.away()}
+        away = {name for name, each in clusters.items() if isinstance(each, ClusterProvider) and each.away()}
         why_not = self._store.answers.why_not
         if away != self._clusters_away or bool(why_not) != bool(self._hindrance):
             self._clusters_away, self._hindrance = away, why_not and f"the artifact store takes nothing: {why_not}"
@@ -260,7 +260,7 @@ class Dispatcher:
             if not math.isinf(self._look_again_at):  # Else somebody looks just now, and looks again.
                 self._look_again_at = time.monotonic()
 
-    def _take(self, provider: str, number: int) -> bool:
+    def _claim(self, provider: str, number: int) -> bool:
         """Takes up to so many leases with an episode each, and sets a slot to work on each. False if there was none."""
         worker_id = self._heart.worker_id
         if worker_id is None or number < 1:
@@ -268,9 +268,9 @@ class Dispatcher:
         asked_at = time.monotonic()
         batch = self._database.once(lambda session: claims.claim_many(session, worker_id, provider, number))
         for at, claim in enumerate(batch):
-            ticket = Ticket(claim.lease_id, provider)
+            ticket = LeaseGrant(claim.lease_id, provider)
             try:
-                self._set_to_work(Hold(ticket, self._works.settings.lease_seconds, since=asked_at), claim)
+                self._set_to_work(HeldLease(ticket, self._works.settings.lease_seconds, since=asked_at), claim)
             except Exception as error:
                 logger.exception("a slot could not be set to work")
                 self._hand_back(batch[at:], f"its worker could not begin it: {error}")
@@ -278,12 +278,12 @@ class Dispatcher:
                 return False
         return bool(batch)
 
-    def _set_to_work(self, hold: Hold, claim: Claim) -> None:
+    def _set_to_work(self, hold: HeldLease, claim: Claim) -> None:
         self._holds.add(hold)
         works = self._works
         try:
             with self._lock:
-                slot = SlotAtWork(
+                slot = SlotWorker(
                     hold,
                     claim,
                     tools=works.tools[claim.provider],
@@ -305,7 +305,7 @@ class Dispatcher:
             except DeskarenaError as error:
                 logger.warning("a lease could not be given back: %s", error.message)
 
-    def _slot_ended(self, slot: SlotAtWork) -> None:
+    def _slot_ended(self, slot: SlotWorker) -> None:
         provider = slot.hold.ticket.provider
         self._rest(provider, could_open=slot.could_open)
         self._holds.remove(slot.hold)
@@ -319,10 +319,12 @@ class Dispatcher:
             self._failures[provider] = 0 if could_open else self._failures.get(provider, 0) + 1
             if self._failures[provider]:
                 # A machine that cannot make desktops must not use up every episode's attempts within seconds.
-                longest = CLUSTER_REST if isinstance(self._works.tools[provider].provider, InCluster) else LONGEST_REST
+                longest = (
+                    CLUSTER_REST if isinstance(self._works.tools[provider].provider, ClusterProvider) else LONGEST_REST
+                )
                 self._rest_until[provider] = time.monotonic() + min(longest, 2.0 ** self._failures[provider])
 
-    def _stop_holds(self, which: Callable[[Hold], bool]) -> None:
+    def _stop_holds(self, which: Callable[[HeldLease], bool]) -> None:
         for hold in self._holds.all():
             if which(hold):
                 hold.stop(ClusterLost(SHUTDOWN))

@@ -12,21 +12,21 @@ from backend.services.attempts import attempts
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Fence
 from worker.base.database import Database
-from worker.base.lease import Hold, Holds
+from worker.base.lease import HeldLease, HeldLeases
 
 LOOK_SECONDS = 0.25
 RETRY_SECONDS = 0.5
 logger = logging.getLogger(__name__)
 
 
-class Heart:
+class Heartbeat:
     """Two threads: one renews the leases every few seconds, one looks whether a lease has run out meanwhile.
 
     The second asks nobody, so that a database which keeps us waiting cannot keep an attempt going that has lost its
     lease.
     """
 
-    def __init__(self, database: Database, holds: Holds, seconds: float) -> None:
+    def __init__(self, database: Database, holds: HeldLeases, seconds: float) -> None:
         """Args: database; holds: all leases of this worker; seconds: between two heartbeats."""
         self._database = database
         self._holds = holds
@@ -105,7 +105,7 @@ class Heart:
                 hold.stop(Cancelled("the run was cancelled"), only=cancelled[lease_id])
 
 
-def _ask(session: Session, worker_id: UUID, holds: list[Hold]) -> tuple[set[UUID], dict[UUID, Fence]]:
+def _ask(session: Session, worker_id: UUID, holds: list[HeldLease]) -> tuple[set[UUID], dict[UUID, Fence]]:
     """Leases that are still ours, and of each whose run was cancelled the attempt that is to stop."""
     waits = {hold.ticket.lease_id: words for hold in holds if (words := hold.waits())}
     ours = claims.worker_heartbeat(session, worker_id, [hold.ticket.lease_id for hold in holds], waits)

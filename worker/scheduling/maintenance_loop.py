@@ -6,14 +6,14 @@ import time
 from backend.services.results import rollup_jobs
 from backend.services.scheduling import maintenance
 from worker.base.database import Database
-from worker.base.periodic_thread import Rounds
+from worker.base.periodic_thread import PeriodicThread
 
 SCHEDULE_SECONDS = 20.0
 """Between two looks at what the scheduler counts by."""
 logger = logging.getLogger(__name__)
 
 
-class Chores:
+class MaintenanceLoop:
     """Two threads that look every few seconds, apart from the dispatcher's, so that taking work never waits for them.
 
     Roll-ups have their own: those of a large run take longer than a lost worker's episodes may wait.
@@ -31,8 +31,8 @@ class Chores:
         self._lease_seconds = lease_seconds
         self._schedule_at = 0.0
         self._threads = [
-            Rounds("chores", self._reap, every=every, broken="looking after what died failed"),
-            Rounds("roll-ups", self._roll_up, every=every, broken="looking after what changed failed"),
+            PeriodicThread("chores", self._reap, every=every, broken="looking after what died failed"),
+            PeriodicThread("roll-ups", self._roll_up, every=every, broken="looking after what changed failed"),
         ]
 
     def start(self) -> None:

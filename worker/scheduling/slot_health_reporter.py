@@ -5,11 +5,11 @@ import time
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from backend.domain.ports.cluster import InCluster, Trouble
+from backend.domain.ports.cluster import ClusterProvider, SlotTrouble
 from backend.domain.ports.desktop import Provider
 from backend.services.capacity.slot_health import note_troubles
 from worker.base.database import Database
-from worker.base.periodic_thread import Rounds
+from worker.base.periodic_thread import PeriodicThread
 
 LOOK_SECONDS = 2.0
 AGAIN_SECONDS = 30.0
@@ -17,15 +17,15 @@ AGAIN_SECONDS = 30.0
 logger = logging.getLogger(__name__)
 
 
-class Troubles(Rounds):
+class SlotHealthReporter(PeriodicThread):
     """A thread for all providers whose slots are a cluster's; none where there is no such provider."""
 
     def __init__(self, database: Database, providers: Iterable[Provider], *, every: float = LOOK_SECONDS) -> None:
         """Takes note; `start` begins."""
         super().__init__("troubles", self.look, every=every, broken="what is wrong with slots could not be told")
         self._database = database
-        self._providers = [each for each in providers if isinstance(each, InCluster)]
-        self._told: dict[str, tuple[float, Mapping[str, Trouble]]] = {}
+        self._providers = [each for each in providers if isinstance(each, ClusterProvider)]
+        self._told: dict[str, tuple[float, Mapping[str, SlotTrouble]]] = {}
 
     def start(self) -> None:
         """Begins."""
@@ -46,5 +46,5 @@ class Troubles(Rounds):
             self._told[cluster] = time.monotonic(), dict(troubles)
 
 
-def _first(troubles: Mapping[str, Trouble]) -> str:
+def _first(troubles: Mapping[str, SlotTrouble]) -> str:
     return next((each.why for each in troubles.values()), "none is left")

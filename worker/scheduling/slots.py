@@ -9,28 +9,28 @@ from sqlalchemy.orm import Session
 from backend.domain.errors import DeskarenaError, Unavailable
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
-from worker.attempt.attempt_dependencies import Tools
+from worker.attempt.attempt_dependencies import AttemptDeps
 from worker.attempt.recorder import AttemptRecorder
 from worker.attempt.runner import run_attempt
 from worker.base.database import Database
-from worker.base.guarded_store import CarefulStore
-from worker.base.lease import Hold
+from worker.base.guarded_store import GuardedStore
+from worker.base.lease import HeldLease
 
 logger = logging.getLogger(__name__)
 
 
-class SlotAtWork:
+class SlotWorker:
     """A thread that works under one lease until there is nothing to do, or the hold ends."""
 
     def __init__(  # noqa: PLR0913 - what it works with
         self,
-        hold: Hold,
+        hold: HeldLease,
         claim: Claim,
         *,
-        tools: Tools,
+        tools: AttemptDeps,
         database: Database,
-        store: CarefulStore,
-        ended: Callable[["SlotAtWork"], None],
+        store: GuardedStore,
+        ended: Callable[["SlotWorker"], None],
     ) -> None:
         """Starts at once.
 
@@ -62,7 +62,7 @@ class SlotAtWork:
     def _run(self) -> None:
         try:
             while self._claim is not None:
-                self._one(self._claim)
+                self._run_episode(self._claim)
                 self._claim = self._next()
         except Exception:
             logger.exception("a slot's thread broke")
@@ -70,7 +70,7 @@ class SlotAtWork:
             self._release()
             self._ended(self)
 
-    def _one(self, claim: Claim) -> None:
+    def _run_episode(self, claim: Claim) -> None:
         logger.info("attempt %s: %s (try %d)", claim.attempt_id, claim.task.key, claim.attempt_number)
         self.hold.begins(claim.fence)
         book = AttemptRecorder(self._database, self._store, self.hold, claim.fence)

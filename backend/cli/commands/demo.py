@@ -15,7 +15,7 @@ import typer
 from backend.cli.client import Api
 from backend.cli.embedded.data_dir import is_in_use
 from backend.cli.embedded.interrupt import Interruptible
-from backend.cli.embedded.stack import Plan, Stack
+from backend.cli.embedded.stack import Stack, StackPlan
 from backend.cli.errors import ExitCode
 from backend.cli.exit_code import judge
 from backend.cli.options import OutputForm, Tasks, Timeout
@@ -55,7 +55,7 @@ def demonstrate(
     """Start the stack, make the run, stop the stack; gives the run with its episodes."""
     with temporary_folder() as folder:
         outer = {name: value for name, value in os.environ.items() if name in KEPT}
-        plan = Plan(data=folder, port=0, slots=slots, durable=False, outer=outer)
+        plan = StackPlan(data=folder, port=0, slots=slots, durable=False, outer=outer)
         progress("Starting everything in a temporary folder ...")
         with Stack(plan, progress, lambda: signals.in_a_hurry) as stack, _watched(stack), Api(stack.url, "") as api:
             wait_for_worker(api)

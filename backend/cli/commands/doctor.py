@@ -10,13 +10,13 @@ from typing import Any
 import typer
 
 from backend.cli.doctor import machine
-from backend.cli.doctor.check import Check, State
+from backend.cli.doctor.check import CheckState, DoctorCheck
 from backend.cli.doctor.report import all_checks
-from backend.cli.doctor.verdicts import DESKTOPS, Verdict, verdicts
+from backend.cli.doctor.verdicts import DESKTOPS, DoctorVerdict, verdicts
 from backend.cli.errors import ExitCode
 from backend.cli.options import Data, OutputForm, default_data
 from backend.cli.output import Columns, Output, print_table
-from backend.domain.machines.slots import Need, largest, need_of
+from backend.domain.machines.slots import DesktopNeeds, largest, need_of
 
 SUMMARY: Columns = {
     "what": itemgetter("name"),
@@ -43,14 +43,14 @@ def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
         raise typer.Exit(ExitCode.INFRASTRUCTURE)
 
 
-def image_need(data: Path) -> Need:
+def image_need(data: Path) -> DesktopNeeds:
     """What one virtual machine takes, of the largest image that there is."""
     from backend.services.machines.machine_images import all_images
 
     return largest(need_of(each.image) for each in all_images(data) if each.image is not None)
 
 
-def show(checks: Sequence[Check], results: Sequence[Verdict], output: Output) -> None:
+def show(checks: Sequence[DoctorCheck], results: Sequence[DoctorVerdict], output: Output) -> None:
     """Print the report."""
     rows: list[dict[str, Any]] = [asdict(check) for check in checks]
     summary: list[Mapping[str, Any]] = [asdict(each) for each in results]
@@ -64,7 +64,7 @@ def show(checks: Sequence[Check], results: Sequence[Verdict], output: Output) ->
         columns = {"": "state", "what": "name", "found": "detail", "means": "means"}
         print_table(rows, {heading: itemgetter(key) for heading, key in columns.items()})
         for check in checks:
-            if check.state is not State.OK:
+            if check.state is not CheckState.OK:
                 print(f"\n{check.name}: {check.install}")
         print()
         print_table(summary, SUMMARY)

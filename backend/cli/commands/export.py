@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from backend.cli.client import Api
-from backend.cli.download import Download
+from backend.cli.download import ExportDownload
 from backend.cli.errors import CliError, UsageError
 from backend.cli.options import OutputForm, Server
 from backend.cli.output import Output, print_facts, print_object, progress
@@ -17,7 +17,7 @@ app = typer.Typer(help="Give away what was recorded.", no_args_is_help=True)
 MOST_JOBS = 16
 
 
-class Result(StrEnum):
+class ResultOption(StrEnum):
     """How far an agent came."""
 
     SOLVED = "solved"
@@ -26,7 +26,7 @@ class Result(StrEnum):
     ANY = "any"
 
 
-class Kind(StrEnum):
+class ActorOption(StrEnum):
     """Who acted."""
 
     HUMAN = "human"
@@ -61,9 +61,9 @@ def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it
     ),
     file_format: Annotated[Format, typer.Option("--format", help="How rows are written.")] = Format.JSONL,
     result: Annotated[
-        list[Result] | None, typer.Option("--result", help="How far the agent came; repeat it. Default: solved.")
+        list[ResultOption] | None, typer.Option("--result", help="How far the agent came; repeat it. Default: solved.")
     ] = None,
-    kind: Annotated[list[Kind] | None, typer.Option("--kind", help="Who acted; repeat it.")] = None,
+    kind: Annotated[list[ActorOption] | None, typer.Option("--kind", help="Who acted; repeat it.")] = None,
     benchmark: Annotated[Several, typer.Option("--benchmark", help="Only this benchmark; repeat it.")] = None,
     domain: Annotated[Several, typer.Option("--domain", help="Only tasks of this domain; repeat it.")] = None,
     level: Annotated[Several, typer.Option("--level", help="Only tasks of this level; repeat it.")] = None,
@@ -89,8 +89,8 @@ def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it
     """Write recorded trajectories into a folder: rows, pictures by hash, manifest. Repeat it after a break to go on."""
     results = [] if result is None else [one.value for one in result]
     filters = {
-        "result": [one for one in results if one != Result.ANY] or None,
-        "any_result": True if Result.ANY in results else None,
+        "result": [one for one in results if one != ResultOption.ANY] or None,
+        "any_result": True if ResultOption.ANY in results else None,
         "kind": [one.value for one in kind] if kind else None,
         "benchmark": benchmark,
         "domain": domain,
@@ -113,7 +113,7 @@ def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it
             return
         tell(counts)
         question = {name: value for name, value in filters.items() if value is not None}
-        download = Download(api, out, {**question, "form": form, "format": file_format.value}, jobs)
+        download = ExportDownload(api, out, {**question, "form": form, "format": file_format.value}, jobs)
         manifest = download.run()
         print_object(manifest, output, lambda manifest: show_manifest(manifest, out))
     if download.missing:

@@ -65,7 +65,7 @@ def list_images(output: OutputForm = Output.TABLE, data: Data = None) -> None:
 @app.command()
 def show(name: Name, output: OutputForm = Output.TABLE, data: Data = None) -> None:
     """Show what an image says of itself: machine, screens, files, packages, programs."""
-    entry = one(folder(data), name)
+    entry = image_named(folder(data), name)
     facts = entry.image.model_dump(mode="json") if entry.image is not None else {}
     print_object({**row_of(entry), **facts}, output, show_image)
 
@@ -96,7 +96,7 @@ def prepare(
 ) -> None:
     """Boot an image once and freeze the template that its desktops are cloned from, before a run has to wait for it."""
     place = folder(data)
-    entry = one(place, name)
+    entry = image_named(place, name)
     if entry.image is None or entry.problem:
         raise CliError(f"The image {name} cannot be used: {entry.problem}")
     shown = [(each.width, each.height) for each in entry.image.screens]
@@ -117,7 +117,7 @@ def remove(
     from backend.services.machines.machine_images import remove_image
 
     place = folder(data)
-    entry = one(place, name)
+    entry = image_named(place, name)
     total = entry.size + sum(template.size for template in entry.templates)
     if not yes:
         typer.confirm(f"Remove {name} ({total / GIB:.1f} GiB) for good?", abort=True, err=True)
@@ -145,7 +145,7 @@ def default_image() -> str:
     return get_settings().default_image
 
 
-def one(data: Path, name: str) -> "FoundImage":
+def image_named(data: Path, name: str) -> "FoundImage":
     """The image of that name. Raises CliError."""
     from backend.domain.errors import NotFound
     from backend.services.machines.machine_images import one_image

@@ -18,7 +18,7 @@ from backend.cli.options import Data, OutputForm, Server, default_data
 from backend.cli.output import Columns, Output, print_facts, print_object, print_rows
 
 if TYPE_CHECKING:  # Reading a pool takes what other commands need not wait for.
-    from backend.domain.omnibench.compose import Composed, Wanted
+    from backend.domain.omnibench.compose import GraphComposition, GraphSpec
     from backend.domain.omnibench.task_file import GraphTask
 
 app = typer.Typer(help="Compose tasks of subtasks.", no_args_is_help=True)
@@ -64,8 +64,8 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
     try:
         root = pool.resolve()
         subtasks = read_pool(root, [])
-        pairs: list[tuple[GraphTask, Composed]] = []
-        for composition in compose(subtasks, _wanted(capability or [], level or []), seed=seed):
+        pairs: list[tuple[GraphTask, GraphComposition]] = []
+        for composition in compose(subtasks, _graph_specs(capability or [], level or []), seed=seed):
             task = task_of(composition, f"{len(pairs) + 1:05d}", subtasks, orders=orders)
             if not problems(task, subtasks):  # Two subtasks with the same words cannot be told apart.
                 pairs.append((task, composition))
@@ -161,10 +161,10 @@ def _write(root: Path, out: Path, tasks: "Sequence[GraphTask]") -> None:
         file.writelines(json.dumps(task.as_json(), ensure_ascii=False) + "\n" for task in tasks)
 
 
-def _wanted(capabilities: list[str], levels: list[str]) -> "list[Wanted]":
+def _graph_specs(capabilities: list[str], levels: list[str]) -> "list[GraphSpec]":
     from backend.domain.model.task import Difficulty
     from backend.domain.omnibench.complexity import BOUNDS, CAPABILITIES
-    from backend.domain.omnibench.compose import Wanted, for_capability
+    from backend.domain.omnibench.compose import GraphSpec, for_capability
 
     named = list(CAPABILITIES) if ALL in capabilities else capabilities
     fixed = {}
@@ -173,7 +173,7 @@ def _wanted(capabilities: list[str], levels: list[str]) -> "list[Wanted]":
         if dimension not in BOUNDS or word not in set(Difficulty):
             raise UsageError(f"--level {text}: expected one of {', '.join(BOUNDS)}, then =easy, =medium or =hard.")
         fixed[dimension] = Difficulty(word)
-    each = [for_capability(letters) for letters in named] or [Wanted()]
+    each = [for_capability(letters) for letters in named] or [GraphSpec()]
     return [one.model_copy(update={"levels": {**one.levels, **fixed}}) for one in each]
 
 

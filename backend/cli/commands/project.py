@@ -9,15 +9,15 @@ from backend.cli.errors import UsageError
 from backend.cli.options import OutputForm, Server
 from backend.cli.output import Columns, Output, print_rows
 from backend.domain.errors import Invalid
-from backend.domain.scheduling.projects import read, written
+from backend.domain.scheduling.projects import numbers_text, read
 
 app = typer.Typer(help="Share the slots among projects.", no_args_is_help=True)
 PROJECTS: Columns = {
     "project": lambda row: row["name"],
     "weight": lambda row: f"{row['weight']:g}",
-    "quota": lambda row: written(row["quota"]) or "none",
-    "reserved": lambda row: written(row["reserved"]) or "none",
-    "in use": lambda row: written(row["in_use"]) or "nothing",
+    "quota": lambda row: numbers_text(row["quota"]) or "none",
+    "reserved": lambda row: numbers_text(row["reserved"]) or "none",
+    "in use": lambda row: numbers_text(row["in_use"]) or "nothing",
 }
 
 

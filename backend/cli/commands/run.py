@@ -38,7 +38,7 @@ DEFAULT_LIMIT = 50
 RESCORE_SECONDS = 600.0
 
 
-class Form(StrEnum):
+class ExportFormat(StrEnum):
     """The forms of an export."""
 
     JSONL = "jsonl"
@@ -125,7 +125,7 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         "name": name,
     }
     budget = {"max_steps": max_steps, "max_seconds": max_seconds, "max_tokens": max_tokens, "max_usd": max_usd}
-    body |= given(
+    body |= set_options(
         desktop_image=desktop_image,
         screen=screen_size(screen) if screen else None,
         variant=variant,
@@ -136,7 +136,7 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         action_params=parameters(action_param or [], "--action-param"),
         image=parameters(image or [], "--image"),
         judge=parameters(judge or [], "--judge"),
-        budget=given(**budget),
+        budget=set_options(**budget),
         priority=priority,
         concurrency=concurrency,
     )
@@ -280,7 +280,9 @@ def failures(
 @app.command()
 def export(
     run: RunId,
-    form: Annotated[Form, typer.Option("--format", help="JSON lines, or a zip of them with a table.")] = Form.JSONL,
+    form: Annotated[
+        ExportFormat, typer.Option("--format", help="JSON lines, or a zip of them with a table.")
+    ] = ExportFormat.JSONL,
     to: Annotated[Path | None, typer.Option("--to", metavar="FILE", help="File to write; stdout if not given.")] = None,
     server: Server = None,
 ) -> None:
@@ -304,7 +306,7 @@ def command(run: str, word: str, output: Output, server: str | None, body: dict[
         print_object(changed, output, lambda done: print(f"{done['status']}: {done['episodes']} episodes changed"))
 
 
-def given(**options: Any) -> dict[str, Any]:
+def set_options(**options: Any) -> dict[str, Any]:
     """The options that were given: the service sees no others, so that a preset may fill them in."""
     return {name: value for name, value in options.items() if value not in (None, "", {})}  # noqa: PLR6201 - {} has no hash.
 

@@ -23,14 +23,14 @@ NONE = "none"
 StudyId = Annotated[str, typer.Argument(metavar="STUDY", help="The study's id.")]
 
 
-class Design(StrEnum):
+class DesignOption(StrEnum):
     """Which cells a study has."""
 
     ONE_AT_A_TIME = "one_at_a_time"
     FULL = "full"
 
 
-class Form(StrEnum):
+class ResultFormat(StrEnum):
     """The forms of results."""
 
     TABLE = "table"
@@ -53,7 +53,8 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         ),
     ] = None,
     design: Annotated[
-        Design | None, typer.Option("--design", help="One factor at a time, or every combination.", show_default=False)
+        DesignOption | None,
+        typer.Option("--design", help="One factor at a time, or every combination.", show_default=False),
     ] = None,
     sample: Annotated[
         float | None, typer.Option("--sample", min=0, max=1, help="A share of the tasks, drawn from the seed.")
@@ -90,7 +91,7 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         "concurrency": concurrency,
     }
     own = {"name": name, "factors": factors(factor) if factor else None, "design": design, "sample": sample}
-    body = {**body, **given(own), "base": {**body.get("base", {}), **given(base)}}
+    body = {**body, **set_values(own), "base": {**body.get("base", {}), **set_values(base)}}
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
     with Api(server) as api:
         study = api.post("/studies", body, headers, seconds=RESULT_SECONDS)
@@ -115,18 +116,18 @@ def show(study: StudyId, output: OutputForm = Output.TABLE, server: Server = Non
 @app.command()
 def results(
     study: StudyId,
-    output: Annotated[Form, typer.Option("--output", "-o", help="Form of the result.")] = Form.TABLE,
+    output: Annotated[ResultFormat, typer.Option("--output", "-o", help="Form of the result.")] = ResultFormat.TABLE,
     server: Server = None,
 ) -> None:
     """Show what a study comes to: paired differences, and each cell's rates, steps and ways of ending."""
     with Api(server) as api:
         results = api.get(f"/studies/{study}/results")
-    if output is Form.CSV:
+    if output is ResultFormat.CSV:
         rows = [flat(row) for row in results["comparisons"]]
         writer = csv.DictWriter(sys.stdout, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    elif output is Form.JSONL:
+    elif output is ResultFormat.JSONL:
         print_rows(results["comparisons"], Output.JSONL, COMPARISONS)
     else:
         print_object(results, Output(output.value), show_results)
@@ -135,7 +136,7 @@ def results(
         progress(f"{left} episodes have not ended yet")
 
 
-def given(values: dict[str, Any]) -> dict[str, Any]:
+def set_values(values: dict[str, Any]) -> dict[str, Any]:
     """What was said of them."""
     return {name: value for name, value in values.items() if value is not None}
 

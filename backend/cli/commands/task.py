@@ -29,7 +29,7 @@ Version = Annotated[
 ]
 
 
-class State(StrEnum):
+class DraftStateOption(StrEnum):
     """Where drafts are."""
 
     DRAFT = "draft"
@@ -38,7 +38,7 @@ class State(StrEnum):
     REJECTED = "rejected"
 
 
-class Reason(StrEnum):
+class RejectionOption(StrEnum):
     """Why a draft is rejected."""
 
     AMBIGUOUS_INSTRUCTION = "ambiguous_instruction"
@@ -47,7 +47,7 @@ class Reason(StrEnum):
     NEAR_DUPLICATE = "near_duplicate"
 
 
-class Recorded(StrEnum):
+class RecordingOption(StrEnum):
     """What a recording becomes."""
 
     SETUP = "setup"
@@ -78,7 +78,7 @@ def edit(draft: DraftId, file: Content, by: By = "", output: OutputForm = Output
 @app.command("list")
 def list_drafts(
     state: Annotated[
-        list[State] | None, typer.Option("--state", help="Only these; may be given several times.")
+        list[DraftStateOption] | None, typer.Option("--state", help="Only these; may be given several times.")
     ] = None,
     benchmark: Annotated[str | None, typer.Option("--benchmark", help="Only drafts for this one.")] = None,
     limit: Limit = DEFAULT_LIMIT,
@@ -173,7 +173,7 @@ def approve(  # noqa: PLR0913, PLR0917  a command has as many options as it has
 @app.command()
 def reject(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     draft: DraftId,
-    reason: Annotated[Reason, typer.Option("--reason", help="Why.")],
+    reason: Annotated[RejectionOption, typer.Option("--reason", help="Why.")],
     by: By = "",
     version: Version = None,
     words: Words = "",
@@ -220,7 +220,7 @@ def attach(
 @app.command()
 def record(
     draft: DraftId,
-    kind: Annotated[Recorded, typer.Option("--kind", help="What it becomes.")] = Recorded.ORACLE,
+    kind: Annotated[RecordingOption, typer.Option("--kind", help="What it becomes.")] = RecordingOption.ORACLE,
     by: By = "",
     output: OutputForm = Output.TABLE,
     server: Server = None,

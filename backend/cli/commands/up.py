@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from backend.cli.embedded.interrupt import Interruptible, StopRequested
-from backend.cli.embedded.stack import Plan, Stack
+from backend.cli.embedded.stack import Stack, StackPlan
 from backend.cli.errors import StackError
 from backend.cli.options import Data, default_data
 from backend.cli.output import progress
@@ -38,7 +38,7 @@ def up(
     ] = None,
 ) -> None:
     """Run everything on this machine: database, broker, API and pages, worker. Ctrl-C stops it."""
-    plan = Plan(data=data or default_data(), host=host, port=port, slots=slots, outer=dict(os.environ))
+    plan = StackPlan(data=data or default_data(), host=host, port=port, slots=slots, outer=dict(os.environ))
     with Interruptible() as signals:
         try:
             run_stack(plan, signals)
@@ -46,7 +46,7 @@ def up(
             progress("Stopped.")
 
 
-def run_stack(plan: Plan, signals: Interruptible) -> None:
+def run_stack(plan: StackPlan, signals: Interruptible) -> None:
     """Start, say where, and look after it until a signal comes."""
     warn_of_unknown(plan.outer)
     progress("Starting ...")

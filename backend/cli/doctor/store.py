@@ -4,10 +4,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from backend.cli.doctor.check import Check, Probe
+from backend.cli.doctor.check import CheckWords, DoctorCheck
 from backend.domain.errors import DeskarenaError
 
-STORE = Probe(
+STORE = CheckWords(
     name="store",
     works="pictures, evidence and files of tasks can be kept",
     lacks="nothing can be stored: runs do not start, and pages have no pictures",
@@ -16,7 +16,7 @@ STORE = Probe(
 _TRIAL = b"deskarena tries its data folder"
 
 
-def store(data: Path) -> Check:
+def store(data: Path) -> DoctorCheck:
     """Try the bucket if there is one, else the data folder, or what it would be made in."""
     from backend.config import get_settings
     from backend.services.artifacts.stores import open_store, try_out
@@ -32,7 +32,7 @@ def store(data: Path) -> Check:
     return STORE.ok(f"bucket {settings.s3_bucket}: written, read, removed in {time.monotonic() - began:.1f} s")
 
 
-def _folder(data: Path) -> Check:
+def _folder(data: Path) -> DoctorCheck:
     folder = next(path for path in (data, *data.parents) if path.exists())
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".deskarena-doctor-") as file:

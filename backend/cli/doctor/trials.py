@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.cli.doctor.check import Check, Probe, State, first_line
+from backend.cli.doctor.check import CheckState, CheckWords, DoctorCheck, first_line
 
 SECONDS = 120.0
 """Wine's first desktop on a busy machine takes longest."""
@@ -22,20 +22,20 @@ class Trials:
         why_not: why they could not be made.
     """
 
-    findings: Mapping[str, tuple[State, str]]
+    findings: Mapping[str, tuple[CheckState, str]]
     why_not: str = ""
 
-    def check(self, probe: Probe) -> Check:
+    def check(self, probe: CheckWords) -> DoctorCheck:
         """What was found of one thing, with what that means."""
-        state, detail = self.findings.get(probe.name, (State.UNTRIED, self.why_not or "it was not tried"))
+        state, detail = self.findings.get(probe.name, (CheckState.UNTRIED, self.why_not or "it was not tried"))
         return probe.found(state, detail)
 
     def ok(self, name: str) -> bool:
         """Whether that works."""
-        return self.findings.get(name, (State.UNTRIED,))[0] is State.OK
+        return self.findings.get(name, (CheckState.UNTRIED,))[0] is CheckState.OK
 
 
-def tried(environment: Mapping[str, str], programs: Mapping[str, Sequence[str]], module: str = EXAMINE) -> Trials:
+def run_trials(environment: Mapping[str, str], programs: Mapping[str, Sequence[str]], module: str = EXAMINE) -> Trials:
     """Has everything tried.
 
     Args:
@@ -58,6 +58,6 @@ def tried(environment: Mapping[str, str], programs: Mapping[str, Sequence[str]],
         return Trials({}, f"it could not be tried: {first_line(chr(10).join(reversed(done.stderr.splitlines())))}")
     try:
         results = json.loads(done.stdout.splitlines()[-1])
-        return Trials({name: (State(each["state"]), str(each["detail"])) for name, each in results.items()})
+        return Trials({name: (CheckState(each["state"]), str(each["detail"])) for name, each in results.items()})
     except (ValueError, LookupError, TypeError, AttributeError):
         return Trials({}, f"it could not be tried: what {module} printed cannot be read")

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.cli.doctor.check import Check, State
-from backend.domain.machines.slots import Count, Need, Room, counted
+from backend.cli.doctor.check import CheckState, DoctorCheck
+from backend.domain.machines.slots import DesktopNeeds, FreeResources, SlotCount, slot_count
 
 NEEDED_FOR_STACK = ("database", "broker", "store")
 NEEDED_FOR_LOCAL = ("local desktop", "xvfb", "sandbox", "guest server", "window manager")
@@ -28,7 +28,7 @@ DESKTOPS = (*HERE, "k8s")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class DoctorVerdict:
     """One line of the summary.
 
     Args:
@@ -41,10 +41,12 @@ class Verdict:
     name: str
     works: bool
     reason: str
-    slots: Count | None = None
+    slots: SlotCount | None = None
 
 
-def verdicts(checks: Sequence[Check], room: Room, needs: Mapping[str, Need], slot_limit: int | None) -> list[Verdict]:
+def verdicts(
+    checks: Sequence[DoctorCheck], room: FreeResources, needs: Mapping[str, DesktopNeeds], slot_limit: int | None
+) -> list[DoctorVerdict]:
     """The summary.
 
     Args:
@@ -58,19 +60,25 @@ def verdicts(checks: Sequence[Check], room: Room, needs: Mapping[str, Need], slo
 
 
 def _verdict(
-    name: str, checks: Mapping[str, Check], room: Room, needs: Mapping[str, Need], slot_limit: int | None
-) -> Verdict:
+    name: str,
+    checks: Mapping[str, DoctorCheck],
+    room: FreeResources,
+    needs: Mapping[str, DesktopNeeds],
+    slot_limit: int | None,
+) -> DoctorVerdict:
     lacks = _failed(NEEDED[name], checks)
     if lacks:
         # What could only not be tried is no reason of its own.
-        reasons = [check for check in lacks if check.state is not State.UNTRIED] or lacks
-        return Verdict(name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in reasons))
+        reasons = [check for check in lacks if check.state is not CheckState.UNTRIED] or lacks
+        return DoctorVerdict(
+            name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in reasons)
+        )
     poor = "; ".join(check.means for check in _failed(WANTED.get(name, ()), checks))
-    slots = counted(room, needs.get(name, Need()), slot_limit=slot_limit) if name in HERE else None
+    slots = slot_count(room, needs.get(name, DesktopNeeds()), slot_limit=slot_limit) if name in HERE else None
     if slots is not None and not slots.number and slot_limit != 0:
-        return Verdict(name=name, works=False, reason=f"no slot for it: {slots.reason}")
-    return Verdict(name=name, works=True, reason=poor, slots=slots)
+        return DoctorVerdict(name=name, works=False, reason=f"no slot for it: {slots.reason}")
+    return DoctorVerdict(name=name, works=True, reason=poor, slots=slots)
 
 
-def _failed(names: Iterable[str], checks: Mapping[str, Check]) -> list[Check]:
-    return [checks[name] for name in names if checks[name].state is not State.OK]
+def _failed(names: Iterable[str], checks: Mapping[str, DoctorCheck]) -> list[DoctorCheck]:
+    return [checks[name] for name in names if checks[name].state is not CheckState.OK]

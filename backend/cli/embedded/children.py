@@ -20,7 +20,7 @@ API_ONLY = ("DESKARENA_HOST", "DESKARENA_PORT", "DESKARENA_TOKEN", "DESKARENA_AL
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class ChildSettings:
     """What all children are told.
 
     Args:
@@ -40,7 +40,7 @@ class Settings:
     redis_url: str
 
 
-def environment(settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
+def environment(settings: ChildSettings, outer: Mapping[str, str]) -> dict[str, str]:
     """The whole environment of API, workers and the short children.
 
     Args:
@@ -70,17 +70,17 @@ def without(env: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name not in names}
 
 
-def prepare(settings: Settings, env: Mapping[str, str]) -> ChildSpec:
+def prepare(settings: ChildSettings, env: Mapping[str, str]) -> ChildSpec:
     """Bring the database to the newest schema, import our own benchmark, and end."""
     return _short(settings, env, "prepare")
 
 
-def demonstration(settings: Settings, env: Mapping[str, str]) -> ChildSpec:
+def demonstration(settings: ChildSettings, env: Mapping[str, str]) -> ChildSpec:
     """Submit a run if there has never been one, and end."""
     return _short(settings, env, "demonstration")
 
 
-def _short(settings: Settings, env: Mapping[str, str], name: str) -> ChildSpec:
+def _short(settings: ChildSettings, env: Mapping[str, str], name: str) -> ChildSpec:
     return ChildSpec(
         name=name,
         argv=_python("-m", f"backend.cli.embedded.{name}"),
@@ -92,7 +92,7 @@ def _short(settings: Settings, env: Mapping[str, str], name: str) -> ChildSpec:
     )
 
 
-def api(settings: Settings, env: Mapping[str, str], listener: int) -> ChildSpec:
+def api(settings: ChildSettings, env: Mapping[str, str], listener: int) -> ChildSpec:
     """Serve API and pages on the listening socket with descriptor `listener`.
 
     The supervisor keeps the socket, so a port that is taken is known before anything starts, and while a crashed API
@@ -110,13 +110,13 @@ def api(settings: Settings, env: Mapping[str, str], listener: int) -> ChildSpec:
     )
 
 
-def model_keys(settings: Settings, outer: Mapping[str, str]) -> dict[str, str]:
+def model_keys(settings: ChildSettings, outer: Mapping[str, str]) -> dict[str, str]:
     """The caller's variables that hold keys and addresses of models: for the worker, and nobody else."""
     file = Path(outer.get("DESKARENA_MODELS_FILE") or settings.data / "models.toml")
     return {name: outer[name] for name in key_variables(file) if name in outer}
 
 
-def worker(settings: Settings, env: Mapping[str, str], keys: Mapping[str, str]) -> ChildSpec:
+def worker(settings: ChildSettings, env: Mapping[str, str], keys: Mapping[str, str]) -> ChildSpec:
     """Run attempts on this machine's slots; its keeper may need a moment to take desktops down.
 
     Args:
@@ -135,7 +135,7 @@ def worker(settings: Settings, env: Mapping[str, str], keys: Mapping[str, str]) 
     )
 
 
-def beat(settings: Settings, env: Mapping[str, str]) -> ChildSpec:
+def beat(settings: ChildSettings, env: Mapping[str, str]) -> ChildSpec:
     """Send the periodic messages."""
     return ChildSpec(
         name="beat",

@@ -35,7 +35,7 @@ class DataFolder:
 
     def __enter__(self) -> Self:
         make_writable(self.path)
-        self._lock_fd = self._take("lock")
+        self._lock_fd = self._lock("lock")
         try:
             self.children_fd = self._wait_for_previous()
         except BaseException:
@@ -54,7 +54,7 @@ class DataFolder:
         os.ftruncate(self._lock_fd, 0)
         os.pwrite(self._lock_fd, json.dumps({"pid": os.getpid(), "url": url}).encode(), 0)
 
-    def _take(self, name: str) -> int:
+    def _lock(self, name: str) -> int:
         descriptor = os.open(self.path / name, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,7 +67,7 @@ class DataFolder:
         deadline = time.monotonic() + PREVIOUS_SECONDS
         while True:
             try:
-                return self._take("lock.children")
+                return self._lock("lock.children")
             except StackError:
                 if time.monotonic() > deadline:
                     raise StackError(

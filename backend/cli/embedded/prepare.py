@@ -11,7 +11,7 @@ from backend.db.migrate import upgrade
 from backend.db.session import make_engine, session_factory, unit_of_work
 from backend.domain import registry
 from backend.domain.errors import DeskarenaError
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.services.artifacts.stores import open_store
 from backend.services.benchmarks.benchmarks import import_benchmark
 from backend.starter import starters
@@ -26,7 +26,7 @@ def main() -> None:
     sessions, store = session_factory(make_engine(url)), open_store(settings)
     for starter in starters():
         try:
-            loaded = registry.lookup(Kind.BENCHMARK, starter.kind)().load(starter.folder)
+            loaded = registry.lookup(PluginKind.BENCHMARK, starter.kind)().load(starter.folder)
             with unit_of_work(sessions) as session:
                 import_benchmark(session, loaded, name=starter.name, title=starter.title, store=store)
         except DeskarenaError as error:

@@ -7,7 +7,7 @@ do, and the child asks for one. The guard is also the child subreaper: whatever 
 up here and is ended here. It writes the child's output to a log file that it rotates.
 
 Runs as `python -I -S process_guard.py` and imports the standard library only. On stdin it reads one line of JSON
-(see `Guard`), then at most single bytes: `s` means "stop", `k` "kill now", and the end of the stream "stop". On
+(see `ProcessGuard`), then at most single bytes: `s` means "stop", `k` "kill now", and the end of the stream "stop". On
 stdout it writes a line `{"pid": n}` when the child was forked and a line
 `{"code": n|null, "signal": n|null, "tail": [...]}` when nothing of it is left.
 """
@@ -67,7 +67,7 @@ class RotatingLog:
         return self.tail.decode(errors="replace").splitlines()[-TAIL_LINES:]
 
 
-class Guard:
+class ProcessGuard:
     """Runs one child and ends it and all that it started.
 
     Args:
@@ -288,7 +288,7 @@ def main() -> None:
             return
         line += data
     text, _, early_command = line.partition(b"\n")
-    guard = Guard(json.loads(text))
+    guard = ProcessGuard(json.loads(text))
     if early_command:
         guard.begin_stop()
     guard.run()

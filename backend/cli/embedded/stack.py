@@ -20,7 +20,7 @@ from backend.cli.embedded.listen_socket import check_exposure, listen, url_of
 from backend.cli.embedded.postgres import start_postgres
 from backend.cli.embedded.process_spawn import ChildSpec, GuardedProcess, crash_message, run_to_end, spawn
 from backend.cli.embedded.server import RunningServer
-from backend.cli.embedded.supervisor import Service, Supervisor
+from backend.cli.embedded.supervisor import ChildService, ServiceSupervisor
 from backend.cli.errors import StackError
 
 PREPARE_SECONDS = 300.0
@@ -31,7 +31,7 @@ SERVERS, USERS = 0, 1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class StackPlan:
     """What to start.
 
     Args:
@@ -63,10 +63,12 @@ class Stack:
         CliError: On entering, if it cannot be started; nothing runs then.
     """
 
-    def __init__(self, plan: Plan, say: Callable[[str], None], in_a_hurry: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self, plan: StackPlan, say: Callable[[str], None], in_a_hurry: Callable[[], bool] = lambda: False
+    ) -> None:
         self.plan = plan
         self.url = ""
-        self.supervisor = Supervisor(say)
+        self.supervisor = ServiceSupervisor(say)
         self._in_a_hurry = in_a_hurry
         self._open = ExitStack()
         self._demonstration: ChildSpec | None = None
@@ -89,7 +91,7 @@ class Stack:
         self.url = url_of(listener)
         folder.announce(self.url)
         opened.callback(lambda: self.supervisor.stop(self._in_a_hurry))
-        settings = children.Settings(
+        settings = children.ChildSettings(
             data=folder.path,
             host=plan.host,
             port=listener.getsockname()[1],
@@ -124,20 +126,22 @@ class Stack:
             urls.append(server.url)
             return server.process
 
-        self.supervisor.add(Service(name=name, start=launch, stage=SERVERS))
+        self.supervisor.add(ChildService(name=name, start=launch, stage=SERVERS))
         return urls[0]
 
-    def _start_children(self, settings: children.Settings, folder: DataFolder, listener: socket.socket) -> None:
+    def _start_children(self, settings: children.ChildSettings, folder: DataFolder, listener: socket.socket) -> None:
         env = children.environment(settings, self.plan.outer)
-        run_to_end(_held(children.prepare(settings, env), folder), PREPARE_SECONDS)
+        run_to_end(_with_folder_lock(children.prepare(settings, env), folder), PREPARE_SECONDS)
         specs = [children.api(settings, env, listener.fileno())]
         if settings.slots != 0:
             keys = children.model_keys(settings, self.plan.outer)
             specs += [children.worker(settings, env, keys), children.beat(settings, env)]
         for spec in specs:
-            self.supervisor.add(Service(name=spec.name, start=partial(spawn, _held(spec, folder)), stage=USERS))
+            self.supervisor.add(
+                ChildService(name=spec.name, start=partial(spawn, _with_folder_lock(spec, folder)), stage=USERS)
+            )
         self._wait_until_healthy()
-        self._demonstration = _held(children.demonstration(settings, env), folder)
+        self._demonstration = _with_folder_lock(children.demonstration(settings, env), folder)
 
     def demonstrate(self) -> None:
         """On the very first start, submit a run for the first page to show; needs a worker.
@@ -158,7 +162,7 @@ class Stack:
                 raise StackError(f"The API did not answer in {HEALTHY_SECONDS:g} s; see {api.process.spec.log}.")
 
 
-def _held(spec: ChildSpec, folder: DataFolder) -> ChildSpec:
+def _with_folder_lock(spec: ChildSpec, folder: DataFolder) -> ChildSpec:
     return replace(spec, hold_fds=(folder.children_fd,))
 
 

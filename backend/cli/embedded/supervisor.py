@@ -19,7 +19,7 @@ def restart_delay(failures: int) -> float:
 
 
 @dataclass
-class Service:
+class ChildService:
     """One child that is to run for ever.
 
     Args:
@@ -51,7 +51,7 @@ class Service:
         return delay
 
 
-class Supervisor:
+class ServiceSupervisor:
     """Starts services in order, starts crashed ones again, stops them in the opposite order.
 
     Args:
@@ -59,10 +59,10 @@ class Supervisor:
     """
 
     def __init__(self, say: Callable[[str], None]) -> None:
-        self.services: list[Service] = []
+        self.services: list[ChildService] = []
         self._say = say
 
-    def add(self, service: Service) -> None:
+    def add(self, service: ChildService) -> None:
         """Start a service and keep it running from now on.
 
         Raises:
@@ -101,7 +101,7 @@ class Supervisor:
         planned = [service.restart_at for service in self.services if service.process is None]
         return max(0.0, min(planned) - time.monotonic()) if planned else None
 
-    def _look_after(self, readable: Sequence[Service]) -> None:
+    def _look_after(self, readable: Sequence[ChildService]) -> None:
         for service in readable:
             ended = service.process and service.process.wait(0)
             if service.process and ended:
@@ -110,11 +110,11 @@ class Supervisor:
             if service.process is None and service.restart_at <= time.monotonic():
                 self._start_again(service)
 
-    def _tell_crash(self, service: Service, process: GuardedProcess, ended: Exit) -> None:
+    def _tell_crash(self, service: ChildService, process: GuardedProcess, ended: Exit) -> None:
         message = crash_message(service.name, ended, process.spec.log)
         self._say(f"{message}\n    Starting it again in {service.note_failure():g} s.")
 
-    def _start_again(self, service: Service) -> None:
+    def _start_again(self, service: ChildService) -> None:
         try:
             service.launch()
         except StackError as error:

@@ -8,7 +8,7 @@ from backend.cli.output import Columns, print_facts, print_table, rate
 Row = Mapping[str, Any]
 
 
-def said(row: Row) -> str:
+def labels_text(row: Row) -> str:
     """Labels by people, or that nobody has judged."""
     if not row["reviews"]:
         return "not judged"
@@ -27,7 +27,7 @@ EPISODES: Columns = {
     "score": lambda row: row["score"],
     "ended by": lambda row: row["ended_by"],
     "rules suggest": lambda row: ", ".join(one["label"] for one in row["suggested"]),
-    "people say": said,
+    "people say": labels_text,
     "episode": lambda row: row["episode"],
 }
 SHARES: Columns = {

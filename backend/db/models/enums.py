@@ -16,7 +16,7 @@ class Purpose(StrEnum):
     RECORD = "record"
 
 
-class Controller(StrEnum):
+class AttemptController(StrEnum):
     """Who acts in an attempt: the agent, a person as the agent, or an agent whom a person helped (not the agent's)."""
 
     AGENT = "agent"
@@ -70,14 +70,14 @@ class DraftRequestState(StrEnum):
     FAILED = "failed"
 
 
-class MadeBy(StrEnum):
+class DraftAuthor(StrEnum):
     """Who wrote a draft first: its author, or a model that the author asked."""
 
     PERSON = "person"
     MODEL = "model"
 
 
-class Verdict(StrEnum):
+class ReviewVerdict(StrEnum):
     """What a reviewer says of a version of a draft."""
 
     APPROVE = "approve"
@@ -99,7 +99,7 @@ class ActorKind(StrEnum):
     SYSTEM = "system"
 
 
-class Preferred(StrEnum):
+class Preference(StrEnum):
     """Which of two works a person prefers, as they lay side by side."""
 
     LEFT = "left"

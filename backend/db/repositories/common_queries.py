@@ -13,7 +13,7 @@ from backend.domain.model.score import SOLVED_TOLERANCE
 AnyRow = Row[*tuple[Any, ...]]
 
 
-def look() -> ColumnElement[str]:
+def outcome_style() -> ColumnElement[str]:
     """The look of an episode (backend.services.runs.views.outcome_style), so that bars are counted by the database."""
     stopped = Episode.ended_by.not_in(["done", "infeasible"])
     return case(
@@ -41,7 +41,7 @@ def run_columns() -> Select[*tuple[Any, ...]]:
 def looks_by_run(session: Session, run_ids: Sequence[UUID]) -> Sequence[Row[UUID, str, int]]:
     """(run, look, episodes)."""
     query = (
-        select(Episode.run_id, look().label("look"), func.count())
+        select(Episode.run_id, outcome_style().label("look"), func.count())
         .where(Episode.run_id.in_(run_ids))
         .group_by(Episode.run_id, "look")
     )

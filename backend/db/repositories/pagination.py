@@ -14,7 +14,7 @@ MOST = 500
 
 
 @dataclass(frozen=True)
-class Page(Generic[T]):
+class CursorPage(Generic[T]):
     """A part of a list; `next` is the cursor of the following part, None at the end."""
 
     items: list[T]
@@ -37,7 +37,7 @@ def page(  # noqa: PLR0913 - one keyword per thing to ask by
     cursor: str | None,
     limit: int,
     newest_first: bool = False,
-) -> Page[Any]:
+) -> CursorPage[Any]:
     """One page of `query`, ordered by `key` (a UUIDv7 id: the order of making).
 
     Args:
@@ -54,4 +54,4 @@ def page(  # noqa: PLR0913 - one keyword per thing to ask by
         query = query.where(key < last if newest_first else key > last)
     rows = list(session.execute(query.order_by(key.desc() if newest_first else key).limit(size + 1)))
     items = [row[0] if len(row) == 1 else row for row in rows[:size]]
-    return Page(items=items, next=rows[size - 1][0].id.hex if len(rows) > size else None)
+    return CursorPage(items=items, next=rows[size - 1][0].id.hex if len(rows) > size else None)

@@ -11,10 +11,10 @@ from typing import Any
 from backend.domain.actions._blocks import TOKENS, Block
 from backend.domain.actions._keys import combination, pressed
 from backend.domain.actions._points import marked, on_grid, pixel
-from backend.domain.actions._python import Call, Code, NotTypedError, applied, called, dotted
+from backend.domain.actions._python import Code, NotTypedError, PythonCall, applied, called, dotted
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 
 _WHEEL_CLICKS = 3  # WAA scrolls by 400 of Windows' units; a wheel click has 120.
 _DECISIONS = TOKENS | {"COMMAND"}
@@ -36,7 +36,7 @@ API = frozenset(
 class ComputerCalls:
     """Typed actions of plain calls; what only the desktop can do is a call of the library there."""
 
-    def __init__(self, sight: Sight) -> None:
+    def __init__(self, sight: CoordinateFrame) -> None:
         self._sight = sight
         self._functions: Mapping[str, Callable[..., Sequence[Action]]] = {
             "computer.mouse.move_id": self._move_id,
@@ -51,7 +51,7 @@ class ComputerCalls:
             "computer.clipboard.paste": lambda: [Action(type=ActionType.HOTKEY, keys=("ctrl", "v"))],
         }
 
-    def actions(self, call: Call) -> Sequence[Action]:
+    def actions(self, call: PythonCall) -> Sequence[Action]:
         """The actions of one plain call.
 
         Raises:

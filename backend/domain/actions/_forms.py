@@ -26,10 +26,10 @@ def read(form: type[Form], arguments: Any, path: str = "") -> Form:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(str(part)[:_LONGEST_NAME] for part in ((path, *first["loc"]) if path else first["loc"]))
-        raise InvalidAction(f"{first['msg']}{_got(first)}", path=where, hint=_known(form)) from error
+        raise InvalidAction(f"{first['msg']}{_input_text(first)}", path=where, hint=_known(form)) from error
 
 
-def _got(error: Any) -> str:
+def _input_text(error: Any) -> str:
     return "" if error["type"] == "missing" else f", got {short(error['input'])}"
 
 

@@ -9,9 +9,9 @@ from pydantic import Field
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Mark
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 
-Place = Callable[[float, float], tuple[int, int]]
+PointMap = Callable[[float, float], tuple[int, int]]
 """Screen pixels of a point that a model gave. Raises InvalidAction."""
 
 _FAR = 1_000_000
@@ -27,7 +27,7 @@ class Coordinates(Parameters):
     )
 
 
-def place(coordinates: str, sight: Sight) -> Place:
+def place(coordinates: str, sight: CoordinateFrame) -> PointMap:
     """How that option's points come to the screen."""
     if coordinates == "unit":
         return lambda x, y: on_grid(x, y, 1.0, sight)
@@ -47,13 +47,13 @@ def pixel(x: float, y: float) -> tuple[int, int]:
     return math.floor(x), math.floor(y)
 
 
-def in_picture(x: float, y: float, sight: Sight) -> tuple[int, int]:
+def in_picture(x: float, y: float, sight: CoordinateFrame) -> tuple[int, int]:
     """The screen's pixel under a point of the picture that was shown."""
     point = pixel(x, y)
     return sight.view.to_screen(x, y) if sight.view else point
 
 
-def on_grid(x: float, y: float, size: float, sight: Sight) -> tuple[int, int]:
+def on_grid(x: float, y: float, size: float, sight: CoordinateFrame) -> tuple[int, int]:
     """The screen's pixel at a share of its width and height; both edges belong to it.
 
     Args:
@@ -73,7 +73,7 @@ def on_grid(x: float, y: float, size: float, sight: Sight) -> tuple[int, int]:
     return min(across, width - 1), min(down, height - 1)
 
 
-def explained(coordinates: str, sight: Sight) -> str:
+def explained(coordinates: str, sight: CoordinateFrame) -> str:
     """The sentence of a prompt that says what coordinates mean."""
     if coordinates == "unit":
         return "Coordinates are from 0 to 1 of the screen's width and height; the top left corner is (0, 0)."
@@ -83,7 +83,7 @@ def explained(coordinates: str, sight: Sight) -> str:
     return f"Coordinates are pixels of a screen of {sight.screen.width}x{sight.screen.height}, from the top left."
 
 
-def marked(number: int, sight: Sight, path: str = "") -> Mark:
+def marked(number: int, sight: CoordinateFrame, path: str = "") -> Mark:
     """The numbered element.
 
     Raises:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from backend.domain.actions._checked import MOST_WHEEL_CLICKS
-from backend.domain.actions._points import Place
-from backend.domain.actions._python import Call, NotTypedError, applied
+from backend.domain.actions._points import PointMap
+from backend.domain.actions._python import NotTypedError, PythonCall, applied
 from backend.domain.model.trajectory import Action, ActionType
 
 _MOST_PRESSES = 50
@@ -25,7 +25,7 @@ class Spot(tuple[int, int]):
 class PyautoguiCalls:
     """Typed actions of calls; whatever is not exactly the same as an action raises NotTypedError."""
 
-    def __init__(self, place: Place, platform: str) -> None:
+    def __init__(self, place: PointMap, platform: str) -> None:
         self._place = place
         self._windows = platform == "Windows"
         self._functions: Mapping[str, Callable[..., Sequence[Action]]] = {
@@ -50,7 +50,7 @@ class PyautoguiCalls:
             "hotkey": self._hotkey,
         }
 
-    def typed(self, call: Call) -> Sequence[Action]:
+    def typed(self, call: PythonCall) -> Sequence[Action]:
         """The actions of one call.
 
         Raises:

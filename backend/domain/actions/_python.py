@@ -19,7 +19,7 @@ class NotTypedError(Exception):
 
 
 @dataclass(frozen=True)
-class Call:
+class PythonCall:
     """A statement that is one call with plain values.
 
     Attributes:
@@ -95,7 +95,7 @@ def _before(text: str, statement: ast.stmt) -> str:
     return "\n".join([*lines[: statement.lineno - 1], line]).rstrip()
 
 
-def plain_calls(tree: ast.Module, imports: Collection[str], values: Mapping[str, Any]) -> Sequence[Call] | None:
+def plain_calls(tree: ast.Module, imports: Collection[str], values: Mapping[str, Any]) -> Sequence[PythonCall] | None:
     """The statements of code that does nothing but call functions with plain values; None if it does more.
 
     Args:
@@ -124,7 +124,7 @@ def _does_nothing(statement: ast.stmt, imports: Collection[str]) -> bool:
     )
 
 
-def _plain(statement: ast.stmt, values: Mapping[str, Any]) -> Call | None:
+def _plain(statement: ast.stmt, values: Mapping[str, Any]) -> PythonCall | None:
     if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
         return None
     call = statement.value
@@ -134,7 +134,7 @@ def _plain(statement: ast.stmt, values: Mapping[str, Any]) -> Call | None:
         named = {str(word.arg): _value(word.value, values) for word in call.keywords if word.arg or _spread()}
     except NotTypedError:
         return None
-    return Call(name, args, named, ast.unparse(statement)) if name else None
+    return PythonCall(name, args, named, ast.unparse(statement)) if name else None
 
 
 def _spread() -> bool:
@@ -164,7 +164,7 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
     raise NotTypedError
 
 
-def applied(function: Callable[..., Sequence[Action]], call: Call) -> Sequence[Action]:
+def applied(function: Callable[..., Sequence[Action]], call: PythonCall) -> Sequence[Action]:
     """What a call means by a function with the same signature.
 
     Raises:

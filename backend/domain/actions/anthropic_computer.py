@@ -16,9 +16,9 @@ from backend.domain.actions._tool_calls import ENDING, actions_of, scrolled, tur
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool, ToolCall
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _NAME = "computer"
 _LONGEST_HOLD = 20.0  # Seconds; code on the desktop may run for 30.
@@ -138,7 +138,7 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, "_Reader"], Sequence
 class _Reader:
     """One call: where it is in the reply, and how its points and keys are read."""
 
-    def __init__(self, sight: Sight, path: str) -> None:
+    def __init__(self, sight: CoordinateFrame, path: str) -> None:
         self.path = path
         self._sight = sight
 
@@ -152,7 +152,7 @@ class _Reader:
         return with_keys_down(self.keys(text), actions) if text else actions
 
 
-@register(Kind.ACTION_SPACE, "anthropic_computer")
+@register(PluginKind.ACTION_SPACE, "anthropic_computer")
 class AnthropicComputer:
     """Reads calls of the tools. Coordinates are pixels of the picture that was shown."""
 
@@ -169,12 +169,12 @@ class AnthropicComputer:
     def __init__(self, params: Any = None) -> None:
         self.params = params or self.Params()
 
-    def instructions(self, sight: Sight) -> str:
+    def instructions(self, sight: CoordinateFrame) -> str:
         """See the port."""
         return f"""Act with the computer tools on a {sight.platform} desktop. A screenshot follows every turn.
 {ENDING}"""
 
-    def tools(self, sight: Sight) -> tuple[Tool, ...]:
+    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:
         """The vendor's own tool; the older ones are told the size of the picture that is shown."""
         version = self.params.version
         zoom: dict[str, Any]
@@ -186,7 +186,7 @@ class AnthropicComputer:
         zoom = {"enable_zoom": True} if self.params.zoom and version == "20251124" else {}
         return (Tool(name=_NAME, vendor={"type": f"computer_{version}", "name": _NAME, **display, **zoom}),)
 
-    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md says what each broken reply gives."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:

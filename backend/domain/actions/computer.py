@@ -9,9 +9,9 @@ from backend.domain.actions._computer_calls import ComputerCalls, check_names, c
 from backend.domain.actions._python import Code, NotTypedError, plain_calls, read_code
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _IMPORTS = frozenset({"computer", "time"})
 _LINES = (
@@ -27,7 +27,7 @@ _LINES = (
 )
 
 
-@register(Kind.ACTION_SPACE, "computer")
+@register(PluginKind.ACTION_SPACE, "computer")
 class ComputerSpace:
     """Reads the ```decision and the first ```python block; other blocks are the agent's business."""
 
@@ -37,7 +37,7 @@ class ComputerSpace:
     def __init__(self, params: Any = None) -> None:
         self.params = params
 
-    def instructions(self, sight: Sight) -> str:
+    def instructions(self, sight: CoordinateFrame) -> str:
         """See the port."""
         lines = "\n".join(f"- {line}" for line in _LINES)
         return f"""Write your decision, one of COMMAND, DONE, FAIL and WAIT, in a block of its own:
@@ -53,11 +53,11 @@ The module `computer` is there already. Its functions:
 {lines}
 {len(sight.marks)} elements are numbered."""
 
-    def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
+    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
         """None: it is written as text."""
         return ()
 
-    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md says what each broken reply gives."""
         text = text_of(reply)
         ending = token(text)
@@ -70,7 +70,7 @@ The module `computer` is there already. Its functions:
         return checked(_actions(read_code(code_block(blocks), "python"), sight))
 
 
-def _actions(code: Code, sight: Sight) -> Sequence[Action]:
+def _actions(code: Code, sight: CoordinateFrame) -> Sequence[Action]:
     check_names(code)
     calls = ComputerCalls(sight)
     plain = plain_calls(code.tree, _IMPORTS, {}) or ()

@@ -12,13 +12,13 @@ from backend.domain.actions._blocks import TOKENS, text_of, token
 from backend.domain.actions._checked import checked
 from backend.domain.actions._forms import Button, Number, read
 from backend.domain.actions._json import json_blocks
-from backend.domain.actions._points import Coordinates, Place, explained, place
+from backend.domain.actions._points import Coordinates, PointMap, explained, place
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Nothing(Parameters):
@@ -103,7 +103,7 @@ _LINES = (
 )
 
 
-@register(Kind.ACTION_SPACE, "computer_13")
+@register(PluginKind.ACTION_SPACE, "computer_13")
 class Computer13:
     """Parses what a model wrote into typed actions. Whether a point lies on the screen is the loop's question."""
 
@@ -113,7 +113,7 @@ class Computer13:
     def __init__(self, params: Any = None) -> None:
         self.params = params or self.Params()
 
-    def instructions(self, sight: Sight) -> str:
+    def instructions(self, sight: CoordinateFrame) -> str:
         """See the port."""
         lines = "\n".join(f"- {line}" for line in _LINES)
         return f"""Answer with one JSON object per action, each in a ```json block of its own:
@@ -121,11 +121,11 @@ class Computer13:
 {explained(self.params.coordinates, sight)}
 Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that it cannot be done."""
 
-    def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
+    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
         """None: it is written as text."""
         return ()
 
-    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         """See the port: a bare WAIT, DONE or FAIL, or one JSON action (or list of them) per code block."""
         text = text_of(reply)
         at = place(self.params.coordinates, sight)
@@ -137,7 +137,7 @@ Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that 
         return actions
 
 
-def _action(value: Any, at: Place) -> Action:
+def _action(value: Any, at: PointMap) -> Action:
     """One decoded JSON action."""
     if isinstance(value, str) and value in TOKENS:
         return Action(type=ActionType(value))
@@ -157,7 +157,7 @@ def _action(value: Any, at: Place) -> Action:
     return build(filled, _where(filled, at))
 
 
-def _where(filled: Any, at: Place) -> Point:
+def _where(filled: Any, at: PointMap) -> Point:
     """Screen pixels; empty where none were given."""
     x, y = getattr(filled, "x", None), getattr(filled, "y", None)
     if x is None and y is None:

@@ -27,9 +27,9 @@ from backend.domain.actions._tool_calls import (
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool, ToolCall
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _GRID = 1000.0
 _PAGE_CLICKS = 5
@@ -101,7 +101,7 @@ class _Wait(Parameters):
 class _Reader:
     """One call: where it is in the reply, and how its points and keys are read."""
 
-    def __init__(self, sight: Sight, path: str) -> None:
+    def __init__(self, sight: CoordinateFrame, path: str) -> None:
         self.path = path
         self._sight = sight
 
@@ -200,7 +200,7 @@ _FORMS: Mapping[str, tuple[type[Parameters], Build]] = {
 }
 
 
-@register(Kind.ACTION_SPACE, "gemini_computer")
+@register(PluginKind.ACTION_SPACE, "gemini_computer")
 class GeminiComputer:
     """Reads calls of the tool's functions. What only a browser of its own could do is refused."""
 
@@ -217,20 +217,20 @@ class GeminiComputer:
     def __init__(self, params: Any = None) -> None:
         self.params = params or self.Params()
 
-    def instructions(self, sight: Sight) -> str:
+    def instructions(self, sight: CoordinateFrame) -> str:
         """See the port."""
         return f"""Act with the computer use functions on a whole {sight.platform} desktop. A screenshot follows every
 call. There is no browser but the desktop's own: open it and type addresses as a person does.
 {ENDING}"""
 
-    def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
+    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
         """The vendor's own tool, without the functions that are refused."""
         vendor: dict[str, Any] = {"environment": f"ENVIRONMENT_{self.params.environment.upper()}"}
         if self.params.environment == "browser":
             vendor["excludedPredefinedFunctions"] = ["navigate", "open_web_browser", "search"]
         return (Tool(name="computer_use", vendor={"computerUse": vendor}),)
 
-    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md says what each broken reply gives."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:

@@ -14,9 +14,9 @@ from backend.domain.actions._pywinauto_keys import key_actions
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _EXAMPLE = (
     '{"Status": "CONTINUE", "Observation": "...", "Thought": "...", "ControlLabel": "3", "ControlText": "Save", '
@@ -59,8 +59,8 @@ class _Answer(BaseModel):
 Where = tuple[int, int] | None
 
 
-@register(Kind.ACTION_SPACE, "omni")
-class Omni:
+@register(PluginKind.ACTION_SPACE, "omni")
+class OmniActions:
     """Reads the object. Its point is the middle of the control, or coordinates in the picture."""
 
     about = "OmniBench's click_input, wheel_mouse_input and keyboard_input on numbered controls, as JSON."
@@ -74,7 +74,7 @@ class Omni:
     def __init__(self, params: Any = None) -> None:
         self.params = params or self.Params()
 
-    def instructions(self, sight: Sight) -> str:
+    def instructions(self, sight: CoordinateFrame) -> str:
         """See the port."""
         return f"""Answer with one JSON object and nothing else, with these keys:
 {_EXAMPLE}
@@ -87,11 +87,11 @@ class Omni:
   that has a meaning is written {{+}}, {{^}}, {{%}}, {{~}}, {{(}}, {{)}}, {{{{}}, {{}}}}.
 In place of the object, write FAIL if the task cannot be done, or WAIT to wait."""
 
-    def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
+    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
         """None: it is written as text."""
         return ()
 
-    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md says what each broken reply gives."""
         text = text_of(reply)
         ending = token(text)
@@ -102,7 +102,7 @@ In place of the object, write FAIL if the task cannot be done, or WAIT to wait."
             raise InvalidAction(f"expected one object, found {len(values)}", hint=f"For example {_EXAMPLE}.")
         return checked(self._actions(_answer(values[0]), sight))
 
-    def _actions(self, answer: _Answer, sight: Sight) -> Sequence[Action]:
+    def _actions(self, answer: _Answer, sight: CoordinateFrame) -> Sequence[Action]:
         functions: Mapping[str, Callable[[Any, Where], Sequence[Action]]] = {
             "click_input": self._click,
             "wheel_mouse_input": self._wheel,
@@ -139,7 +139,7 @@ def _answer(value: Any) -> _Answer:
     return read(_Answer, value)
 
 
-def _where(answer: _Answer, sight: Sight) -> Where:
+def _where(answer: _Answer, sight: CoordinateFrame) -> Where:
     """The point to act on: the labelled control's middle, else the one control of that text, else the coordinates."""
     label = answer.ControlLabel.strip()
     if label:

@@ -16,9 +16,9 @@ from backend.domain.actions._tool_calls import ENDING, actions_of, chord, dragge
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool, ToolCall
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _NAMES = ("computer", "computer_use_preview", "computer_call")
 _BUTTONS = {"left": "left", "right": "right", "wheel": "middle", "middle": "middle"}
@@ -78,7 +78,7 @@ def _names(keys: Sequence[str], path: str) -> tuple[str, ...]:
 class _Reader:
     """One action: where it is in the reply, and how its points and keys are read."""
 
-    def __init__(self, sight: Sight, path: str) -> None:
+    def __init__(self, sight: CoordinateFrame, path: str) -> None:
         self.path = path
         self._sight = sight
 
@@ -123,7 +123,7 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[_Reader, Any], Sequence[A
 }
 
 
-@register(Kind.ACTION_SPACE, "openai_computer")
+@register(PluginKind.ACTION_SPACE, "openai_computer")
 class OpenAIComputer:
     """Reads computer calls. Coordinates are pixels of the picture that was shown, scrolling is in its pixels, too."""
 
@@ -140,12 +140,12 @@ class OpenAIComputer:
     def __init__(self, params: Any = None) -> None:
         self.params = params or self.Params()
 
-    def instructions(self, sight: Sight) -> str:
+    def instructions(self, sight: CoordinateFrame) -> str:
         """See the port."""
         return f"""Act with the computer tool on a {sight.platform} desktop. A screenshot follows every call.
 {ENDING}"""
 
-    def tools(self, sight: Sight) -> tuple[Tool, ...]:
+    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:
         """The vendor's own tool; the older one is told the size of the picture."""
         vendor: dict[str, Any] = {"type": self.params.tool}
         if self.params.tool == "computer_use_preview":
@@ -154,18 +154,22 @@ class OpenAIComputer:
             vendor["environment"] = "windows" if sight.platform == "Windows" else "linux"
         return (Tool(name=self.params.tool, vendor=vendor),)
 
-    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md says what each broken reply gives."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
             if call.name not in _NAMES:
                 raise InvalidAction(f"there is no tool {short(call.name)}", path=path, hint="Call computer.")
-            return [action for raw_action, where in _given(call, path) for action in _actions(raw_action, sight, where)]
+            return [
+                action
+                for raw_action, where in _call_actions(call, path)
+                for action in _actions(raw_action, sight, where)
+            ]
 
         return actions_of(reply, "the computer tool", read_call)
 
 
-def _given(call: ToolCall, path: str) -> Sequence[tuple[Any, str]]:
+def _call_actions(call: ToolCall, path: str) -> Sequence[tuple[Any, str]]:
     """The actions of a call, each with its place: `actions`, `action`, or the arguments themselves."""
     several = call.arguments.get("actions")
     if isinstance(several, list | tuple) and several:
@@ -173,7 +177,7 @@ def _given(call: ToolCall, path: str) -> Sequence[tuple[Any, str]]:
     return [(call.arguments.get("action", call.arguments), path)]
 
 
-def _actions(raw_action: Any, sight: Sight, path: str) -> Sequence[Action]:
+def _actions(raw_action: Any, sight: CoordinateFrame, path: str) -> Sequence[Action]:
     name = raw_action.get("type") if isinstance(raw_action, Mapping) else None
     if not isinstance(name, str) or name not in _FORMS:
         raise InvalidAction(

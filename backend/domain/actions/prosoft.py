@@ -10,9 +10,9 @@ from backend.domain.actions._python import Code, NotTypedError, plain_calls, rea
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 # ProSoftArena, Table 8, and `drag` of its prompt: the function as the table writes it, and its place in the API.
 _FUNCTIONS = {
@@ -45,7 +45,7 @@ _LINES = (
 )
 
 
-@register(Kind.ACTION_SPACE, "prosoft")
+@register(PluginKind.ACTION_SPACE, "prosoft")
 class ProSoft:
     """Reads the ```decision and the first ```python block. A call outside the space is an invalid action."""
 
@@ -55,7 +55,7 @@ class ProSoft:
     def __init__(self, params: Any = None) -> None:
         self.params = params
 
-    def instructions(self, sight: Sight) -> str:
+    def instructions(self, sight: CoordinateFrame) -> str:
         """See the port."""
         lines = "\n".join(f"- {line}" for line in _LINES)
         return f"""Write your decision in a block of its own: COMMAND to act, WAIT to wait, DONE when the task is done,
@@ -72,11 +72,11 @@ There are these functions:
 {lines}
 {len(sight.marks)} elements are numbered."""
 
-    def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
+    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
         """None: it is written as text."""
         return ()
 
-    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md says what each broken reply gives."""
         text = text_of(reply)
         ending = token(text)
@@ -89,7 +89,7 @@ There are these functions:
         return checked(_actions(read_code(code_block(blocks), "python"), sight))
 
 
-def _actions(code: Code, sight: Sight) -> Sequence[Action]:
+def _actions(code: Code, sight: CoordinateFrame) -> Sequence[Action]:
     unqualified(code.tree, _FUNCTIONS)
     check_names(code)
     plain = plain_calls(code.tree, frozenset({"computer"}), {})

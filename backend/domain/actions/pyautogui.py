@@ -22,16 +22,16 @@ from backend.domain.actions._python import (
 )
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _TAG = re.compile(r"tag_(\d{1,6})")
 _IMPORTS = frozenset({"pyautogui", "time"})
 _PRELUDE = "import pyautogui; import time; pyautogui.FAILSAFE = False"
 
 
-@register(Kind.ACTION_SPACE, "pyautogui")
+@register(PluginKind.ACTION_SPACE, "pyautogui")
 class Pyautogui:
     """Reads code blocks. Plain calls become typed actions, other code one action of type PYTHON per block."""
 
@@ -48,7 +48,7 @@ class Pyautogui:
     def __init__(self, params: Any = None) -> None:
         self.params = params or self.Params()
 
-    def instructions(self, sight: Sight) -> str:
+    def instructions(self, sight: CoordinateFrame) -> str:
         """See the port."""
         tags = ""
         if sight.marks:
@@ -63,11 +63,11 @@ of an earlier one. It cannot see the screen; write the coordinates as numbers.
 Write WAIT, DONE or FAIL in place of the code, or as its last line, to wait, to say that the task is done, or that it
 cannot be done."""
 
-    def tools(self, sight: Sight) -> tuple[Tool, ...]:  # noqa: ARG002
+    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
         """None: it is written as text."""
         return ()
 
-    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008
+    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
         """See the port; docs/internals/actions.md says what each broken reply gives."""
         text = text_of(reply)
         ending = token(text)
@@ -77,7 +77,7 @@ cannot be done."""
         actions = [action for index, block in enumerate(blocks, 1) for action in self._block(block, index, sight)]
         return checked(actions)
 
-    def _block(self, block: Block, index: int, sight: Sight) -> Sequence[Action]:
+    def _block(self, block: Block, index: int, sight: CoordinateFrame) -> Sequence[Action]:
         code = read_code(block, f"block {index}")
         tags = _tags(code.tree, sight)
         end = [code.end] if code.end else []
@@ -85,7 +85,7 @@ cannot be done."""
             return end
         return [*(self._typed(code, tags, sight) or self._python(code, tags)), *end]
 
-    def _typed(self, code: Code, tags: Mapping[str, Spot], sight: Sight) -> Sequence[Action]:
+    def _typed(self, code: Code, tags: Mapping[str, Spot], sight: CoordinateFrame) -> Sequence[Action]:
         """The block as typed actions; empty if Python has to carry it out."""
         calls = plain_calls(code.tree, _IMPORTS, tags) if self.params.typed else None
         reader = PyautoguiCalls(place(self.params.coordinates, sight), sight.platform)
@@ -120,7 +120,7 @@ def _points(call: ast.Call) -> bool:
     return dotted(call.func).rpartition(".")[2] in POINTING and bool(call.args or call.keywords)
 
 
-def _tags(tree: ast.Module, sight: Sight) -> dict[str, Spot]:
+def _tags(tree: ast.Module, sight: CoordinateFrame) -> dict[str, Spot]:
     """The numbered elements that the code names, with their middles.
 
     Raises:

@@ -16,7 +16,7 @@ _LENGTH = re.compile(r"context|too (long|large|many)|maximum|length|tokens?\b|ex
 
 
 @dataclass(frozen=True)
-class Answer:
+class ModelAnswer:
     """A reply and what it was the reply to."""
 
     reply: ModelReply
@@ -42,7 +42,7 @@ class Asker:
         self._seed = context.seed if params.send_seed else None
         self._answered = False
 
-    def ask(self, build: Build, tools: Sequence[Tool] = ()) -> Answer:
+    def ask(self, build: Build, tools: Sequence[Tool] = ()) -> ModelAnswer:
         """The model's answer; the oldest input is left out first where it is more than the model takes.
 
         Raises:
@@ -60,7 +60,7 @@ class Asker:
                         raise self._refused(error) from error
                 else:
                     self._answered = True
-                    return Answer(reply, tuple(messages))
+                    return ModelAnswer(reply, tuple(messages))
             skipped, messages = skipped + 1, shorter
 
     def _too_long(self, messages: Sequence[Message]) -> bool:

@@ -15,8 +15,8 @@ from backend.domain.agents._model_params import ModelParams
 from backend.domain.agents._pictures import fitted
 from backend.domain.agents._seen import elements, titles, tree_text
 from backend.domain.model.trajectory import Decision, Frame, Observation
-from backend.domain.ports.agent import Sight
-from backend.domain.ports.model import Message, ModelReply, Part
+from backend.domain.ports.agent import CoordinateFrame
+from backend.domain.ports.model import Message, MessagePart, ModelReply
 from backend.domain.screen.image import in_view
 
 _MEMORY = re.compile(r"```memory[ \t]*\n(.*?)```", re.DOTALL)
@@ -49,7 +49,7 @@ class BlocksAgent(ModelAgent):
         self._done: list[str] = []
         self._last: Frame | None = None
 
-    def messages(self, observation: Observation, sight: Sight, left_out: int) -> Sequence[Message] | None:
+    def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:
         """Left out are, in this order: the screen of the step before, all earlier actions, the tree."""
         if left_out > 3:  # noqa: PLR2004 - the three named above
             return None
@@ -69,7 +69,7 @@ class BlocksAgent(ModelAgent):
         self._done = self._done[-max(self.params.n_prev, 1) :]
         self._last = observation.frame or observation.picture
 
-    def _question(self, observation: Observation, sight: Sight, *, actions: bool, tree: bool) -> str:
+    def _question(self, observation: Observation, sight: CoordinateFrame, *, actions: bool, tree: bool) -> str:
         context, number = self.told, observation.index
         done = self._done[::-1][: self.params.n_prev] if actions else []
         limit = self.params.element_tokens
@@ -94,7 +94,7 @@ class BlocksAgent(ModelAgent):
     def _earlier(self, observation: Observation) -> Frame | None:
         return (observation.previous or self._last) if self.params.use_last_screen else None
 
-    def _pictures(self, observation: Observation, *, earlier: bool) -> list[str | Frame | Part | None]:
+    def _pictures(self, observation: Observation, *, earlier: bool) -> list[str | Frame | MessagePart | None]:
         """Each picture after its name, so that the model cannot mix them up."""
         before = self._earlier(observation) if earlier else None
         marked = observation.shown
@@ -106,7 +106,7 @@ class BlocksAgent(ModelAgent):
             ("The screen now:", raw),
             ("With its elements numbered:", marked),
         )
-        parts: list[str | Frame | Part | None] = []
+        parts: list[str | Frame | MessagePart | None] = []
         for words, picture in named:
             if picture is not None:
                 parts += [words, fitted(picture)]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, ModelReply, Part
+from backend.domain.ports.model import Message, MessagePart, ModelReply
 from backend.domain.screen.tree import estimated_tokens
 
 MOST_PROMPT = 200_000
@@ -16,23 +16,23 @@ PICTURE_TOKENS = 1_500
 _BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 
-def message(role: Literal["system", "user", "assistant"], *parts: str | Frame | Part | None) -> Message:
+def message(role: Literal["system", "user", "assistant"], *parts: str | Frame | MessagePart | None) -> Message:
     """A message of these parts; None and empty texts are left out."""
-    return Message(role=role, parts=tuple(_part(part) for part in parts if part is not None and part != ""))  # noqa: PLC1901 - a Part is no text.
+    return Message(role=role, parts=tuple(_part(part) for part in parts if part is not None and part != ""))  # noqa: PLC1901 - a MessagePart is no text.
 
 
-def _part(value: str | Frame | Part) -> Part:
+def _part(value: str | Frame | MessagePart) -> MessagePart:
     if isinstance(value, str):
-        return Part(text=value)
-    return Part(image=value) if isinstance(value, Frame) else value
+        return MessagePart(text=value)
+    return MessagePart(image=value) if isinstance(value, Frame) else value
 
 
 def reply_message(reply: ModelReply, *, empty: str = "(no answer)") -> Message:
     """A model's own turn, as it is given back to it: what its API wants unchanged, its words, its calls."""
-    parts = [Part(raw=raw) for raw in reply.raw]
+    parts = [MessagePart(raw=raw) for raw in reply.raw]
     if reply.text.strip() or not (reply.calls or parts):
-        parts.append(Part(text=reply.text.strip() or empty))
-    return Message(role="assistant", parts=(*parts, *(Part(call=call) for call in reply.calls)))
+        parts.append(MessagePart(text=reply.text.strip() or empty))
+    return Message(role="assistant", parts=(*parts, *(MessagePart(call=call) for call in reply.calls)))
 
 
 def message_tokens(messages: Sequence[Message]) -> int:
@@ -40,7 +40,7 @@ def message_tokens(messages: Sequence[Message]) -> int:
     return sum(_part_tokens(part) for one in messages for part in one.parts)
 
 
-def _part_tokens(part: Part) -> int:
+def _part_tokens(part: MessagePart) -> int:
     return PICTURE_TOKENS if part.image is not None else estimated_tokens(_part_words(part))
 
 
@@ -55,7 +55,7 @@ def prompt_text(messages: Sequence[Message]) -> str:
     )
 
 
-def _part_words(part: Part) -> str:
+def _part_words(part: MessagePart) -> str:
     if part.text is not None:
         return part.text
     if part.image is not None:

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain import registry
-from backend.domain.agents._asking import Answer, Asker
+from backend.domain.agents._asking import Asker, ModelAnswer
 from backend.domain.agents._messages import prompt_text, words_of
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.agents._templates import prompt_hashes, render
 from backend.domain.errors import AgentFailed, Invalid
 from backend.domain.model.trajectory import Action, Decision, Observation
-from backend.domain.ports.agent import ActionSpace, AgentContext, Sight
+from backend.domain.ports.agent import ActionSpace, AgentContext, CoordinateFrame
 from backend.domain.ports.model import Message, ModelReply
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 
 
 class ModelAgent(ABC):
@@ -49,7 +49,7 @@ class ModelAgent(ABC):
     def act(self, observation: Observation) -> Decision:
         """See the port."""
         context = self.told
-        sight = Sight(
+        sight = CoordinateFrame(
             screen=context.screen,
             view=observation.view,
             marks=observation.marks or (),
@@ -74,17 +74,17 @@ class ModelAgent(ABC):
         """Forgets the episode before."""
 
     @abstractmethod
-    def messages(self, observation: Observation, sight: Sight, left_out: int) -> Sequence[Message] | None:
+    def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:
         """What is asked, with so much of the oldest input left out; None when nothing more can be."""
 
-    def actions(self, reply: ModelReply, sight: Sight) -> tuple[Action, ...]:
+    def actions(self, reply: ModelReply, sight: CoordinateFrame) -> tuple[Action, ...]:
         """The actions of a reply. Raises Invalid."""
         return self._space.parse(reply, sight)
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: B027 - same.
         """Remembers a step for the next ones."""
 
-    def instructions(self, sight: Sight) -> str:
+    def instructions(self, sight: CoordinateFrame) -> str:
         """How actions are written, in words."""
         return self._space.instructions(sight)
 
@@ -92,7 +92,7 @@ class ModelAgent(ABC):
         """One of its prompts."""
         return render(self.name, part, **data)
 
-    def _read(self, answer: Answer, sight: Sight) -> Decision:
+    def _read(self, answer: ModelAnswer, sight: CoordinateFrame) -> Decision:
         reply = answer.reply
         fields: dict[str, Any] = {
             "words": words_of(reply),
@@ -112,7 +112,7 @@ class ModelAgent(ABC):
 
 def action_space_of(context: AgentContext, default: str) -> ActionSpace:
     """The run's action space with its options. Raises UnknownPlugin."""
-    space_class: type[ActionSpace] = registry.lookup(Kind.ACTION_SPACE, context.action_space or default)
+    space_class: type[ActionSpace] = registry.lookup(PluginKind.ACTION_SPACE, context.action_space or default)
     return space_class(space_class.Params.model_validate(dict(context.action_params or {})))
 
 

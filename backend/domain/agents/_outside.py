@@ -13,8 +13,8 @@ from backend.domain import registry
 from backend.domain.errors import AgentFailed, Invalid
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
-from backend.domain.ports.agent import ActionSpace, AgentContext, Line, Sight
-from backend.domain.registry import Kind
+from backend.domain.ports.agent import ActionSpace, AgentChannel, AgentContext, CoordinateFrame
+from backend.domain.registry import PluginKind
 
 LOOK_SECONDS = 2.0
 LATER_SECONDS = 5.0
@@ -27,16 +27,16 @@ _NO_CODE = frozenset({"computer_13"})
 """Action spaces whose agents may not run code in the guest by a typed action either."""
 
 
-class Outside:
+class OutsideAgent:
     """One attempt's talk with an agent that is elsewhere."""
 
     def __init__(self, context: AgentContext) -> None:
         """Takes the run's action space. Raises AgentFailed where there is no line to outside."""
         if context.line is None:
             raise AgentFailed("this worker has no line to agents outside", hint="It needs a broker: REDIS_URL.")
-        self.line: Line = context.line
+        self.line: AgentChannel = context.line
         self._context = context
-        plugin = registry.lookup(Kind.ACTION_SPACE, context.action_space)
+        plugin = registry.lookup(PluginKind.ACTION_SPACE, context.action_space)
         self._space: ActionSpace = plugin(plugin.Params.model_validate(dict(context.action_params or {})))
 
     def offer(self, observation: Observation) -> None:
@@ -100,7 +100,7 @@ class Outside:
         if not isinstance(reply, str) or len(reply) > MOST_REPLY:
             raise Invalid("expected `actions`, or `reply` as a text", path="reply")
         context = self._context
-        sight = Sight(
+        sight = CoordinateFrame(
             screen=context.screen, view=observation.view, marks=observation.marks or (), platform=context.platform
         )
         return self._space.parse(reply, sight)

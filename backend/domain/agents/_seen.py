@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from backend.domain.errors import Invalid
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Mark, Window
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.screen.tree import cut, estimated_tokens, linear
 
 MOST_TITLES = 100
@@ -14,7 +14,7 @@ MOST_TEXT = 300
 """Characters of one title or of one element's text."""
 
 
-def tree_text(tree: str, sight: Sight, most_tokens: int, form: Literal["suites", "paper"] = "suites") -> str:
+def tree_text(tree: str, sight: CoordinateFrame, most_tokens: int, form: Literal["suites", "paper"] = "suites") -> str:
     """The accessibility tree, filtered and linearised, cut at so many tokens; in words if it cannot be read."""
     try:
         return linear(tree, platform=sight.platform, form=form, most_tokens=most_tokens)
@@ -28,7 +28,7 @@ def marks_table(marks: Sequence[Mark], most_tokens: int) -> str:
     return "\n".join(cut(["index\ttag\tname\ttext", *lines], most_tokens, estimated_tokens))
 
 
-def elements(marks: Sequence[Mark], screen: Screen, most_tokens: int) -> str:
+def elements(marks: Sequence[Mark], screen: ScreenSize, most_tokens: int) -> str:
     """WAA's list of elements: id, type, content and box in 0-1 as (x1, y1, x2, y2); one a line."""
     lines = [
         f"{one.id}\t{one.kind}\t{_plain(one.text or one.name)}\t"

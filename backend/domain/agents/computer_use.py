@@ -14,9 +14,9 @@ from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action, ActionType, Decision, Frame, Observation
-from backend.domain.ports.agent import Sight
-from backend.domain.ports.model import Message, ModelReply, Part
-from backend.domain.registry import Kind, register
+from backend.domain.ports.agent import CoordinateFrame
+from backend.domain.ports.model import Message, MessagePart, ModelReply
+from backend.domain.registry import PluginKind, register
 
 _OLD = "(an older screen, left out)"
 
@@ -53,7 +53,7 @@ class _Turn:
     reply: ModelReply
 
 
-@register(Kind.AGENT, "computer_use")
+@register(PluginKind.AGENT, "computer_use")
 class ComputerUse(ModelAgent):
     """Carries out all calls of a reply as one step, in their order."""
 
@@ -68,7 +68,7 @@ class ComputerUse(ModelAgent):
         self._turns: list[_Turn] = []
         self._silent = False
 
-    def messages(self, observation: Observation, sight: Sight, left_out: int) -> Sequence[Message] | None:
+    def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:
         """The conversation; its oldest turns are left out first. The task always stands at its beginning."""
         history = self.params.history
         shown = self._turns if history is None else self._turns[len(self._turns) - min(history, len(self._turns)) :]
@@ -84,7 +84,7 @@ class ComputerUse(ModelAgent):
             calls = turn.reply
         return [*messages, self._user(calls, observation.note, observation.picture)]
 
-    def actions(self, reply: ModelReply, sight: Sight) -> tuple[Action, ...]:
+    def actions(self, reply: ModelReply, sight: CoordinateFrame) -> tuple[Action, ...]:
         """The calls' actions, or the ending that its last word names. Silence is told once, then it is DONE."""
         silent, self._silent = self._silent, not reply.calls
         try:
@@ -106,5 +106,5 @@ class ComputerUse(ModelAgent):
         if not answered.calls:
             return message("user", words, screen)
         text = words or "done"
-        results = [Part(result=(call.id, text)) for call in answered.calls]
+        results = [MessagePart(result=(call.id, text)) for call in answered.calls]
         return message("user", *results, screen)

@@ -4,11 +4,11 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.agents._outside import Outside
+from backend.domain.agents._outside import OutsideAgent
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Decision, Observation
 from backend.domain.ports.agent import AgentContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class ContainerParams(Parameters):
@@ -27,7 +27,7 @@ class ContainerParams(Parameters):
     cpus: float = Field(default=1.0, gt=0, le=64, description="Processors.")
 
 
-@register(Kind.AGENT, "container")
+@register(PluginKind.AGENT, "container")
 class Container:
     """Like `remote`; the worker starts the container with its line (`worker.agents.containers`)."""
 
@@ -39,11 +39,11 @@ class Container:
 
     def __init__(self, params: Any) -> None:
         self.params = params
-        self._outside: Outside | None = None
+        self._outside: OutsideAgent | None = None
 
     def reset(self, context: AgentContext) -> None:
         """Takes the line. Raises AgentFailed if this worker has none."""
-        self._outside = Outside(context)
+        self._outside = OutsideAgent(context)
 
     def act(self, observation: Observation) -> Decision:
         """See the port. Raises AgentFailed when the container has ended without an answer."""

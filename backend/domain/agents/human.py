@@ -11,7 +11,7 @@ from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Decision, Observation
 from backend.domain.people.remote_input import in_words, read_hand
 from backend.domain.ports.agent import AgentContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 LOOK_SECONDS = 2.0
 AT_ONCE = 0.01
@@ -30,7 +30,7 @@ class HumanParams(Parameters):
     )
 
 
-@register(Kind.AGENT, "human")
+@register(PluginKind.AGENT, "human")
 class Human:
     """Does what a person does on the page, one action per step; they end it by Done or Infeasible."""
 
@@ -70,7 +70,7 @@ class Human:
         while (more := left + context.line.held_seconds() - before) > 0:
             message = context.line.take(min(LOOK_SECONDS, more) if waited else AT_ONCE)
             if message is not None:
-                return self._taken(message, context, waited=waited)
+                return self._late_message(message, context, waited=waited)
             left -= LOOK_SECONDS if waited else 0.0
             waited = True
         return Decision(stop=EndedBy.TIME, words="Nobody acted any more.")
@@ -78,7 +78,7 @@ class Human:
     def close(self) -> None:
         """Nothing to release: the line is its worker's."""
 
-    def _taken(self, message: Mapping[str, Any], context: AgentContext, *, waited: bool) -> Decision:
+    def _late_message(self, message: Mapping[str, Any], context: AgentContext, *, waited: bool) -> Decision:
         """A message that came while the person was waited for belongs to a newer screen than this observation's."""
         if waited and self.params.look_again:
             self._held = message

@@ -4,10 +4,10 @@ Source of its rules: Windows Agent Arena, arXiv 2409.08264, and its `mm_agents/n
 """
 
 from backend.domain.agents._blocks import BlocksAgent, BlocksParams
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.AGENT, "navi")
+@register(PluginKind.AGENT, "navi")
 class Navi(BlocksAgent):
     """One action per step, on the elements that the observation space has numbered."""
 

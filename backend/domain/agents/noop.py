@@ -5,10 +5,10 @@ from typing import Any
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
 from backend.domain.ports.agent import AgentContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.AGENT, "noop")
+@register(PluginKind.AGENT, "noop")
 class Noop:
     """Says DONE at its first step."""
 

@@ -14,9 +14,9 @@ from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.agents._seen import marks_table, titles
 from backend.domain.model.trajectory import Decision, Observation
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import Message, ModelReply
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MOST_DONE = 2_000
 """Characters of one earlier step."""
@@ -31,8 +31,8 @@ class OmniParams(ModelParams):
     )
 
 
-@register(Kind.AGENT, "omni")
-class Omni(ModelAgent):
+@register(PluginKind.AGENT, "omni")
+class OmniAgent(ModelAgent):
     """Asks one question a step; earlier steps come back as a list of what was thought and done."""
 
     Params = OmniParams
@@ -45,7 +45,7 @@ class Omni(ModelAgent):
         """See ModelAgent."""
         self._done: list[str] = []
 
-    def messages(self, observation: Observation, sight: Sight, left_out: int) -> Sequence[Message] | None:
+    def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:
         """Left out is what was done, the oldest first."""
         shown = self._done[-self.params.history :] if self.params.history else []
         if left_out > len(shown):

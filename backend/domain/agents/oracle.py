@@ -10,12 +10,12 @@ from backend.domain.errors import AgentFailed, Invalid
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
 from backend.domain.ports.agent import AgentContext
-from backend.domain.registry import Kind, register
-from backend.domain.solutions.screen import BLIND, Screen, attempt, describe
+from backend.domain.registry import PluginKind, register
+from backend.domain.solutions.screen import BLIND, VisibleScreen, attempt, describe
 from backend.domain.solutions.steps import OracleStep, read_solution
 
 
-@register(Kind.AGENT, "oracle")
+@register(PluginKind.AGENT, "oracle")
 class Oracle:
     """Plays the task's own solution. Says FAIL on an infeasible task that has none."""
 
@@ -71,7 +71,7 @@ class Oracle:
     def close(self) -> None:
         """Nothing to release."""
 
-    def _look_again(self, step: OracleStep, screen: Screen) -> Decision:
+    def _look_again(self, step: OracleStep, screen: VisibleScreen) -> Decision:
         self._looks += 1
         if self._looks > step.patience:
             raise AgentFailed(
@@ -83,10 +83,10 @@ class Oracle:
         )
 
 
-def _screen(observation: Observation) -> Screen:
+def _screen(observation: Observation) -> VisibleScreen:
     if observation.a11y_tree is None:
         raise AgentFailed("the oracle needs an observation space with the accessibility tree")
     try:
-        return Screen(observation.a11y_tree, observation.windows)
+        return VisibleScreen(observation.a11y_tree, observation.windows)
     except Invalid as error:
         raise AgentFailed(error.message) from error

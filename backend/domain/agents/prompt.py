@@ -15,9 +15,9 @@ from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.agents._seen import marks_table, tree_text
 from backend.domain.model.trajectory import Decision, Frame, Observation
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import Message, ModelReply
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class PromptParams(ModelParams):
@@ -53,7 +53,7 @@ class _Turn:
     reply: ModelReply
 
 
-@register(Kind.AGENT, "prompt")
+@register(PluginKind.AGENT, "prompt")
 class Prompt(ModelAgent):
     """Shows the screen and asks for the next action."""
 
@@ -69,7 +69,7 @@ class Prompt(ModelAgent):
         """See ModelAgent."""
         self._turns: list[_Turn] = []
 
-    def messages(self, observation: Observation, sight: Sight, left_out: int) -> Sequence[Message] | None:
+    def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:
         """System, the turns that are shown again, the step of now; the oldest turn is left out first."""
         shown = self._turns[-self.params.history :] if self.params.history else []
         if left_out > len(shown):
@@ -84,12 +84,12 @@ class Prompt(ModelAgent):
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002 - the model is shown its words, whatever came of them.
         """See ModelAgent."""
-        sight = Sight(screen=self.told.screen, view=observation.view, platform=self.told.platform)
+        sight = CoordinateFrame(screen=self.told.screen, view=observation.view, platform=self.told.platform)
         self._turns.append(_Turn(self._text(observation, sight, now=False), observation.picture, reply))
         if len(self._turns) > self.params.history:
             self._turns.pop(0)
 
-    def _system(self, observation: Observation, sight: Sight) -> str:
+    def _system(self, observation: Observation, sight: CoordinateFrame) -> str:
         context = self.told
         return self.prompt(
             "system",
@@ -102,7 +102,7 @@ class Prompt(ModelAgent):
             password=self.params.user_password,
         )
 
-    def _text(self, observation: Observation, sight: Sight, *, now: bool) -> str:
+    def _text(self, observation: Observation, sight: CoordinateFrame, *, now: bool) -> str:
         """The words of one step. Marks are listed for the step of now only, as upstream does it."""
         marks = observation.marks
         tree = observation.a11y_tree if marks is None else None

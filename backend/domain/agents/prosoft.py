@@ -6,7 +6,7 @@ Source of its rules: ProSoftArena (protocols §5); the prompts are ours.
 from pydantic import Field
 
 from backend.domain.agents._blocks import BlocksAgent, BlocksParams
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class ProsoftParams(BlocksParams):
@@ -17,7 +17,7 @@ class ProsoftParams(BlocksParams):
     )
 
 
-@register(Kind.AGENT, "prosoft")
+@register(PluginKind.AGENT, "prosoft")
 class Prosoft(BlocksAgent):
     """Sees numbered elements, the screen and its accessibility tree, and counts its steps."""
 

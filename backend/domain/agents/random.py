@@ -7,10 +7,10 @@ from pydantic import Field
 
 from backend.domain.errors import AgentFailed
 from backend.domain.model.parameters import Parameters
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
 from backend.domain.ports.agent import AgentContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _KEYS = (
     "enter",
@@ -49,7 +49,7 @@ class RandomParams(Parameters):
     )
 
 
-@register(Kind.AGENT, "random")
+@register(PluginKind.AGENT, "random")
 class Random:
     """Draws from the episode's seed only: the same episode seed gives the same actions."""
 
@@ -62,7 +62,7 @@ class Random:
     def __init__(self, params: Any) -> None:
         self.params = RandomParams.model_validate(dict(params))
         self._dice: Dice | None = None
-        self._screen = Screen()
+        self._screen = ScreenSize()
 
     def reset(self, context: AgentContext) -> None:
         """Takes the episode's seed and the screen's size."""

@@ -4,11 +4,11 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.agents._outside import Outside
+from backend.domain.agents._outside import OutsideAgent
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Decision, Observation
 from backend.domain.ports.agent import AgentContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class RemoteParams(Parameters):
@@ -19,7 +19,7 @@ class RemoteParams(Parameters):
     )
 
 
-@register(Kind.AGENT, "remote")
+@register(PluginKind.AGENT, "remote")
 class Remote:
     """Offers each observation over the line and waits for the answer; while nobody is there, it waits."""
 
@@ -31,11 +31,11 @@ class Remote:
 
     def __init__(self, params: Any) -> None:
         self.params = params
-        self._outside: Outside | None = None
+        self._outside: OutsideAgent | None = None
 
     def reset(self, context: AgentContext) -> None:
         """Takes the line. Raises AgentFailed if this worker has none."""
-        self._outside = Outside(context)
+        self._outside = OutsideAgent(context)
 
     def act(self, observation: Observation) -> Decision:
         """See the port."""

@@ -9,7 +9,7 @@ from backend.domain.errors import AgentFailed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, Usage
 from backend.domain.ports.agent import AgentContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class ReplayParams(Parameters):
@@ -21,8 +21,8 @@ class ReplayParams(Parameters):
     episode: UUID | None = Field(default=None, description="A recorded episode, repeated for every task of the run.")
 
 
-@register(Kind.AGENT, "replay")
-class Replay:
+@register(PluginKind.AGENT, "replay")
+class ReplayAgent:
     """Takes one recorded decision per step, as it was, whatever the screen shows; then says DONE.
 
     It is privileged, so never ranked: what it repeats was found by another agent.

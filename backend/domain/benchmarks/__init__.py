@@ -5,21 +5,21 @@ needs, `differences` what a new version changes, `expected_score` what validatio
 """
 
 from backend.domain.benchmarks._assets import external_assets
-from backend.domain.benchmarks._diff import Change, TaskChange, differences
+from backend.domain.benchmarks._diff import FieldChange, TaskChange, differences
 from backend.domain.benchmarks._label_csv import TaskLabels, read_labels
-from backend.domain.benchmarks._lint import Finding, findings, lint
+from backend.domain.benchmarks._lint import TaskLintFinding, findings, lint
 from backend.domain.benchmarks._omnibench_files import read_pool, read_tasks
-from backend.domain.benchmarks._reported import Reported, reported_results
+from backend.domain.benchmarks._reported import ReportedFigure, reported_results
 from backend.domain.benchmarks._strict import strict
 from backend.domain.benchmarks._validate import VALIDATION_AGENTS, expected_score, is_sound
 
 __all__ = [
     "VALIDATION_AGENTS",
-    "Change",
-    "Finding",
-    "Reported",
+    "FieldChange",
+    "ReportedFigure",
     "TaskChange",
     "TaskLabels",
+    "TaskLintFinding",
     "differences",
     "expected_score",
     "external_assets",

@@ -9,7 +9,7 @@ from backend.domain.model.task import Frozen, Task
 MOST = 50  # changes of one task that are told
 
 
-class Change(Frozen):
+class FieldChange(Frozen):
     """One place of a task that differs; `old` and `new` are short JSON texts, None where the place is not there."""
 
     place: str
@@ -30,7 +30,7 @@ class TaskChange(Frozen):
 
     task: str
     kind: Literal["added", "removed", "changed"]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FieldChange, ...] = ()
     scores: bool = True
 
 
@@ -40,18 +40,18 @@ def differences(old: Mapping[str, Task], new: Mapping[str, Task]) -> list[TaskCh
     for key in sorted({*old, *new}):
         if key not in new or key not in old:
             task_changes.append(TaskChange(task=key, kind="removed" if key in old else "added", scores=key in old))
-        elif changes := tuple(_changes(_told(old[key]), _told(new[key]), ""))[:MOST]:
+        elif changes := tuple(_changes(_content(old[key]), _content(new[key]), ""))[:MOST]:
             touched = any(not change.place.startswith("labels.") for change in changes)
             task_changes.append(TaskChange(task=key, kind="changed", changes=changes, scores=touched))
     return task_changes
 
 
-def _told(task: Task) -> dict[str, Any]:
+def _content(task: Task) -> dict[str, Any]:
     """What decides a task's content; the raw file is what it was made of, and would say everything twice."""
     return task.model_dump(mode="json", exclude={"raw", "key"})
 
 
-def _changes(old: Any, new: Any, place: str) -> Iterator[Change]:
+def _changes(old: Any, new: Any, place: str) -> Iterator[FieldChange]:
     if old == new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
@@ -61,7 +61,7 @@ def _changes(old: Any, new: Any, place: str) -> Iterator[Change]:
         for number, (before, after) in enumerate(zip(old, new, strict=True)):
             yield from _changes(before, after, f"{place}.{number}")
     else:
-        yield Change(place=place, old=_short(old), new=_short(new))
+        yield FieldChange(place=place, old=_short(old), new=_short(new))
 
 
 def _short(value: Any) -> str | None:

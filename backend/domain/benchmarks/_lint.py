@@ -12,12 +12,12 @@ from backend.domain.benchmarks._options import call_problems
 from backend.domain.errors import Invalid, UnknownPlugin
 from backend.domain.model.parameters import ASSET
 from backend.domain.model.task import JSON, Frozen, MetricCall, Task
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.domain.setup import check_step
 from backend.domain.solutions.steps import read_solution
 
 
-class Finding(Frozen):
+class TaskLintFinding(Frozen):
     """One thing in a task that is wrong or odd.
 
     Attributes:
@@ -53,7 +53,7 @@ def lint(task: Task, assets: Collection[str] | None = None) -> list[str]:
     return [str(finding) for finding in findings(task, assets) if finding.severity == "error"]
 
 
-def findings(task: Task, assets: Collection[str] | None = None) -> list[Finding]:
+def findings(task: Task, assets: Collection[str] | None = None) -> list[TaskLintFinding]:
     """What is wrong with a task and what is odd in it. Arguments as for `lint`."""
     used = _asset_names(task.model_dump(include={"setup", "evaluator"}))
     return [
@@ -62,21 +62,21 @@ def findings(task: Task, assets: Collection[str] | None = None) -> list[Finding]
         *_metrics(task),
         *(_checked("oracle", "solution", partial(read_solution, task.oracle)) if task.oracle is not None else ()),
         *(
-            Finding(place="", message=f"asset {name!r} is not in the assets folder")
+            TaskLintFinding(place="", message=f"asset {name!r} is not in the assets folder")
             for name in sorted(used - set(used if assets is None else assets))
         ),
-        *(Finding(place=place, message=words, severity="warning") for place, words in faults(task)),
+        *(TaskLintFinding(place=place, message=words, severity="warning") for place, words in faults(task)),
     ]
 
 
-def _steps(task: Task) -> Iterator[Finding]:
+def _steps(task: Task) -> Iterator[TaskLintFinding]:
     for place, steps in (("config", task.setup), ("evaluator.postconfig", task.evaluator.postconfig)):
         for number, step in enumerate(steps):
             what = f"set-up step {step.type!r}"
             yield from _checked(f"{place}.{number}", what, partial(check_step, step, task.dialect))
 
 
-def _getters(task: Task) -> Iterator[Finding]:
+def _getters(task: Task) -> Iterator[TaskLintFinding]:
     for number, call in enumerate(task.evaluator.all_calls):
         for place, spec in (("result", call.result), ("expected", call.expected)):
             if spec is not None:
@@ -85,36 +85,38 @@ def _getters(task: Task) -> Iterator[Finding]:
 
 
 def _check_getter(task: Task, spec: Mapping[str, JSON]) -> None:
-    plugin = registry.lookup(Kind.GETTER, str(spec.get("type", "")), task.dialect)
+    plugin = registry.lookup(PluginKind.GETTER, str(spec.get("type", "")), task.dialect)
     check = getattr(plugin() if isinstance(plugin, type) else plugin, "check", None)
     if check is not None:
         check({key: value for key, value in spec.items() if key != "type"})
 
 
-def _metrics(task: Task) -> Iterator[Finding]:
+def _metrics(task: Task) -> Iterator[TaskLintFinding]:
     for number, call in enumerate(task.evaluator.all_calls):
         place, what = f"evaluator.func.{number}", f"metric {call.func!r}"
-        unknown = list(_checked(place, what, partial(registry.lookup, Kind.METRIC, call.func, task.dialect)))
+        unknown = list(_checked(place, what, partial(registry.lookup, PluginKind.METRIC, call.func, task.dialect)))
         yield from unknown
         if not unknown and call.func != "infeasible":
             yield from _options(task, call, f"evaluator.options.{number}")
 
 
-def _options(task: Task, call: MetricCall, place: str) -> Iterator[Finding]:
-    metric: Callable[..., Any] = registry.lookup(Kind.METRIC, call.func, task.dialect)
+def _options(task: Task, call: MetricCall, place: str) -> Iterator[TaskLintFinding]:
+    metric: Callable[..., Any] = registry.lookup(PluginKind.METRIC, call.func, task.dialect)
     for words, option in call_problems(metric, call):
         unknown = f"option {option!r} of metric {call.func!r}" if option else ""
-        yield Finding(place=place, message=f"metric {call.func}: {words}", unknown=unknown)
+        yield TaskLintFinding(place=place, message=f"metric {call.func}: {words}", unknown=unknown)
 
 
-def _checked(place: str, what: str, check: Callable[[], object]) -> Iterator[Finding]:
+def _checked(place: str, what: str, check: Callable[[], object]) -> Iterator[TaskLintFinding]:
     """What a plug-in's own check says; one that breaks over a task's JSON is said as well, and is our mistake."""
     try:
         check()
     except Invalid as error:
-        yield Finding(place=place, message=str(error), hint=error.hint, unknown=_unknown(what, error))
+        yield TaskLintFinding(place=place, message=str(error), hint=error.hint, unknown=_unknown(what, error))
     except Exception as error:  # noqa: BLE001 - whatever a task file says, a report is due and no traceback
-        yield Finding(place=place, message=f"the check of {what} broke: {type(error).__name__}: {str(error)[:200]}")
+        yield TaskLintFinding(
+            place=place, message=f"the check of {what} broke: {type(error).__name__}: {str(error)[:200]}"
+        )
 
 
 def _unknown(what: str, error: Invalid) -> str:

@@ -18,7 +18,7 @@ from backend.domain.model.task import (
     TaskKey,
 )
 
-__all__ = ["PLAIN", "Evaluator", "Suite", "TaskFile", "Word", "calls_of", "to_task"]
+__all__ = ["PLAIN", "EvaluatorFields", "Suite", "TaskFile", "Word", "calls_of", "to_task"]
 
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -64,7 +64,7 @@ Spec = Annotated[_GetterSpec | None, BeforeValidator(_getter)]
 Options = Annotated[dict[str, Any] | None, BeforeValidator(_without_notes)]
 
 
-class Evaluator(_Loose):
+class EvaluatorFields(_Loose):
     """Metric calls as the files write them, in parallel lists; a format with parts may do without (`needs_func`)."""
 
     needs_func: ClassVar[bool] = True
@@ -103,7 +103,7 @@ class TaskFile(_Loose):
     id: str = Field(min_length=1, max_length=500)
     instruction: str = Field(min_length=1, max_length=20_000)
     config: list[_Step] = Field(default_factory=list, max_length=500)
-    evaluator: Evaluator
+    evaluator: EvaluatorFields
     related_apps: list[Annotated[str, Field(max_length=200)]] = Field(default_factory=list, max_length=100)
     snapshot: str | None = Field(default=None, max_length=500)
     source: str | list[str] | None = None
@@ -167,7 +167,7 @@ def _steps(steps: Sequence[_Step]) -> tuple[SetupStep, ...]:
     return tuple(SetupStep(type=step.type, parameters=step.parameters) for step in steps)
 
 
-def calls_of(evaluator: Evaluator) -> tuple[MetricCall, ...]:
+def calls_of(evaluator: EvaluatorFields) -> tuple[MetricCall, ...]:
     """The metric calls of an evaluator. Raises pydantic's ValidationError for a wrong one."""
     several = isinstance(evaluator.func, list)
     names = evaluator.func if isinstance(evaluator.func, list) else [evaluator.func] if evaluator.func else []

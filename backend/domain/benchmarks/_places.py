@@ -17,7 +17,7 @@ Files = Sequence[tuple[str, Path]]
 
 
 @dataclass(frozen=True)
-class Place:
+class TaskFolder:
     """One folder of tasks.
 
     Attributes:
@@ -31,7 +31,7 @@ class Place:
     lists: Sequence[Path]
 
 
-def find_place(root: Path, suite_names: Sequence[str], others: Collection[str]) -> Place:
+def find_place(root: Path, suite_names: Sequence[str], others: Collection[str]) -> TaskFolder:
     """The tasks at or below `root`.
 
     Args:
@@ -59,16 +59,16 @@ def find_place(root: Path, suite_names: Sequence[str], others: Collection[str]) 
     raise Invalid("there is no task file", path=root.name, hint="Expected <domain>/<name>.json at or below the folder.")
 
 
-def sibling(place: Place, root: Path, name: str) -> Place | None:
+def sibling(place: TaskFolder, root: Path, name: str) -> TaskFolder | None:
     """The folder of that name beside a place, for the variants of its tasks; None where there is none."""
     folder = place.folder.parent / name
     if place.folder == root or not folder.is_dir():
         return None
     files = _domains(folder)
-    return Place(folder, files, ()) if files else None
+    return TaskFolder(folder, files, ()) if files else None
 
 
-def _only(folders: Sequence[tuple[Path, Files]], root: Path) -> Place:
+def _only(folders: Sequence[tuple[Path, Files]], root: Path) -> TaskFolder:
     """The highest of them; two at one height are a question, not an answer."""
     height = min(len(folder.parts) for folder, _ in folders)
     highest = [pair for pair in folders if len(pair[0].parts) == height]
@@ -78,10 +78,10 @@ def _only(folders: Sequence[tuple[Path, Files]], root: Path) -> Place:
     return _place(*highest[0], root)
 
 
-def _place(folder: Path, files: Files, root: Path) -> Place:
+def _place(folder: Path, files: Files, root: Path) -> TaskFolder:
     beside = [folder] if folder == root else [folder, folder.parent]
     lists = next((matches for place in beside if (matches := sorted(place.glob("test_*.json")))), [])
-    return Place(folder, files, lists)
+    return TaskFolder(folder, files, lists)
 
 
 def _folders(root: Path) -> Iterator[Path]:

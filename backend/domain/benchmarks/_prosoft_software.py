@@ -67,7 +67,7 @@ def software_of(raw: JSON, apps: tuple[str, ...], tell: Callable[[str], None]) -
         return tuple(_FIXED[key] for key in dict.fromkeys(map(key_of, apps)) if key in _FIXED)
     software = []
     for item in (raw if isinstance(raw, list) else [raw])[:50]:
-        read = _one(item)
+        read = _read_software(item)
         if read is None:
             tell(
                 f"metadata software: expected a name or {{name, version, licence, seats}}, got {short(item)}; left out"
@@ -80,7 +80,7 @@ def software_of(raw: JSON, apps: tuple[str, ...], tell: Callable[[str], None]) -
     return tuple(software)
 
 
-def _one(item: Any) -> Software | None:
+def _read_software(item: Any) -> Software | None:
     fields = {"name": item} if isinstance(item, str) else item
     if not isinstance(fields, Mapping) or not isinstance(fields.get("name"), str):
         return None

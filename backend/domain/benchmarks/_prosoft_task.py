@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, StrictBool, model_validator
 
 from backend.domain.benchmarks._labels import Suite, app_of, network_of
-from backend.domain.benchmarks._osworld_task import Evaluator, TaskFile, Word, calls_of, to_task
+from backend.domain.benchmarks._osworld_task import EvaluatorFields, TaskFile, Word, calls_of, to_task
 from backend.domain.benchmarks._prosoft_metadata import Metadata
 from backend.domain.errors import Invalid
 from backend.domain.model.task import JSON, DifficultySource, EvaluatorSpec, Labels, Part, PartKind, Task, TaskKey
@@ -22,7 +22,7 @@ BUDGETS = {"L1": 35, "L2": 55, "L3": 100, "L4": 55}
 _SUITE = Suite(name="prosoftarena", os="windows")
 
 
-class Phase(Evaluator):
+class Phase(EvaluatorFields):
     """One phase of a long task.
 
     Attributes:
@@ -43,7 +43,7 @@ class Phase(Evaluator):
         return self
 
 
-class ProEvaluator(Evaluator):
+class ProEvaluator(EvaluatorFields):
     """Metric calls on the end state, weighted phases, or both: then the end state is a condition."""
 
     needs_func: ClassVar[bool] = False

@@ -14,7 +14,7 @@ from backend.domain.model.task import Frozen
 _PARTS = frozenset({"domain", "category"})
 
 
-class Reported(Frozen):
+class ReportedFigure(Frozen):
     """One published number. `value` is in `unit`: 19.5 percent is 19.5."""
 
     source: str
@@ -34,12 +34,12 @@ class Reported(Frozen):
 
 
 @lru_cache(maxsize=1)
-def _all() -> tuple[tuple[str, Reported], ...]:
+def _all() -> tuple[tuple[str, ReportedFigure], ...]:
     text = resources.files(__package__).joinpath("reported_results.csv").read_text("utf-8")
     rows = list(csv.DictReader(text.splitlines()))
-    return tuple((row.pop("suite"), Reported.model_validate(row)) for row in rows)
+    return tuple((row.pop("suite"), ReportedFigure.model_validate(row)) for row in rows)
 
 
-def reported_results(suite: str) -> list[Reported]:
+def reported_results(suite: str) -> list[ReportedFigure]:
     """What papers report of that suite; nothing for a suite that is not published."""
     return [row for name, row in _all() if name == suite]

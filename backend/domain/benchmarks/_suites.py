@@ -8,7 +8,7 @@ from pathlib import Path
 from backend.domain.benchmarks._files import name_of
 from backend.domain.benchmarks._labels import Suite, app_of
 from backend.domain.benchmarks._osworld_format import ALL, folder_of, keyed, listed, read_list, read_task, spelled
-from backend.domain.benchmarks._places import Place, find_place, sibling
+from backend.domain.benchmarks._places import TaskFolder, find_place, sibling
 from backend.domain.errors import Invalid
 from backend.domain.model.task import LoadedBenchmark, Task, TaskKey, Variant
 
@@ -16,7 +16,7 @@ _INFEASIBLE = "test_infeasible"
 
 
 @dataclass(frozen=True)
-class Published:
+class SuitePublication:
     """How a suite is published.
 
     Attributes:
@@ -35,7 +35,7 @@ class Published:
     source: str
 
 
-def load_suite(path: Path, published: Published) -> LoadedBenchmark:
+def load_suite(path: Path, published: SuitePublication) -> LoadedBenchmark:
     """Reads the tasks at or below `path`; nothing outside of it.
 
     Raises:
@@ -62,7 +62,7 @@ def load_suite(path: Path, published: Published) -> LoadedBenchmark:
     )
 
 
-def _suite(place: Place, published: Published) -> Suite:
+def _suite(place: TaskFolder, published: SuitePublication) -> Suite:
     """What holds of the tasks: by the folder's name, else by whose domains they have, else as published first."""
     known = {**published.folders, **published.asides}
     if place.folder.name in known:
@@ -73,8 +73,8 @@ def _suite(place: Place, published: Published) -> Suite:
 
 def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
     root: Path,
-    place: Place,
-    published: Published,
+    place: TaskFolder,
+    published: SuitePublication,
     suite: Suite,
     chosen: Mapping[TaskKey, Path],
     warnings: list[str],
@@ -95,7 +95,7 @@ def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
 
 
 def _selections(
-    root: Path, place: Place, chosen: Mapping[TaskKey, Path], warnings: list[str]
+    root: Path, place: TaskFolder, chosen: Mapping[TaskKey, Path], warnings: list[str]
 ) -> dict[str, tuple[str, ...]]:
     """Named selections from the test lists; what a list names and nobody has is a warning."""
     selections: dict[str, tuple[str, ...]] = {}

@@ -3,10 +3,15 @@
 import re
 from collections.abc import Collection, Iterator
 
-from backend.domain.benchmarks._windowsworld_format import Call, Check, Entry, Step
+from backend.domain.benchmarks._windowsworld_format import (
+    WindowsWorldCall,
+    WindowsWorldCheck,
+    WindowsWorldStep,
+    WindowsWorldTask,
+)
 from backend.domain.benchmarks._windowsworld_names import file_name, path_of, text_of, unknown_place
 from backend.domain.errors import Invalid
-from backend.domain.formats.assertions import PASSING, Fact, Formula, parse
+from backend.domain.formats.assertions import PASSING, AssertionFact, Formula, parse
 from backend.domain.model.task import EvaluatorSpec, MetricCall, Part, PartKind, SetupStep
 
 PROTOCOL = "windowsworld"
@@ -21,7 +26,7 @@ def judged(part: str) -> MetricCall:
     return MetricCall(func="vlm_judge", result={"type": "vlm_judge"}, options={"part": part})
 
 
-def evaluator_of(entry: Entry, warnings: list[str]) -> EvaluatorSpec:
+def evaluator_of(entry: WindowsWorldTask, warnings: list[str]) -> EvaluatorSpec:
     """The evaluator of a task; what cannot be used of it becomes a warning.
 
     A task of level L4 is right only if the agent says that it cannot be done: neither judge nor assertion is asked, and
@@ -61,7 +66,7 @@ def without_judge(spec: EvaluatorSpec, present: Collection[str]) -> EvaluatorSpe
     return EvaluatorSpec(calls=(), postconfig=spec.postconfig, parts=assertions, protocol=spec.protocol)
 
 
-def _checkpoints(entry: Entry) -> Iterator[Part]:
+def _checkpoints(entry: WindowsWorldTask) -> Iterator[Part]:
     checks = entry.deskarena.checks
     texts = entry.evaluation_metrics.intermediate_checks
     if checks is not None and len(checks) != len(texts):
@@ -79,15 +84,15 @@ def _checkpoints(entry: Entry) -> Iterator[Part]:
         )
 
 
-def _call(call: Call | Check) -> MetricCall:
+def _call(call: WindowsWorldCall | WindowsWorldCheck) -> MetricCall:
     return MetricCall(func=call.func, result=call.result, expected=call.expected, options=call.options)
 
 
-def _steps(steps: list[Step]) -> tuple[SetupStep, ...]:
+def _steps(steps: list[WindowsWorldStep]) -> tuple[SetupStep, ...]:
     return tuple(SetupStep(type=step.type, parameters=step.parameters) for step in steps)
 
 
-def _assertions(entry: Entry, warnings: list[str]) -> Iterator[Part]:
+def _assertions(entry: WindowsWorldTask, warnings: list[str]) -> Iterator[Part]:
     """One part for each written assertion that can be executed.
 
     One about files binds: it must hold in the end. One about a moment (a window in front, the clipboard) is looked for
@@ -121,12 +126,12 @@ def _with_path(match: "re.Match[str]") -> str:
     return f'{match.group(1)}("{path}"'
 
 
-def _unusable(formula: Formula, entry: Entry) -> str:
+def _unusable(formula: Formula, entry: WindowsWorldTask) -> str:
     """Why a formula that can be read would be wrong to execute; empty if it would not."""
     return next((reason for fact in formula.facts() if (reason := _wrong(fact, entry))), "")
 
 
-def _wrong(fact: Fact, entry: Entry) -> str:
+def _wrong(fact: AssertionFact, entry: WindowsWorldTask) -> str:
     text = str(fact.args[-1])
     if fact.name in _OF_TEXT and _PLACEHOLDER.fullmatch(text) and text not in entry.instruction:
         return f"{text!r} is the name of a value, no text"
@@ -137,7 +142,7 @@ def _wrong(fact: Fact, entry: Entry) -> str:
     return "" if _named(file_name(fact.text), entry) else f"the task's own words name no {file_name(fact.text)!r}"
 
 
-def _named(name: str, entry: Entry) -> bool:
+def _named(name: str, entry: WindowsWorldTask) -> bool:
     """Whether an agent could know of a file: the task, its checkpoints or its set-up say its name."""
     metrics, environment = entry.evaluation_metrics, entry.environment_setup
     texts = [entry.instruction, entry.instruction_cn, metrics.success_criterion, metrics.expected_final_state or ""]

@@ -31,7 +31,7 @@ class FileToCreate(_Loose):
     content_generation_prompt: Text
 
 
-class Resource(_Loose):
+class WindowsWorldResource(_Loose):
     """A file of the web that the task needs."""
 
     url: str = Field(max_length=2000)
@@ -44,7 +44,7 @@ class Environment(_Loose):
 
     files_to_create: list[FileToCreate] = Field(default_factory=list, max_length=100)
     urls_to_mock: list[Annotated[str, Field(max_length=2000)]] = Field(default_factory=list, max_length=100)
-    downloadable_resources: list[Resource] = Field(default_factory=list, max_length=100)
+    downloadable_resources: list[WindowsWorldResource] = Field(default_factory=list, max_length=100)
 
 
 class Metrics(_Loose):
@@ -63,7 +63,7 @@ class Validity(_Loose):
     validity_note: str | None = None
 
 
-class Call(_Exact):
+class WindowsWorldCall(_Exact):
     """One metric call in OSWorld's form; `each_step`: looked at after each step."""
 
     func: Short
@@ -72,7 +72,7 @@ class Call(_Exact):
     options: dict[str, Any] = Field(default_factory=dict)
 
 
-class Check(Call):
+class WindowsWorldCheck(WindowsWorldCall):
     """How one checkpoint is checked without a judge."""
 
     each_step: bool = False
@@ -80,14 +80,14 @@ class Check(Call):
     """Checkpoints that come before this one, counted from 1."""
 
 
-class Step(_Exact):
+class WindowsWorldStep(_Exact):
     """One set-up step."""
 
     type: Short
     parameters: dict[str, Any] = Field(default_factory=dict)
 
 
-class Ours(_Exact):
+class WindowsWorldAdditions(_Exact):
     """What a task needs in order to run on desktops of ours; beside the published keys, never in their place.
 
     Attributes:
@@ -99,17 +99,17 @@ class Ours(_Exact):
 
     os: Literal["linux", "windows"] = "windows"
     requires: list[Short] = Field(default_factory=list, max_length=50)
-    setup: list[Step] = Field(default_factory=list, max_length=100)
-    postconfig: list[Step] = Field(default_factory=list, max_length=100)
-    checks: list[Check | None] | None = Field(default=None, max_length=100)
-    final: list[Call] = Field(default_factory=list, max_length=20)
+    setup: list[WindowsWorldStep] = Field(default_factory=list, max_length=100)
+    postconfig: list[WindowsWorldStep] = Field(default_factory=list, max_length=100)
+    checks: list[WindowsWorldCheck | None] | None = Field(default=None, max_length=100)
+    final: list[WindowsWorldCall] = Field(default_factory=list, max_length=20)
     oracle: list[dict[str, Any]] | None = None
     mocks: dict[str, str] = Field(default_factory=dict)
     difficulty: Difficulty | None = None
     difficulty_source: DifficultySource | None = None
 
 
-class Entry(_Loose):
+class WindowsWorldTask(_Loose):
     """One task as published."""
 
     task_id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,150}$")
@@ -124,4 +124,4 @@ class Entry(_Loose):
     validity_info: Validity = Validity()
     review_status: Short = "pending"
     reviewer_notes: str | None = None
-    deskarena: Ours = Ours()
+    deskarena: WindowsWorldAdditions = WindowsWorldAdditions()

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from backend.domain.benchmarks._windowsworld_format import Entry, FileToCreate
+from backend.domain.benchmarks._windowsworld_format import FileToCreate, WindowsWorldTask
 from backend.domain.benchmarks._windowsworld_names import HOME, path_of, persona_of
-from backend.domain.file_generators import Order
+from backend.domain.file_generators import FileRequest
 from backend.domain.file_generators import asset_of as written_asset
 from backend.domain.model.task import JSON, SetupStep
 
@@ -13,7 +13,7 @@ MOCKED = "This page stands in for {url} while a task is measured."
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedAssets:
     """What the tasks of a file have in common.
 
     Attributes:
@@ -25,7 +25,7 @@ class Shared:
     assets: Collection[str] = ()
 
 
-def shared_files(entries: Sequence[Entry], assets: Collection[str] = ()) -> Shared:
+def shared_files(entries: Sequence[WindowsWorldTask], assets: Collection[str] = ()) -> SharedAssets:
     """What has to be in each file: tasks of one persona that name the same file find the same file.
 
     Protocols reference, section 7: files of one persona's tasks are merged into consistent shared files.
@@ -35,7 +35,7 @@ def shared_files(entries: Sequence[Entry], assets: Collection[str] = ()) -> Shar
         for file in entry.environment_setup.files_to_create:
             prompts = prompts_by_file.setdefault((persona_of(entry.persona), where(file)), {})
             prompts[file.content_generation_prompt] = None
-    return Shared({key: tuple(prompts) for key, prompts in prompts_by_file.items()}, assets)
+    return SharedAssets({key: tuple(prompts) for key, prompts in prompts_by_file.items()}, assets)
 
 
 def where(file: FileToCreate) -> str:
@@ -47,7 +47,7 @@ def where(file: FileToCreate) -> str:
     return path_of(folder.rstrip("\\/") + separator + file.filename)
 
 
-def setup_of(entry: Entry, shared: Shared) -> tuple[SetupStep, ...]:
+def setup_of(entry: WindowsWorldTask, shared: SharedAssets) -> tuple[SetupStep, ...]:
     """The steps of a task: its files, then what is fetched, then our own."""
     files = {where(file): file for file in entry.environment_setup.files_to_create}
     steps = [SetupStep(type="generate_file", parameters=_file(entry, path, files, shared)) for path in files]
@@ -59,7 +59,9 @@ def setup_of(entry: Entry, shared: Shared) -> tuple[SetupStep, ...]:
     return tuple(steps)
 
 
-def _file(entry: Entry, path: str, files: Mapping[str, FileToCreate], shared: Shared) -> dict[str, JSON]:
+def _file(
+    entry: WindowsWorldTask, path: str, files: Mapping[str, FileToCreate], shared: SharedAssets
+) -> dict[str, JSON]:
     file = files[path]
     # "The same, but ..." means the file before it in the list.
     before = list(files)[: list(files).index(path)]
@@ -68,7 +70,7 @@ def _file(entry: Entry, path: str, files: Mapping[str, FileToCreate], shared: Sh
     kind = file.file_type.lower().lstrip(".")
     spec: dict[str, JSON] = {"path": path, "file_type": kind, "prompts": list(prompts)}
     spec |= {"like": like[0]} if like else {}
-    written = written_asset(kind, Order.of(spec))
+    written = written_asset(kind, FileRequest.of(spec))
     return spec | ({"asset": f"asset:{written}"} if written in shared.assets else {})
 
 
@@ -84,7 +86,7 @@ def resource_path(save_as: str) -> str:
     return path_of(f"{folder}\\{save_as}")
 
 
-def mocks_of(entry: Entry) -> dict[str, str]:
+def mocks_of(entry: WindowsWorldTask) -> dict[str, str]:
     """Address to asset for everything that the gateway answers in the web's place."""
     mocked = {url: asset_of(url) for url in entry.environment_setup.urls_to_mock}
     return mocked | dict(entry.deskarena.mocks)

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from backend.domain.benchmarks._windowsworld_checks import INFEASIBLE, evaluator_of, without_judge
-from backend.domain.benchmarks._windowsworld_format import Entry
+from backend.domain.benchmarks._windowsworld_format import WindowsWorldTask
 from backend.domain.benchmarks._windowsworld_names import apps_of, persona_of, slug, text_of
-from backend.domain.benchmarks._windowsworld_setup import Shared, mocks_of, setup_of
+from backend.domain.benchmarks._windowsworld_setup import SharedAssets, mocks_of, setup_of
 from backend.domain.machines.egress_rules import mocked_place
 from backend.domain.model.task import JSON, Labels, Task, TaskKey, Variant
 
@@ -14,7 +14,7 @@ BUDGETS = {"L1": 15, "L2": 25, "L3": 40, "L4": 20}
 """Steps by level. Protocols reference, section 3."""
 
 
-def task_of(entry: Entry, raw: Mapping[str, JSON], shared: Shared, warnings: list[str]) -> Task:
+def task_of(entry: WindowsWorldTask, raw: Mapping[str, JSON], shared: SharedAssets, warnings: list[str]) -> Task:
     """The task, with the English instruction. Odd things become warnings."""
     warnings += _odd(entry)
     return Task(
@@ -30,7 +30,7 @@ def task_of(entry: Entry, raw: Mapping[str, JSON], shared: Shared, warnings: lis
     )
 
 
-def variants_of(entry: Entry, task: Task) -> Iterator[Variant]:
+def variants_of(entry: WindowsWorldTask, task: Task) -> Iterator[Variant]:
     """The same task in Chinese, and judged by its assertions alone where those decide something."""
     if entry.instruction_cn.strip():
         chinese = task.model_copy(update={"instruction": text_of(entry.instruction_cn)})
@@ -41,7 +41,7 @@ def variants_of(entry: Entry, task: Task) -> Iterator[Variant]:
         yield Variant(axis="judge", value="none", task=task.model_copy(update={"evaluator": alone}))
 
 
-def _labels(entry: Entry) -> Labels:
+def _labels(entry: WindowsWorldTask) -> Labels:
     validity, metrics, ours = entry.validity_info, entry.evaluation_metrics, entry.deskarena
     mocks = mocks_of(entry)
     return Labels(
@@ -68,7 +68,7 @@ def _labels(entry: Entry) -> Labels:
     )
 
 
-def _odd(entry: Entry) -> Iterator[str]:
+def _odd(entry: WindowsWorldTask) -> Iterator[str]:
     """What is said about a task as it was published."""
     name, validity = entry.task_id, entry.validity_info
     if not validity.is_valid:

@@ -11,10 +11,10 @@ from backend.domain.omnibench.build import build, variants
 from backend.domain.omnibench.categories import category_of
 from backend.domain.omnibench.complexity import CAPABILITIES
 from backend.domain.omnibench.task_file import Pool, read_task
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.BENCHMARK, "omnibench")
+@register(PluginKind.BENCHMARK, "omnibench")
 class OmniBench:
     """A folder with `subtasks.json`, tasks in `tasks/` or `tasks.jsonl`, and `eval_functions/`."""
 

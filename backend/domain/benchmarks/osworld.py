@@ -7,9 +7,9 @@ person's time per task, which is not published: tasks stay unlabelled until time
 from pathlib import Path
 
 from backend.domain.benchmarks._labels import Suite
-from backend.domain.benchmarks._suites import Published, load_suite
+from backend.domain.benchmarks._suites import SuitePublication, load_suite
 from backend.domain.model.task import LoadedBenchmark
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _UBUNTU = Suite(
     name="osworld",
@@ -47,7 +47,7 @@ _WINDOWS = Suite(
         "multi_app": "multi_apps",
     },
 )
-_PUBLISHED = Published(
+_PUBLISHED = SuitePublication(
     kind="osworld",
     folders={"examples": _UBUNTU},
     asides={"examples_windows": _WINDOWS},
@@ -57,7 +57,7 @@ _PUBLISHED = Published(
 )
 
 
-@register(Kind.BENCHMARK, "osworld")
+@register(PluginKind.BENCHMARK, "osworld")
 class OSWorld:
     """OSWorld: from a checkout, any folder at or above its task files, or a fork in the same format."""
 

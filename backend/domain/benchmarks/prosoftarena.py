@@ -16,12 +16,12 @@ from backend.domain.benchmarks._prosoft_metadata import read_metadata
 from backend.domain.benchmarks._prosoft_task import ProTaskFile, to_pro_task
 from backend.domain.errors import Invalid
 from backend.domain.model.task import JSON, LoadedBenchmark, Task, TaskKey
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _METADATA = "metadata.json"
 
 
-@register(Kind.BENCHMARK, "prosoftarena")
+@register(PluginKind.BENCHMARK, "prosoftarena")
 class ProSoftArena:
     """Levels L1 to L4, disciplines, software with licences, weighted phases, core operations."""
 

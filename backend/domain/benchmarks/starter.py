@@ -4,11 +4,11 @@ from pathlib import Path
 
 from backend.domain.benchmarks._osworld_format import load_folder
 from backend.domain.model.task import LoadedBenchmark
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.BENCHMARK, "starter")
-class Starter:
+@register(PluginKind.BENCHMARK, "starter")
+class StarterReader:
     """Reads `<domain>/<name>.json`, `test_all.json`, `assets/` and `about.json`."""
 
     kind = "starter"

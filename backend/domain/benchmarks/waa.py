@@ -7,9 +7,9 @@ paper, table 6. The paper rates no single task.
 from pathlib import Path
 
 from backend.domain.benchmarks._labels import Suite
-from backend.domain.benchmarks._suites import Published, load_suite
+from backend.domain.benchmarks._suites import SuitePublication, load_suite
 from backend.domain.model.task import LoadedBenchmark
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _GROUPS = {
     "libreoffice_calc": ("Office", 2.0),
@@ -46,7 +46,7 @@ _SUITE = Suite(
         "windows_calc": "calc",
     },
 )
-_PUBLISHED = Published(
+_PUBLISHED = SuitePublication(
     kind="waa",
     folders={"examples": _SUITE},
     asides={
@@ -65,7 +65,7 @@ _PUBLISHED = Published(
 )
 
 
-@register(Kind.BENCHMARK, "waa")
+@register(PluginKind.BENCHMARK, "waa")
 class WAA:
     """WindowsAgentArena: from a checkout, any folder at or above its task files, or a fork in the same format."""
 

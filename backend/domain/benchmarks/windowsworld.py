@@ -1,7 +1,7 @@
 """`windowsworld`: WindowsWorld's `benchmark.json`, one list of all tasks, and any file in the same form.
 
 A task's domain is its persona. English is the base, Chinese a variant. Beside the published keys an entry may have
-`deskarena` (see `_windowsworld_format.Ours`), and `assets/` and `about.json` may lie beside the file.
+`deskarena` (see `_windowsworld_format.WindowsWorldAdditions`), and `assets/` and `about.json` may lie beside the file.
 """
 
 from collections import Counter
@@ -14,13 +14,13 @@ from pydantic import ValidationError
 
 from backend.domain.benchmarks._files import kind_of, name_of, read_json, read_object, short
 from backend.domain.benchmarks._osworld_format import MAX_TASKS, folder_of, read_assets
-from backend.domain.benchmarks._windowsworld_format import Entry
+from backend.domain.benchmarks._windowsworld_format import WindowsWorldTask
 from backend.domain.benchmarks._windowsworld_names import APPS, PERSONAS, app_of, path_of
-from backend.domain.benchmarks._windowsworld_setup import MOCKED, Shared, asset_of, shared_files
+from backend.domain.benchmarks._windowsworld_setup import MOCKED, SharedAssets, asset_of, shared_files
 from backend.domain.benchmarks._windowsworld_task import task_of, variants_of
 from backend.domain.errors import Invalid
 from backend.domain.model.task import LoadedBenchmark, Task, Variant
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 FILE = "benchmark.json"
 Raw = dict[str, Any]
@@ -28,7 +28,7 @@ Raw = dict[str, Any]
 _REPOSITORY = "https://github.com/HITsz-TMG/WindowsWorld"
 
 
-@register(Kind.BENCHMARK, "windowsworld")
+@register(PluginKind.BENCHMARK, "windowsworld")
 class WindowsWorld:
     """WindowsWorld: from a checkout or the folder that holds its file, or a file in the same form."""
 
@@ -69,7 +69,7 @@ def _find(root: Path) -> Path:
     return files[0]
 
 
-def _entries(file: Path, root: Path) -> tuple[list[Entry], list[Raw]]:
+def _entries(file: Path, root: Path) -> tuple[list[WindowsWorldTask], list[Raw]]:
     """The entries, checked and as they stand in the file. Raises Invalid naming the first broken one and its key."""
     name, value = name_of(file, root), read_json(file, root)
     if not isinstance(value, list) or not value:
@@ -79,7 +79,7 @@ def _entries(file: Path, root: Path) -> tuple[list[Entry], list[Raw]]:
     entries = []
     for number, raw in enumerate(value):
         try:
-            entries.append(Entry.model_validate(raw))
+            entries.append(WindowsWorldTask.model_validate(raw))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in (number, *first["loc"]))[:300]
@@ -90,7 +90,7 @@ def _entries(file: Path, root: Path) -> tuple[list[Entry], list[Raw]]:
     return entries, value
 
 
-def _task(entry: Entry, raw: Raw, shared: Shared, warnings: list[str], place: str) -> Task:
+def _task(entry: WindowsWorldTask, raw: Raw, shared: SharedAssets, warnings: list[str], place: str) -> Task:
     try:
         return task_of(entry, raw, shared, warnings)
     except ValidationError as error:
@@ -99,7 +99,7 @@ def _task(entry: Entry, raw: Raw, shared: Shared, warnings: list[str], place: st
         raise Invalid(f"{entry.task_id}: key {error}", path=place, hint=error.hint) from error
 
 
-def _pages(entries: Sequence[Entry]) -> dict[str, bytes]:
+def _pages(entries: Sequence[WindowsWorldTask]) -> dict[str, bytes]:
     """The pages that stand in for mocked addresses, where the folder brings none of its own."""
     urls = dict.fromkeys(url for entry in entries for url in entry.environment_setup.urls_to_mock)
     return {asset_of(url): _page(url) for url in urls}
@@ -112,7 +112,7 @@ def _page(url: str) -> bytes:
     )
 
 
-def _repairs(entries: Sequence[Entry]) -> list[str]:
+def _repairs(entries: Sequence[WindowsWorldTask]) -> list[str]:
     """What was spelled otherwise and is read as one: personas, applications, paths."""
     personas = Counter(entry.persona for entry in entries if entry.persona in PERSONAS)
     apps = Counter(app for entry in entries for app in dict.fromkeys(entry.involved_apps))

@@ -9,7 +9,7 @@ from enum import StrEnum
 from backend.domain.model.task import Frozen
 
 
-class System(StrEnum):
+class BrowserPlatform(StrEnum):
     """What `Probe.platform` says."""
 
     LINUX = "Linux"
@@ -31,7 +31,7 @@ class Product(Frozen):
 
     def folders(self, platform: str) -> tuple[str, ...]:
         """Its folders on that platform."""
-        return self.windows if platform == System.WINDOWS else self.linux
+        return self.windows if platform == BrowserPlatform.WINDOWS else self.linux
 
 
 CHROME = Product(

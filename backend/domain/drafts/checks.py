@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from backend.domain.benchmarks import Finding, external_assets, findings
+from backend.domain.benchmarks import TaskLintFinding, external_assets, findings
 from backend.domain.drafts.content import DraftContent, assets_of, task_of
 from backend.domain.drafts.criteria import unclear, unsaid
 from backend.domain.drafts.preconditions import addresses, undeclared, unmade
@@ -12,7 +12,7 @@ from backend.domain.drafts.similarity import near_duplicates
 
 
 @dataclass(frozen=True)
-class Check:
+class ContentCheck:
     """One thing that was looked at.
 
     Attributes:
@@ -30,7 +30,7 @@ class Check:
 
 def review_checks(
     content: DraftContent, others: Iterable[tuple[str, str]], stored: Collection[str] = ()
-) -> tuple[Check, ...]:
+) -> tuple[ContentCheck, ...]:
     """All checks of one draft.
 
     Args:
@@ -44,15 +44,15 @@ def review_checks(
     rest = [one for one in wrong if not one.unknown]
     alike = near_duplicates(content.instruction, others)
     return (
-        Check("duplicates", "Near-duplicates", tuple(f"{name}: cosine {value:.2f}" for name, value in alike)),
-        Check("names", "Names and parameters", _said([*names, *rest]), stops=bool(wrong)),
-        Check("files", "Addresses and files", tuple(_files(content, stored))),
-        Check("preconditions", "Declared preconditions", (*undeclared(content), *unmade(content))),
-        Check("criteria", "Clear criteria", (*unclear(content.instruction), *unsaid(content))),
+        ContentCheck("duplicates", "Near-duplicates", tuple(f"{name}: cosine {value:.2f}" for name, value in alike)),
+        ContentCheck("names", "Names and parameters", _texts([*names, *rest]), stops=bool(wrong)),
+        ContentCheck("files", "Addresses and files", tuple(_files(content, stored))),
+        ContentCheck("preconditions", "Declared preconditions", (*undeclared(content), *unmade(content))),
+        ContentCheck("criteria", "Clear criteria", (*unclear(content.instruction), *unsaid(content))),
     )
 
 
-def _said(problems: Sequence[Finding]) -> tuple[str, ...]:
+def _texts(problems: Sequence[TaskLintFinding]) -> tuple[str, ...]:
     return tuple(str(one) for one in problems)
 
 

@@ -72,7 +72,7 @@ class FormField:
                 return value
         if "string" in self.kinds:
             return text
-        raise Invalid(f"expected {_wanted(self.kinds)}, got {text[:60]!r}", path=self.name)
+        raise Invalid(f"expected {_kinds_text(self.kinds)}, got {text[:60]!r}", path=self.name)
 
 
 def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...]:
@@ -185,7 +185,7 @@ def _truth(text: str, name: str) -> bool:
     raise Invalid(f"expected yes or no, got {text[:60]!r}", path=name)
 
 
-def _wanted(kinds: tuple[str, ...]) -> str:
+def _kinds_text(kinds: tuple[str, ...]) -> str:
     if not kinds:
         return "JSON"
     if kinds == ("integer",):

@@ -16,9 +16,9 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from backend.domain import registry
 from backend.domain.model.parameters import Parameters
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 
-FORM_KINDS = (Kind.SETUP, Kind.GETTER, Kind.METRIC)
+FORM_KINDS = (PluginKind.SETUP, PluginKind.GETTER, PluginKind.METRIC)
 Schema = dict[str, Any]
 
 
@@ -32,7 +32,7 @@ class PluginForm:
         expects: of a metric: whether it compares with an expectation; None = it may.
     """
 
-    kind: Kind
+    kind: PluginKind
     dialect: str
     name: str
     about: str
@@ -40,18 +40,18 @@ class PluginForm:
     expects: bool | None = None
 
 
-def form_of(kind: Kind, name: str, dialect: str) -> PluginForm:
+def form_of(kind: PluginKind, name: str, dialect: str) -> PluginForm:
     """The form of the plug-in that a task of that dialect means by `name`. Raises UnknownPlugin."""
     plugin = registry.lookup(kind, name, dialect)
     own = dialect if registry.entries(kind).get((dialect, name)) is plugin else registry.COMMON
     about = inspect.cleandoc(plugin.__doc__ or "")
-    if kind is Kind.METRIC:
+    if kind is PluginKind.METRIC:
         return PluginForm(kind, own, name, about, _options(plugin), _expects(plugin))
     model = parameters_of(plugin)
     return PluginForm(kind, own, name, about, None if model is None else model.model_json_schema())
 
 
-def forms(kind: Kind, dialect: str) -> list[PluginForm]:
+def forms(kind: PluginKind, dialect: str) -> list[PluginForm]:
     """The forms of all plug-ins of a kind that a task of that dialect can use, by name."""
     return [form_of(kind, name, dialect) for name in registry.names(kind, dialect)]
 
@@ -93,7 +93,7 @@ def _options(metric: Callable[..., Any]) -> Schema | None:
     if any(one.kind is one.VAR_KEYWORD for one in parameters):
         return None
     named = [one for one in parameters if one.kind is not one.VAR_POSITIONAL]
-    hints, documented = _hints(metric), _told(metric)
+    hints, documented = _hints(metric), _argument_schemas(metric)
     properties = {one.name: _property(hints.get(one.name), one) | documented.get(one.name, {}) for one in named}
     return {
         "type": "object",
@@ -110,7 +110,7 @@ def _hints(metric: Callable[..., Any]) -> Mapping[str, Any]:
         return {}
 
 
-def _told(metric: Callable[..., Any]) -> dict[str, Schema]:
+def _argument_schemas(metric: Callable[..., Any]) -> dict[str, Schema]:
     """What the docstring's `Args:` say of each argument."""
     _, _, after = inspect.cleandoc(metric.__doc__ or "").partition("Args:\n")
     lines = re.findall(r"^ {4}([\w, ]+): (.+(?:\n {8}.+)*)", after.partition("\n\n")[0], re.MULTILINE)

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 from backend.domain.drafts.content import NAME, DraftContent, read_content
 from backend.domain.errors import Invalid
 from backend.domain.model.task import Difficulty, Frozen, MetricCall, SetupStep, digest
-from backend.domain.ports.model import Message, ModelRequest, Part
+from backend.domain.ports.model import Message, MessagePart, ModelRequest
 
 MOST = 20
 MOST_CHARACTERS = 200_000
@@ -79,7 +79,7 @@ class Proposals(Frozen):
     drafts: tuple[Proposal, ...] = Field(min_length=1, max_length=MOST)
 
 
-class Wanted(Frozen):
+class ProposalRequest(Frozen):
     """What is asked for.
 
     Attributes:
@@ -96,7 +96,7 @@ class Wanted(Frozen):
     metrics: tuple[str, ...] = ()
 
 
-def request_of(request: Wanted) -> ModelRequest:
+def request_of(request: ProposalRequest) -> ModelRequest:
     """The one question that a model is asked."""
     lists = (
         ("Programs", request.programs),
@@ -110,8 +110,8 @@ def request_of(request: Wanted) -> ModelRequest:
     return ModelRequest(
         model=request.model,
         messages=(
-            Message(role="system", parts=(Part(text=_SYSTEM),)),
-            Message(role="user", parts=(Part(text=prompt),)),
+            Message(role="system", parts=(MessagePart(text=_SYSTEM),)),
+            Message(role="user", parts=(MessagePart(text=prompt),)),
         ),
         temperature=request.temperature,
     )

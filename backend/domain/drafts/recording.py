@@ -27,7 +27,7 @@ _PLACED = frozenset({"canvas", "combo-box", "document-frame", "entry", "password
 
 
 @dataclass(frozen=True)
-class Seen:
+class RecordingStep:
     """One recorded step: what was on the screen, and what was done then.
 
     Attributes:
@@ -42,7 +42,7 @@ class Seen:
 
 
 @dataclass
-class Recorded:
+class RecordedSolution:
     """A recording as a solution.
 
     Attributes:
@@ -54,13 +54,13 @@ class Recorded:
     problems: list[str] = field(default_factory=list)
 
 
-def recorded(moments: Sequence[Seen]) -> Recorded:
+def recorded(moments: Sequence[RecordingStep]) -> RecordedSolution:
     """The solution that a recording is.
 
     Raises:
         Invalid: an accessibility tree cannot be read.
     """
-    recording = Recorded()
+    recording = RecordedSolution()
     before: Sequence[Window] = ()
     for number, moment in enumerate(moments):
         acts = [one for one in moment.actions if one.type not in {ActionType.WAIT, ActionType.DONE}]
@@ -80,13 +80,13 @@ def _waits(before: Sequence[Window], now: Sequence[Window]) -> Iterator[Step]:
     old, new = _front(before), _front(now)
     if not old or old == new:
         return
-    if _gone(old, now):
+    if _is_closed(old, now):
         yield {"wait_window_gone": old[:_LONGEST]}
     if new and _plain(old) != _plain(new):  # Otherwise a mark of unsaved changes went, or came.
         yield {"wait_window": _plain(new)[:_LONGEST]}
 
 
-def _gone(title: str, now: Sequence[Window]) -> bool:
+def _is_closed(title: str, now: Sequence[Window]) -> bool:
     """Whether no window's title contains that one: by containing, a solution finds it."""
     return not any(title[:_LONGEST] in window.title for window in now)
 
@@ -100,16 +100,16 @@ def _plain(title: str) -> str:
     return title.strip().removeprefix("*").strip()
 
 
-def _translate(acts: Sequence[Action], tree: Sequence[Widget], recording: Recorded) -> None:
+def _translate(acts: Sequence[Action], tree: Sequence[Widget], recording: RecordedSolution) -> None:
     first = acts[0]
     if first.type is ActionType.MOVE_TO and len(acts) > 1:
         _pair(first, acts[1], tree, recording)
         return
     for action in acts:
-        _one(action, tree, recording)
+        _add_action(action, tree, recording)
 
 
-def _pair(start: Action, then: Action, tree: Sequence[Widget], recording: Recorded) -> None:
+def _pair(start: Action, then: Action, tree: Sequence[Widget], recording: RecordedSolution) -> None:
     """A drag and a turn of the wheel begin by moving the pointer."""
     at = selector_at(tree, start)
     if then.type is ActionType.DRAG_TO:
@@ -126,7 +126,7 @@ def _pair(start: Action, then: Action, tree: Sequence[Widget], recording: Record
         recording.steps.append({"scroll": {"at": at, "dy": then.dy}})
 
 
-def _one(action: Action, tree: Sequence[Widget], recording: Recorded) -> None:
+def _add_action(action: Action, tree: Sequence[Widget], recording: RecordedSolution) -> None:
     if action.type is ActionType.TYPING:
         recording.steps.append({"type": action.text})
     elif action.type is ActionType.PRESS:
@@ -139,7 +139,7 @@ def _one(action: Action, tree: Sequence[Widget], recording: Recorded) -> None:
         _pointed(action, tree, recording)
 
 
-def _pointed(action: Action, tree: Sequence[Widget], recording: Recorded) -> None:
+def _pointed(action: Action, tree: Sequence[Widget], recording: RecordedSolution) -> None:
     verb = _verb(action)
     at = selector_at(tree, action)
     if not verb:

@@ -26,7 +26,7 @@ MOVES: Mapping[DraftState, frozenset[DraftState]] = {
 }
 
 
-class Reason(StrEnum):
+class RejectionReason(StrEnum):
     """Why a draft is rejected. A closed set (protocols reference, section 7)."""
 
     AMBIGUOUS_INSTRUCTION = "ambiguous_instruction"
@@ -35,11 +35,11 @@ class Reason(StrEnum):
     NEAR_DUPLICATE = "near_duplicate"
 
 
-REASON_WORDS: Mapping[Reason, str] = {
-    Reason.AMBIGUOUS_INSTRUCTION: "the instruction is ambiguous",
-    Reason.SUBJECTIVE_CRITERION: "the criterion is subjective",
-    Reason.UNAVAILABLE: "software or a service that it needs is unavailable",
-    Reason.NEAR_DUPLICATE: "it is a near-duplicate of another task",
+REASON_WORDS: Mapping[RejectionReason, str] = {
+    RejectionReason.AMBIGUOUS_INSTRUCTION: "the instruction is ambiguous",
+    RejectionReason.SUBJECTIVE_CRITERION: "the criterion is subjective",
+    RejectionReason.UNAVAILABLE: "software or a service that it needs is unavailable",
+    RejectionReason.NEAR_DUPLICATE: "it is a near-duplicate of another task",
 }
 
 

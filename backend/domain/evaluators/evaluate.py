@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from backend.domain import registry
-from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, NotGiven, TaskSetupFailed, WebFailed
+from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, MissingInput, TaskSetupFailed, WebFailed
 from backend.domain.judging.criteria import criteria_of
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import (
@@ -28,7 +28,7 @@ from backend.domain.model.score import (
 )
 from backend.domain.model.task import JSON, EvaluatorSpec, Frozen, MetricCall, Part, SetupStep, Task
 from backend.domain.ports.desktop import Getter, Metric, ScoringProtocol, SetupContext
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.domain.setup import check_step, run_step
 
 T = TypeVar("T")
@@ -140,7 +140,7 @@ def evaluate(
     )
 
 
-def look(task: Task, part: Part, evidence: Sequence[CallEvidence], folder: Path) -> MetricValue:
+def evaluate_part(task: Task, part: Part, evidence: Sequence[CallEvidence], folder: Path) -> MetricValue:
     """What one part has come to, from evidence for its own calls; see `evaluate` for the rest.
 
     Raises:
@@ -156,7 +156,7 @@ def look(task: Task, part: Part, evidence: Sequence[CallEvidence], folder: Path)
 def _verdict(spec: EvaluatorSpec, values: Sequence[float], parts: Sequence[PartResult]) -> Verdict:
     if not spec.protocol:
         return Verdict(score=join(spec.conj, values))
-    protocol: ScoringProtocol = registry.lookup(Kind.PROTOCOL, spec.protocol)
+    protocol: ScoringProtocol = registry.lookup(PluginKind.PROTOCOL, spec.protocol)
     return protocol(spec, join(spec.conj, values) if values else None, parts)
 
 
@@ -201,7 +201,7 @@ def _after(context: SetupContext, step: SetupStep) -> str:
     try:
         check_step(step, context.task.dialect)
         _patiently(lambda: run_step(context, step.type, step.parameters))
-    except (NotGiven, Invalid, WebFailed) as error:
+    except (MissingInput, Invalid, WebFailed) as error:
         raise EvaluatorFailed(f"{what}: {error.message}", hint=error.hint) from error
     except TaskSetupFailed as error:
         return f"{what} did not work: {error.message}"
@@ -233,7 +233,7 @@ def _patiently(ask: Callable[[], T]) -> T:
 
 
 def _getter(task: Task, spec: Mapping[str, JSON]) -> tuple[Getter, Mapping[str, JSON]]:
-    plugin = registry.lookup(Kind.GETTER, str(spec.get("type", "")), task.dialect)
+    plugin = registry.lookup(PluginKind.GETTER, str(spec.get("type", "")), task.dialect)
     getter: Getter = plugin() if isinstance(plugin, type) else plugin
     return getter, {key: value for key, value in spec.items() if key != "type"}
 
@@ -242,14 +242,14 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
     if not gathered.opened:
         never = MetricValue(value=0.0, reasons=("it was never looked at: what comes before it was not reached",))
         return MetricEvidence(func=call.func, value=0.0, reasons=never.reasons), never
-    metric: Metric = registry.lookup(Kind.METRIC, call.func, task.dialect)
+    metric: Metric = registry.lookup(PluginKind.METRIC, call.func, task.dialect)
     result = _read(task, call.result, gathered.result, folder / "result")
     arguments = [result]
     expected = None
     if call.expected is not None:
         expected = _read(task, call.expected, gathered.expected, folder / "expected")
         arguments.append(expected)
-    options = {**call.options, **_told(task, metric)}
+    options = {**call.options, **_task_options(task, metric)}
     try:
         value = metric(*arguments, **options)
     except EvaluatorFailed:
@@ -260,13 +260,13 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
         func=call.func,
         value=value.value,
         reasons=(*gathered.notes, *value.reasons),
-        result=shown(result, folder),
-        expected=shown(expected, folder),
+        result=short_value(result, folder),
+        expected=short_value(expected, folder),
     )
     return evidence, value
 
 
-def _told(task: Task, metric: Metric) -> dict[str, Any]:
+def _task_options(task: Task, metric: Metric) -> dict[str, Any]:
     """What some metrics want to know of the task beside their own options."""
     known = inspect.signature(metric).parameters
     options: dict[str, Any] = {"criteria": criteria_of(task)} if "criteria" in known else {}
@@ -285,7 +285,7 @@ def _read(task: Task, spec: Mapping[str, JSON] | None, blobs: tuple[Blob, ...] |
     return getter.read(blobs, parameters, folder)
 
 
-def shown(value: Any, folder: Path) -> Any:
+def short_value(value: Any, folder: Path) -> Any:
     """A short JSON form of what a metric was given; paths lose the temporary folder, long values their end."""
     text = (
         json.dumps(value, default=str, ensure_ascii=False)

@@ -14,7 +14,7 @@ from backend.domain.model.score import Blob, is_solved
 from backend.domain.model.task import JSON, Frozen, MetricCall, Task
 from backend.domain.omnibench.expression import DIALECT, FACTS, MOST_CHECKS, as_call
 from backend.domain.ports.desktop import Metric, SetupContext
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 
 Fact = Mapping[str, JSON]
 INDEX = "facts"
@@ -28,7 +28,7 @@ class FactValue(Frozen):
 
     def holds(self) -> bool:
         """What the check's metric says of it. Raises EvaluatorFailed if it cannot say."""
-        metric: Metric = registry.lookup(Kind.METRIC, str(self.fact["type"]), DIALECT)
+        metric: Metric = registry.lookup(PluginKind.METRIC, str(self.fact["type"]), DIALECT)
         return is_solved(metric(self.value).value)
 
 

@@ -15,7 +15,7 @@ from backend.domain.model.task import JSON, Frozen
 Fact = Mapping[str, JSON]
 
 
-class Answer(Frozen):
+class FunctionAnswer(Frozen):
     """What an evaluation function said.
 
     Attributes:
@@ -32,7 +32,7 @@ class Answer(Frozen):
 class Runner(Protocol):
     """Runs one evaluation function apart from everything."""
 
-    def __call__(self, source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> Answer:
+    def __call__(self, source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> FunctionAnswer:
         """Runs it to its end.
 
         A check that is not known is taken to hold for the time being, so that one run finds most of what is wanted.
@@ -61,7 +61,7 @@ def allow(runner: Runner) -> None:
     _runners[:] = [runner]
 
 
-def run(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> Answer:
+def run(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> FunctionAnswer:
     """See Runner. Raises EvaluatorFailed where no foreign code can be held."""
     if not _runners:
         raise EvaluatorFailed(

@@ -11,7 +11,7 @@ from backend.domain.file_generators import office, texts
 from backend.domain.file_generators.pdf import pdf
 from backend.domain.file_generators.pictures import picture
 from backend.domain.file_generators.prose import Prose, prose_of
-from backend.domain.file_generators.tables import Filled, sheets_of
+from backend.domain.file_generators.tables import SheetContent, sheets_of
 from backend.domain.file_generators.values import FIXED
 
 _TODAY = re.compile(r"今天|昨天|天前|近\s*\d+\s*天|未来|(?i:today|yesterday|days ago)")
@@ -19,7 +19,7 @@ _AGES = {"今天": 0, "昨天": 1}
 
 
 @dataclass(frozen=True)
-class Order:
+class FileRequest:
     """What is wanted.
 
     Attributes:
@@ -35,7 +35,7 @@ class Order:
     today: date = FIXED
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Any]) -> "Order":
+    def of(cls, parameters: Mapping[str, Any]) -> "FileRequest":
         """The order of a `generate_file` step."""
         name = str(parameters["path"]).replace("\\", "/").rsplit("/", 1)[-1]
         return cls(name=name, prompts=tuple(parameters["prompts"]), like=str(parameters.get("like", "")))
@@ -51,7 +51,7 @@ class Order:
         return "；".join(self.prompts)
 
 
-def make(file_type: str, order: Order) -> bytes:
+def make(file_type: str, order: FileRequest) -> bytes:
     """The file. Raises KeyError for a type that is not among KINDS."""
     return KINDS[file_type](order)
 
@@ -70,20 +70,20 @@ def age_days(prompts: tuple[str, ...]) -> int | None:
     return None
 
 
-def _sheets(order: Order) -> list[Filled]:
+def _sheets(order: FileRequest) -> list[SheetContent]:
     return sheets_of(order.prompts, order.like, order.seed, order.today)
 
 
-def _prose(order: Order) -> Prose:
+def _prose(order: FileRequest) -> Prose:
     return prose_of(order.prompts, order.name, order.seed)
 
 
-def _pdf(order: Order) -> bytes:
+def _pdf(order: FileRequest) -> bytes:
     prose = _prose(order)
     return pdf([] if order.words.startswith("空") else prose.lines(), prose.pages)
 
 
-KINDS: Mapping[str, Callable[[Order], bytes]] = {
+KINDS: Mapping[str, Callable[[FileRequest], bytes]] = {
     "xlsx": lambda order: office.workbook(_sheets(order)),
     "docx": lambda order: office.document(_prose(order)),
     "pdf": _pdf,

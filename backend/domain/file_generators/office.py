@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from datetime import date
 
 from backend.domain.file_generators.prose import Prose
-from backend.domain.file_generators.tables import Filled
+from backend.domain.file_generators.tables import SheetContent
 
 _STAMP = (2024, 6, 17, 9, 0, 0)
 _NOW = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*(<)")
 
 
-def workbook(sheets: Sequence[Filled]) -> bytes:
+def workbook(sheets: Sequence[SheetContent]) -> bytes:
     """An .xlsx with one sheet for each table: bold headings in row 1, its values below."""
     from openpyxl import Workbook  # type: ignore[import-untyped]
     from openpyxl.styles import Font  # type: ignore[import-untyped]

@@ -29,7 +29,7 @@ def picture(prompt: str, name: str, form: str, seed: str) -> bytes:
     """
     size = _SIZE.search(prompt)
     width, height = (max(1, min(int(one), MAX_PIXELS)) for one in size.groups()) if size else _usual(prompt)
-    image = _drawn(prompt, name, (width, height), Random(seed))
+    image = _draw(prompt, name, (width, height), Random(seed))
     # "Must be turned clockwise to be right": it lies turned the other way.
     if "旋转90度" in prompt:
         image = image.rotate(90, expand=True)
@@ -52,7 +52,7 @@ def _usual(prompt: str) -> tuple[int, int]:
     return 1600, 1200
 
 
-def _drawn(prompt: str, name: str, size: tuple[int, int], random: Random) -> "Image":
+def _draw(prompt: str, name: str, size: tuple[int, int], random: Random) -> "Image":
     from PIL import Image, ImageDraw
 
     def colour(low: int = 40, high: int = 220) -> tuple[int, int, int]:

@@ -12,7 +12,7 @@ MAIN = "Sheet1"
 
 
 @dataclass(frozen=True)
-class Filled:
+class SheetContent:
     """One sheet: its headings, its rows, and what stands below them (None = nothing)."""
 
     name: str
@@ -21,7 +21,7 @@ class Filled:
     total: tuple[Value, ...] | None = None
 
 
-def sheets_of(prompts: Sequence[str], like: str, seed: str, day: date) -> list[Filled]:
+def sheets_of(prompts: Sequence[str], like: str, seed: str, day: date) -> list[SheetContent]:
     """The sheets that all descriptions of one file ask for.
 
     Descriptions of one sheet are one table: the columns of all, as many rows as the longest asks for.
@@ -46,14 +46,14 @@ def _both(one: Table, other: Table) -> Table:
     return Table(list(columns.values()), max(one.rows, other.rows), one.sheet, one.total or other.total)
 
 
-def _filled(table: Table, seed: str, day: date) -> Filled:
+def _filled(table: Table, seed: str, day: date) -> SheetContent:
     columns = [column_values(column, table.rows, seed, day) for column in table.columns]
     names = [column.name for column in table.columns]
     _derive(names, columns, seed)
     if table.real_total is not None:
         _sum_to(table.real_total, columns)
     total = _total(table, columns) if table.total else None
-    return Filled(table.sheet or MAIN, tuple(names), tuple(zip(*columns, strict=True)), total)
+    return SheetContent(table.sheet or MAIN, tuple(names), tuple(zip(*columns, strict=True)), total)
 
 
 def _derive(names: Sequence[str], columns: list[list[Value]], seed: str) -> None:

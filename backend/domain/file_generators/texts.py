@@ -12,7 +12,7 @@ from typing import Any
 
 from backend.domain.file_generators.prompt import MAX_ROWS, Column, number_of_rows, table_of
 from backend.domain.file_generators.prose import Prose
-from backend.domain.file_generators.tables import Filled
+from backend.domain.file_generators.tables import SheetContent
 
 _LEVELS = ("ERROR", "WARNING", "INFO", "DEBUG")
 _SAID = {
@@ -28,7 +28,7 @@ _MOST_STARTS = 200
 """Brackets of a description at which JSON is looked for."""
 
 
-def comma_separated(sheet: Filled) -> bytes:
+def comma_separated(sheet: SheetContent) -> bytes:
     """UTF-8 with its mark, as spreadsheets want it."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")

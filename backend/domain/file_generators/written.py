@@ -14,13 +14,13 @@ from pydantic import Field, ValidationError
 
 from backend.domain.errors import Invalid
 from backend.domain.file_generators import office, texts
-from backend.domain.file_generators.make import Order, asks_for_today
+from backend.domain.file_generators.make import FileRequest, asks_for_today
 from backend.domain.file_generators.pdf import pdf
 from backend.domain.file_generators.prompt import MAX_COLUMNS, MAX_ROWS
 from backend.domain.file_generators.prose import Prose
-from backend.domain.file_generators.tables import Filled
+from backend.domain.file_generators.tables import SheetContent
 from backend.domain.model.task import Frozen
-from backend.domain.ports.model import Message, ModelClient, ModelRequest, Part
+from backend.domain.ports.model import Message, MessagePart, ModelClient, ModelRequest
 
 MAX_TOKENS = 16_000
 Cell = Annotated[str, Field(max_length=2000)] | int | float
@@ -55,17 +55,17 @@ class _Text(Frozen):
     items: tuple[Line, ...] = Field(default=(), max_length=500)
 
 
-def writable(file_type: str, order: Order) -> bool:
+def writable(file_type: str, order: FileRequest) -> bool:
     """Whether a model may write such a file; one that speaks of today is made anew for each attempt."""
     return file_type in _MAKE and not asks_for_today(order.prompts) and not order.words.startswith("空")
 
 
-def asset_of(file_type: str, order: Order) -> str:
+def asset_of(file_type: str, order: FileRequest) -> str:
     """The name of the asset under which what was written is kept."""
     return f"generated/{order.seed[:32]}.{file_type}"
 
 
-def write(file_type: str, order: Order, client: ModelClient, model: str) -> bytes:
+def write(file_type: str, order: FileRequest, client: ModelClient, model: str) -> bytes:
     """Asks a model for the content and makes the file.
 
     Args:
@@ -82,7 +82,7 @@ def write(file_type: str, order: Order, client: ModelClient, model: str) -> byte
     prompts = "\n".join(f"- {prompt}" for prompt in order.prompts)
     like = f"'The same as above' means: {order.like}\n" if order.like else ""
     question = _ASK.format(name=order.name, file_type=file_type, prompts=prompts, like=like, form=form)
-    message = Message(role="user", parts=(Part(text=question),))
+    message = Message(role="user", parts=(MessagePart(text=question),))
     reply = client.complete(ModelRequest(model=model, messages=(message,), temperature=0.0, max_tokens=MAX_TOKENS))
     return _MAKE[file_type](_object(reply.text))
 
@@ -96,7 +96,7 @@ def _object(text: str) -> object:
         raise Invalid(f"the model's answer is no JSON: {error}") from error
 
 
-def _sheets(value: object) -> list[Filled]:
+def _sheets(value: object) -> list[SheetContent]:
     try:
         table = _Table.model_validate(value)
     except ValidationError as error:
@@ -104,7 +104,7 @@ def _sheets(value: object) -> list[Filled]:
     for sheet in table.sheets:
         if any(len(row) != len(sheet.headings) for row in sheet.rows):
             raise Invalid(f"a row of the sheet {sheet.name!r} is not as wide as its headings")
-    return [Filled(sheet.name, sheet.headings, sheet.rows) for sheet in table.sheets]
+    return [SheetContent(sheet.name, sheet.headings, sheet.rows) for sheet in table.sheets]
 
 
 def _prose(value: object) -> Prose:

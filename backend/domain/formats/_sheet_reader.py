@@ -13,9 +13,9 @@ from backend.domain.formats.failures import let_through
 from backend.domain.formats.workbook import (
     MAX_ROW,
     CellError,
-    Damaged,
-    Place,
+    DamagedWorkbook,
     Sheet,
+    SheetRef,
     Value,
     Workbook,
     column_number,
@@ -39,7 +39,7 @@ _ENTITIES = {"&quot;": '"', "&apos;": "'"}
 class SheetReader:
     """One reading of one sheet; `read` is called once."""
 
-    def __init__(self, book: Workbook, place: Place) -> None:
+    def __init__(self, book: Workbook, place: SheetRef) -> None:
         self._book, self._place, self._sheet, self._strings = book, place, Sheet(place), book.strings
         self._known: dict[str, int] = {}
         self._props: dict[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] = {}
@@ -52,17 +52,19 @@ class SheetReader:
         self._row: tuple[list[int], list[Value], list[int]] = ([], [], [])
 
     def read(self) -> Sheet:
-        """The sheet. Raises Damaged."""
+        """The sheet. Raises DamagedWorkbook."""
         data = self._book.part(self._place.part)
         if data is None:
-            raise Damaged(self._book.path, f"the sheet {self._place.name!r} is not in the file")
+            raise DamagedWorkbook(self._book.path, f"the sheet {self._place.name!r} is not in the file")
         try:
             if not self._quick(data):
                 self._sheet.rows, self._sheet.row_props, self._count, self._last = {}, {}, 0, 0
                 self._parse(data)
         except (expat.ExpatError, ValueError, IndexError) as error:
             let_through(error, self._book.path)
-            raise Damaged(self._book.path, f"the sheet {self._place.name!r} is damaged: {str(error)[:80]}") from error
+            raise DamagedWorkbook(
+                self._book.path, f"the sheet {self._place.name!r} is damaged: {str(error)[:80]}"
+            ) from error
         # What is left without the cells is small enough for a tree.
         rest = data if not self._within else data[: self._within[0]] + data[self._within[1] :]
         self._sheet.root = self._book.parsed(rest, self._place.part)

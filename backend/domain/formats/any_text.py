@@ -9,23 +9,23 @@ from backend.domain.formats.documents import cell_paragraphs, read_document, tex
 from backend.domain.formats.odt import odt_texts, read_odt
 from backend.domain.formats.slides import look_into
 from backend.domain.formats.text import read_text
-from backend.domain.formats.workbook import Damaged, Workbook, bounds, read_workbook
+from backend.domain.formats.workbook import DamagedWorkbook, Workbook, bounds, read_workbook
 
 if TYPE_CHECKING:
     from docx.document import Document
     from pptx.presentation import Presentation
 
-Found = tuple[str | None, str]
+TextOrError = tuple[str | None, str]
 """The text, or None and why there is none."""
 
 
-def read_any_text(path: str | None) -> Found:
+def read_any_text(path: str | None) -> TextOrError:
     """The text of a file by its ending: cells and paragraphs are lines. None and a reason where it cannot be read."""
     reader = _READERS.get(PurePath(path or "").suffix.lower(), read_text)
     return reader(path)
 
 
-def read_cell(path: str | None, sheet: str, address: str) -> Found:
+def read_cell(path: str | None, sheet: str, address: str) -> TextOrError:
     """What one cell of a workbook shows, or None and why not."""
     book, reason = read_workbook(path)
     if book is None:
@@ -33,26 +33,26 @@ def read_cell(path: str | None, sheet: str, address: str) -> Found:
     area = bounds(address)
     try:
         worksheet = book.sheet(sheet)
-    except Damaged as error:
+    except DamagedWorkbook as error:
         return None, str(error)
     if worksheet is None or area is None:
         return None, f"there is no cell {address} on a sheet {sheet!r}"
-    return _shown(worksheet.at(area[0], area[1]).value), ""
+    return _to_text(worksheet.at(area[0], area[1]).value), ""
 
 
-def _document(path: str | None) -> Found:
+def _document(path: str | None) -> TextOrError:
     def take(document: "Document") -> str:
         return "\n".join([*texts(document), *map(text_of, cell_paragraphs(document))])
 
     return read_document(path, take)
 
 
-def _open_document(path: str | None) -> Found:
+def _open_document(path: str | None) -> TextOrError:
     """A text's, workbook's or presentation's: what they show is in paragraphs of the same name."""
     return read_odt(path, lambda document: "\n".join(odt_texts(document)))
 
 
-def _deck(path: str | None) -> Found:
+def _deck(path: str | None) -> TextOrError:
     def take(deck: "Presentation") -> str:
         return "\n".join(text for slide in deck.slides for text in _shapes(slide.shapes))
 
@@ -69,13 +69,13 @@ def _shapes(shapes: Any) -> Iterator[str]:
             yield from _shapes(shape.shapes)
 
 
-def _workbook(path: str | None) -> Found:
+def _workbook(path: str | None) -> TextOrError:
     book, reason = read_workbook(path)
     if book is None:
         return None, reason
     try:
         return "\n".join(_cells(book)), ""
-    except Damaged as error:
+    except DamagedWorkbook as error:
         return None, str(error)
 
 
@@ -83,22 +83,22 @@ def _cells(book: Workbook) -> Iterator[str]:
     for name in book.names:
         sheet = book.sheet(name)
         if sheet is not None:
-            yield from (_shown(cell.value) for cell in sheet.cells() if cell.value is not None)
+            yield from (_to_text(cell.value) for cell in sheet.cells() if cell.value is not None)
 
 
-def _shown(value: object) -> str:
+def _to_text(value: object) -> str:
     """A whole number without its `.0`."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else "" if value is None else str(value)
 
 
-def _pdf(path: str | None) -> Found:
+def _pdf(path: str | None) -> TextOrError:
     try:
         return pdf.read_text(path), ""
     except pdf.PdfRefused as error:
         return None, str(error)
 
 
-_READERS: dict[str, Callable[[str | None], Found]] = {
+_READERS: dict[str, Callable[[str | None], TextOrError]] = {
     ".docx": _document,
     ".xlsx": _workbook,
     ".pptx": _deck,

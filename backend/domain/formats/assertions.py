@@ -45,7 +45,7 @@ _TAKES: dict[str, tuple[type, ...]] = {
 
 
 @dataclass(frozen=True)
-class Fact:
+class AssertionFact:
     """One thing that is so or not.
 
     Attributes:
@@ -72,17 +72,17 @@ class Formula:
     """Facts joined: `op` is `fact`, `not`, `and` or `or`."""
 
     op: str
-    fact: Fact | None = None
+    fact: AssertionFact | None = None
     parts: tuple["Formula", ...] = field(default=())
 
-    def facts(self) -> Iterator[Fact]:
+    def facts(self) -> Iterator[AssertionFact]:
         """Every fact in it, from left to right."""
         if self.fact is not None:
             yield self.fact
         for part in self.parts:
             yield from part.facts()
 
-    def holds(self, is_true: Callable[[Fact], bool]) -> bool:
+    def holds(self, is_true: Callable[[AssertionFact], bool]) -> bool:
         """Whether it is so, given what is so."""
         if self.fact is not None:
             return is_true(self.fact)
@@ -99,7 +99,7 @@ class Formula:
         moments = [fact for fact in self.facts() if fact.name in PASSING]
         return bool(moments) and not any(fact.name in PASSING for fact in self.denied())
 
-    def denied(self, *, turned: bool = False) -> Iterator[Fact]:
+    def denied(self, *, turned: bool = False) -> Iterator[AssertionFact]:
         """The facts that it says are not so."""
         if self.fact is not None and turned:
             yield self.fact
@@ -152,23 +152,23 @@ class _Reader:
 
     def _joined(self, sign: str, op: str, part: Callable[[], Formula]) -> Formula:
         parts = [part()]
-        while self._take(sign):
+        while self._accept(sign):
             parts.append(part())
         return parts[0] if len(parts) == 1 else Formula(op, parts=tuple(parts))
 
     def _turned(self, depth: int) -> Formula:
         if depth > MAX_DEPTH:
             raise Invalid(f"it is nested more than {MAX_DEPTH} deep")
-        if self._take("!"):
+        if self._accept("!"):
             return Formula("not", parts=(self._turned(depth + 1),))
-        if self._take("("):
+        if self._accept("("):
             inner = self.either(depth + 1)
             self._expect(")")
             return self._compared(inner)
         return self._call()
 
     def _compared(self, formula: Formula) -> Formula:
-        sign = "==" if self._take("==") else "!=" if self._take("!=") else ""
+        sign = "==" if self._accept("==") else "!=" if self._accept("!=") else ""
         if not sign:
             return formula
         value = self._literal()
@@ -185,10 +185,10 @@ class _Reader:
         options: dict[str, Literal] = {}
         while self.left != ")":
             self._argument(name, args, options)
-            if not self._take(","):
+            if not self._accept(","):
                 break
         self._expect(")")
-        if name == "image_dimensions" and self._take("=="):
+        if name == "image_dimensions" and self._accept("=="):
             size = self._literal()
             args += list(size) if isinstance(size, tuple) else [size]
             name = "image_size"
@@ -198,16 +198,16 @@ class _Reader:
         word = self._tokens[self._at] if self._at < len(self._tokens) else ("", "")
         if word[0] == "word" and word[1].lower() not in {"true", "false"}:
             self._at += 1
-            if not self._take("="):
+            if not self._accept("="):
                 raise Invalid(f"{name} takes literals, and {word[1]!r} is none")
             options[word[1]] = self._literal()
         else:
             args.append(self._literal())
 
     def _literal(self) -> Literal:
-        if self._take("("):
+        if self._accept("("):
             numbers = [self._number()]
-            while self._take(","):
+            while self._accept(","):
                 numbers.append(self._number())
             self._expect(")")
             return tuple(numbers)
@@ -232,7 +232,7 @@ class _Reader:
         self._at += 1
         return self._tokens[self._at - 1]
 
-    def _take(self, sign: str) -> bool:
+    def _accept(self, sign: str) -> bool:
         if self._at < len(self._tokens):
             kind, text = self._tokens[self._at]
             if (kind == "sign" and text == sign) or (kind == "word" and _WORDS.get(text.lower()) == sign):
@@ -241,7 +241,7 @@ class _Reader:
         return False
 
     def _expect(self, sign: str) -> None:
-        if not self._take(sign):
+        if not self._accept(sign):
             raise Invalid(f"expected {sign!r}, found {self.left or 'the end'!r}")
 
 
@@ -250,7 +250,7 @@ def _unescaped(text: str) -> str:
     return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
 
 
-def _fact(name: str, args: tuple[Literal, ...], options: dict[str, Literal]) -> Fact:
+def _fact(name: str, args: tuple[Literal, ...], options: dict[str, Literal]) -> AssertionFact:
     plain = _SAME_AS.get(name, name)
     if plain not in _TAKES:
         raise Invalid(f"nothing here can look at {name!r}")
@@ -263,12 +263,12 @@ def _fact(name: str, args: tuple[Literal, ...], options: dict[str, Literal]) -> 
     elif options:
         raise Invalid(f"{name} has no option {next(iter(options))!r}")
     if plain == "file_exists_in_folder":
-        return Fact("file_exists", (f"{args[0]}\\{args[1]}",))
+        return AssertionFact("file_exists", (f"{args[0]}\\{args[1]}",))
     looked_for = str(args[-1]) if plain in {"file_contains", "clipboard_contains", "browser_url_matches"} else ""
     pattern = name.endswith("_regex") or bool(_PATTERN.search(looked_for))
     if pattern:
         _compiles(name, looked_for)
-    return Fact(plain, args, pattern=pattern, where=where)
+    return AssertionFact(plain, args, pattern=pattern, where=where)
 
 
 def _compiles(name: str, pattern: str) -> None:

@@ -63,7 +63,7 @@ class Font:
 
 
 @dataclass(frozen=True)
-class Fill:
+class CellFill:
     """`kind` is `patternFill`, `gradientFill` or None; the two colours are the pattern's."""
 
     kind: str | None = None
@@ -83,36 +83,36 @@ class Fill:
 
 
 @dataclass(frozen=True)
-class Look:
+class CellFormat:
     """A cell format, or what a conditional format changes in it."""
 
     number_format: str | None = "General"
     font: Font | None = None
-    fill: Fill | None = None
+    fill: CellFill | None = None
 
 
-class Styles:
+class CellStyles:
     """The styles part. A position that the file does not have gives the plainest look."""
 
     def __init__(self, root: Any, theme: Any) -> None:
         self._root, self._theme = root, theme
-        self._looks: dict[int, Look] = {}
+        self._looks: dict[int, CellFormat] = {}
 
-    def look(self, position: int) -> Look:
+    def look(self, position: int) -> CellFormat:
         """The cell format at a position of `cellXfs`."""
         if position not in self._looks:
             self._looks[position] = self._read(position)
         return self._looks[position]
 
-    def differential(self, position: int) -> Look:
+    def differential(self, position: int) -> CellFormat:
         """The conditional format at a position of `dxfs`."""
         formats = self._all("dxfs/dxf")
-        return self.changes(formats[position]) if 0 <= position < len(formats) else Look(number_format=None)
+        return self.changes(formats[position]) if 0 <= position < len(formats) else CellFormat(number_format=None)
 
-    def changes(self, dxf: Any) -> Look:
+    def changes(self, dxf: Any) -> CellFormat:
         """What a `dxf` element changes."""
         font, fill, code = dxf.find("{*}font"), dxf.find("{*}fill"), dxf.find("{*}numFmt")
-        return Look(
+        return CellFormat(
             number_format=None if code is None else code.get("formatCode"),
             font=None if font is None else self._font(font, whole=False),
             fill=None if fill is None else self._fill(fill, conditional=True),
@@ -149,18 +149,18 @@ class Styles:
         return [self._font(item, whole=True) for item in self._all("fonts/font")]
 
     @cached_property
-    def _fills(self) -> list[Fill]:
+    def _fills(self) -> list[CellFill]:
         return [self._fill(item, conditional=False) for item in self._all("fills/fill")]
 
-    def _read(self, position: int) -> Look:
+    def _read(self, position: int) -> CellFormat:
         if not 0 <= position < len(self._xfs):
-            return Look(font=Font(), fill=Fill())
+            return CellFormat(font=Font(), fill=CellFill())
         xf = self._xfs[position]
         font, fill = _whole(xf.get("fontId")), _whole(xf.get("fillId"))
-        return Look(
+        return CellFormat(
             number_format=self._formats.get(_whole(xf.get("numFmtId")), "General"),
             font=self._fonts[font] if font < len(self._fonts) else Font(),
-            fill=self._fills[fill] if fill < len(self._fills) else Fill(),
+            fill=self._fills[fill] if fill < len(self._fills) else CellFill(),
         )
 
     def _font(self, item: Any, *, whole: bool) -> Font:
@@ -183,15 +183,15 @@ class Styles:
             colour=None if colour is None else self.colour(colour),
         )
 
-    def _fill(self, item: Any, *, conditional: bool) -> Fill:
+    def _fill(self, item: Any, *, conditional: bool) -> CellFill:
         gradient, pattern = item.find("{*}gradientFill"), item.find("{*}patternFill")
         if gradient is not None:
             stops = [self.colour(stop).argb for stop in gradient.iterfind("{*}stop/{*}color")]
-            return Fill(kind="gradientFill", stops=tuple(stops))
+            return CellFill(kind="gradientFill", stops=tuple(stops))
         if pattern is None:
-            return Fill()
+            return CellFill()
         front, back = (pattern.find(f"{{*}}{name}") for name in ("fgColor", "bgColor"))
-        fill = Fill(
+        fill = CellFill(
             kind="patternFill",
             pattern=pattern.get("patternType", "solid" if conditional else None),
             front=None if front is None else self.colour(front),
@@ -199,7 +199,7 @@ class Styles:
         )
         # Conditional fills say the colour of a plain background as the pattern's back, cells as its front.
         if conditional and fill.back is not None:
-            return Fill(fill.kind, fill.pattern, fill.back, fill.back)
+            return CellFill(fill.kind, fill.pattern, fill.back, fill.back)
         return fill
 
     def colour(self, item: Any) -> Colour:

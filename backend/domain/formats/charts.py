@@ -43,7 +43,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Series:
+class ChartSeries:
     """References of one series: its values (or y values) and categories (or x values).
 
     `written` is how the file spells them, which upstream compares; it does not know those of scatter plots, whose
@@ -69,7 +69,7 @@ class Chart:
     """
 
     kinds: tuple[str, ...]
-    series: tuple[Series, ...]
+    series: tuple[ChartSeries, ...]
     first_series: int
     direction: str | None
     first_direction: str | None
@@ -88,7 +88,7 @@ def read_charts(book: Workbook, sheet: str) -> list[Chart] | None:
     charts = []
     for kind, drawing in book.related(place.part).values():
         if kind == "drawing":
-            charts += list(_drawn(book, drawing))
+            charts += list(_drawing_charts(book, drawing))
     return charts
 
 
@@ -103,7 +103,7 @@ def reference(formula: str | None) -> str:
     return text
 
 
-def _drawn(book: Workbook, drawing: str) -> Iterator[Chart]:
+def _drawing_charts(book: Workbook, drawing: str) -> Iterator[Chart]:
     root = book.xml(drawing)
     related = book.related(drawing)
     for anchor in () if root is None else root:
@@ -159,9 +159,9 @@ def _chart(space: Any, anchor: Anchor) -> Chart | None:
     )
 
 
-def _series(item: Any) -> Series:
+def _series(item: Any) -> ChartSeries:
     values, categories = _source(item, "val"), _source(item, "cat")
-    return Series(
+    return ChartSeries(
         values=reference(values or _source(item, "yVal")),
         categories=reference(categories or _source(item, "xVal")),
         written=f"{values},{categories}",

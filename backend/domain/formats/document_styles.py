@@ -27,7 +27,7 @@ DEFAULT_SIZE = 10.0
 """Points, where nobody says another size."""
 
 
-class Styles:
+class DocumentStyles:
     """The styles, defaults and theme fonts of one open document.
 
     Args:

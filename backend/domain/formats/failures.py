@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from backend.domain.errors import Lost
+from backend.domain.errors import MachineLost
 
 EXPLODES = 32 * 2**20
 """Unpacked bytes from which on a file may fill the memory of an evaluation by itself.
@@ -35,7 +35,7 @@ def let_through(error: BaseException, path: str | None = None) -> None:
         Exception: the error, if the machine is to blame or it says itself that there is no verdict.
     """
     chain = list(_chain(error))
-    if any(isinstance(one, Lost) or (isinstance(one, OSError) and one.errno in _WANTS) for one in chain):
+    if any(isinstance(one, MachineLost) or (isinstance(one, OSError) and one.errno in _WANTS) for one in chain):
         raise error
     if any(isinstance(one, MemoryError) or _without_memory(one) for one in chain):
         traceback.clear_frames(error.__traceback__)  # Lets go of what filled the memory.

@@ -10,7 +10,7 @@ MAX_WORDS = 16
 
 
 @dataclass(slots=True)
-class Entry:
+class ConfigList:
     """One list, the words of the lists in it included, as written (texts keep their quotes).
 
     Attributes:
@@ -27,15 +27,15 @@ class Entry:
         self.last = last or self.last
 
 
-def read_entries(text: str) -> list[Entry]:
+def read_entries(text: str) -> list[ConfigList]:
     """All lists of a settings file, in the order in which they end; what is not closed ends with the file."""
-    nested: list[Entry] = []
-    entries: list[Entry] = []
+    nested: list[ConfigList] = []
+    entries: list[ConfigList] = []
     for word in _words(text):
         if word == "(":
             if len(nested) >= MAX_DEPTH:
                 break
-            nested.append(Entry())
+            nested.append(ConfigList())
         elif word == ")":
             _close(nested, entries)
         elif nested:
@@ -45,7 +45,7 @@ def read_entries(text: str) -> list[Entry]:
     return entries
 
 
-def _close(nested: list[Entry], entries: list[Entry]) -> None:
+def _close(nested: list[ConfigList], entries: list[ConfigList]) -> None:
     if nested:
         entries.append(nested.pop())
         if nested:

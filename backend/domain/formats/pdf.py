@@ -75,7 +75,7 @@ def read_text(path: str | None) -> str:
 def draw_pages(path: str | None) -> list["Image"]:
     """Pictures of the pages at 72 dpi. Raises PdfRefused."""
     with opened(path) as document:
-        return [_drawn(page) for page in _pages(document, _DRAWN_PAGES)]
+        return [_render(page) for page in _pages(document, _DRAWN_PAGES)]
 
 
 def read_pictures(path: str | None) -> list["Image"]:
@@ -108,7 +108,7 @@ def _pages(document: Any, most: int) -> Iterator[Any]:
         page.close()
 
 
-def _drawn(page: Any) -> "Image":
+def _render(page: Any) -> "Image":
     width, height = page.get_size()
     scale = min(1.0, _SIDE / max(width, height, 1.0))
     picture: Image = page.render(scale=scale).to_pil().convert("RGB")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 
-class Program(NamedTuple):
+class ProgramName(NamedTuple):
     """One program, all in lower case.
 
     Attributes:
@@ -18,27 +18,27 @@ class Program(NamedTuple):
     classes: tuple[str, ...] = ()
 
 
-PROGRAMS: Mapping[str, Program] = {
-    "acrobat": Program(("acrobat", "acrord32"), ("adobe acrobat",), ("acrobatsdiwindow",)),
-    "calculator": Program(
+PROGRAMS: Mapping[str, ProgramName] = {
+    "acrobat": ProgramName(("acrobat", "acrord32"), ("adobe acrobat",), ("acrobatsdiwindow",)),
+    "calculator": ProgramName(
         ("calculatorapp", "calculator", "galculator", "gnome-calculator"), ("calculator", "galculator")
     ),
-    "chrome": Program(("chrome", "google-chrome", "chromium"), ("google chrome", "chromium")),
-    "control panel": Program(("control",), ("control panel",)),
-    "excel": Program(("excel", "soffice.bin"), ("- excel", "libreoffice calc"), ("xlmain",)),
-    "file explorer": Program(("explorer", "thunar"), ("file explorer", "thunar"), ("cabinetwclass",)),
-    "gimp": Program(("gimp", "gimp-2.10", "gimp-3", "gimp-3.0"), ("gimp",)),
-    "outlook": Program(("outlook", "olk"), ("- outlook", "outlook"), ("rctrl_renwnd32",)),
-    "paint": Program(("mspaint", "drawing"), ("- paint", "drawing")),
-    "photos": Program(("photos", "microsoft.photos", "photosapp", "ristretto"), ("photos", "ristretto")),
-    "powerpoint": Program(("powerpnt", "soffice.bin"), ("- powerpoint", "libreoffice impress"), ("pptframeclass",)),
-    "task manager": Program(("taskmgr",), ("task manager",), ("taskmanagerwindow",)),
-    "terminal": Program(
+    "chrome": ProgramName(("chrome", "google-chrome", "chromium"), ("google chrome", "chromium")),
+    "control panel": ProgramName(("control",), ("control panel",)),
+    "excel": ProgramName(("excel", "soffice.bin"), ("- excel", "libreoffice calc"), ("xlmain",)),
+    "file explorer": ProgramName(("explorer", "thunar"), ("file explorer", "thunar"), ("cabinetwclass",)),
+    "gimp": ProgramName(("gimp", "gimp-2.10", "gimp-3", "gimp-3.0"), ("gimp",)),
+    "outlook": ProgramName(("outlook", "olk"), ("- outlook", "outlook"), ("rctrl_renwnd32",)),
+    "paint": ProgramName(("mspaint", "drawing"), ("- paint", "drawing")),
+    "photos": ProgramName(("photos", "microsoft.photos", "photosapp", "ristretto"), ("photos", "ristretto")),
+    "powerpoint": ProgramName(("powerpnt", "soffice.bin"), ("- powerpoint", "libreoffice impress"), ("pptframeclass",)),
+    "task manager": ProgramName(("taskmgr",), ("task manager",), ("taskmanagerwindow",)),
+    "terminal": ProgramName(
         ("windowsterminal", "xfce4-terminal"), ("terminal", "command prompt", "powershell"),
         ("cascadia_hosting_window_class", "consolewindowclass"),
     ),
-    "vs code": Program(("code",), ("visual studio code",)),
-    "word": Program(("winword", "soffice.bin"), ("- word", "libreoffice writer"), ("opusapp",)),
+    "vs code": ProgramName(("code",), ("visual studio code",)),
+    "word": ProgramName(("winword", "soffice.bin"), ("- word", "libreoffice writer"), ("opusapp",)),
 }  # fmt: skip
 _ALSO = {
     "adobe acrobat": "acrobat", "google chrome": "chrome", "microsoft edge": "edge", "mspaint": "paint",
@@ -47,7 +47,7 @@ _ALSO = {
 }  # fmt: skip
 
 
-def program(name: str) -> Program | None:
+def program(name: str) -> ProgramName | None:
     """The program that is called so, in any spelling that tasks use; None if it is not in the table."""
     plain = _bare(name)
     return PROGRAMS.get(_ALSO.get(plain, plain))

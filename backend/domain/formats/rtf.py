@@ -49,7 +49,7 @@ class _State:
 
 
 @dataclass
-class Paragraph:
+class RtfParagraph:
     """A paragraph's text, and for each of its characters whether it is bold."""
 
     text: str = ""
@@ -61,7 +61,7 @@ class Paragraph:
         self.bold += (bold,) * len(text)
 
 
-def read_rtf(data: bytes) -> list[Paragraph]:
+def read_rtf(data: bytes) -> list[RtfParagraph]:
     """The paragraphs of a document, in order.
 
     Raises:
@@ -74,12 +74,12 @@ def read_rtf(data: bytes) -> list[Paragraph]:
 
 class _Reader:
     def __init__(self) -> None:
-        self._paragraphs = [Paragraph()]
+        self._paragraphs = [RtfParagraph()]
         self._states = [_State()]
         self._left_out = 0
         self._encoding = "cp1252"
 
-    def read(self, data: bytes) -> list[Paragraph]:
+    def read(self, data: bytes) -> list[RtfParagraph]:
         for token in _TOKEN.finditer(data):
             if token["open"]:
                 self._open()
@@ -123,7 +123,7 @@ class _Reader:
         elif word == "ansicpg" and number:
             self._encoding = f"cp{number}" if number in {437, 850, 1250, 1251, 1252, 1253, 1254, 1257} else "cp1252"
         elif word == "par" and not state.aside:
-            self._paragraphs.append(Paragraph())
+            self._paragraphs.append(RtfParagraph())
         elif word in _SPECIAL:
             self._say(_SPECIAL[word])
 

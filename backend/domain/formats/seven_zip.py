@@ -38,7 +38,7 @@ class Folder:
 
 
 @dataclass(frozen=True)
-class Entry:
+class SevenZipEntry:
     """A file: its place among those of its folder; None for an empty one."""
 
     name: str
@@ -62,13 +62,13 @@ class SevenZip:
             EvaluatorFailed: it is packed in a way that is not known here.
         """
         self._data, self._password, self.locked = data, password, False
-        self.entries: list[Entry] = []
+        self.entries: list[SevenZipEntry] = []
         try:
             self._read(self._directory())
         except (IndexError, OverflowError, MemoryError, UnicodeDecodeError) as error:
             raise Invalid("the archive is damaged") from error
 
-    def content(self, entry: Entry) -> bytes:
+    def content(self, entry: SevenZipEntry) -> bytes:
         """The bytes of a file, checked by their sum. Raises as the class does."""
         folder = entry.folder
         if folder is None:
@@ -249,7 +249,7 @@ class _Reader:
         while kind != _END:
             kind = self.byte()
 
-    def files(self, folders: Sequence[Folder]) -> list[Entry]:
+    def files(self, folders: Sequence[Folder]) -> list[SevenZipEntry]:
         """The names in order; each that has bytes takes the next place in the folders."""
         number = self.number(MAX_FILES)
         names, empty = [""] * number, [False] * number
@@ -265,7 +265,7 @@ class _Reader:
         entries = []
         for name, hollow in zip(names, empty, strict=True):
             place = None if hollow else next(places, None)
-            entries.append(Entry(name, None) if place is None else Entry(name, *place))
+            entries.append(SevenZipEntry(name, None) if place is None else SevenZipEntry(name, *place))
         return entries
 
 

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Fill:
+class ShapeFill:
     """How an area is filled.
 
     Attributes:
@@ -33,7 +33,7 @@ class Fill:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TextRun:
     """Text of one formatting. None = not written at the run.
 
     Attributes:
@@ -62,7 +62,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Paragraph:
+class SlideParagraph:
     """One paragraph.
 
     Attributes:
@@ -73,7 +73,7 @@ class Paragraph:
     text: str
     align: str | None
     level: int
-    runs: tuple[Run, ...]
+    runs: tuple[TextRun, ...]
     bullet_colour: Colour | None
 
 
@@ -96,7 +96,7 @@ class Bullet:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class SlidePicture:
     """An embedded picture; `crop` is the share cut off left, top, right and bottom."""
 
     data: bytes = field(repr=False)
@@ -104,11 +104,11 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SlideTableCell:
     """A cell of a table; `fill` is its own only, not that of the table's style."""
 
-    paragraphs: tuple[Paragraph, ...]
-    fill: Fill
+    paragraphs: tuple[SlideParagraph, ...]
+    fill: ShapeFill
 
     @property
     def text(self) -> str:
@@ -132,11 +132,11 @@ class Shape:
     type: int | None
     tag: str
     box: tuple[int | None, int | None, int | None, int | None]
-    paragraphs: tuple[Paragraph, ...] | None
-    rows: tuple[tuple[Cell, ...], ...] | None
+    paragraphs: tuple[SlideParagraph, ...] | None
+    rows: tuple[tuple[SlideTableCell, ...], ...] | None
     children: tuple["Shape", ...]
-    picture: Picture | None
-    fill: Fill
+    picture: SlidePicture | None
+    fill: ShapeFill
     links: frozenset[str]
 
     @property
@@ -167,7 +167,7 @@ class Slide:
     """
 
     shapes: tuple[Shape, ...]
-    background: Fill
+    background: ShapeFill
     own_background: OwnFill
     master_background: OwnFill
     notes: str

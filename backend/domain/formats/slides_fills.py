@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from backend.domain.formats.slides import Fill
+from backend.domain.formats.slides import ShapeFill
 from backend.domain.formats.slides_colours import A, Colour, P, Theme, colour_in, local, read_theme
 
-_UNKNOWN = Fill("unknown")
-_NONE = Fill("none")
+_UNKNOWN = ShapeFill("unknown")
+_NONE = ShapeFill("none")
 _KINDS = {"gradFill": "gradient", "blipFill": "picture", "pattFill": "pattern", "grpFill": "unknown"}
 _SOLID_OF_THEME = 1
 """The first of a theme's fills is the plain one, in every theme that Office and LibreOffice ship."""
@@ -24,7 +24,7 @@ class Fills:
         self.master = master._element  # noqa: SLF001
         self.theme = _theme(master)
 
-    def background(self) -> Fill:
+    def background(self) -> ShapeFill:
         """What shows behind everything: the slide's, else the layout's, else the master's."""
         for element in (self.slide, self.layout, self.master):
             place = element.find(f"{P}cSld/{P}bg")
@@ -34,7 +34,7 @@ class Fills:
             return self._of_theme(reference, _BACKGROUNDS) if reference is not None else self._first(place[0])
         return _NONE
 
-    def of_shape(self, element: Any) -> Fill:
+    def of_shape(self, element: Any) -> ShapeFill:
         """What fills a shape (`sp`); unknown for all other kinds of shape."""
         if local(element.tag) != "sp" or element.get("useBgFill") in {"1", "true"}:
             return _UNKNOWN
@@ -49,11 +49,11 @@ class Fills:
                 return self.written(parent.find(f"{P}spPr"))
         return _NONE
 
-    def written(self, properties: Any) -> Fill:
+    def written(self, properties: Any) -> ShapeFill:
         """The fill that stands in shape or cell properties; unknown if none does."""
         return _UNKNOWN if properties is None else self._first(properties)
 
-    def _first(self, properties: Any) -> Fill:
+    def _first(self, properties: Any) -> ShapeFill:
         for child in properties:
             kind = local(child.tag)
             if kind == "noFill":
@@ -62,26 +62,26 @@ class Fills:
                 return self._solid(child)
             if kind == "gradFill":
                 stops = (colour_in(stop, self.theme) for stop in child.iterfind(f"{A}gsLst/{A}gs"))
-                return Fill("gradient", tuple(stop for stop in stops if stop is not None))
+                return ShapeFill("gradient", tuple(stop for stop in stops if stop is not None))
             if kind in _KINDS:
-                return Fill(_KINDS[kind])
+                return ShapeFill(_KINDS[kind])
         return _UNKNOWN
 
-    def _solid(self, element: Any) -> Fill:
+    def _solid(self, element: Any) -> ShapeFill:
         alpha = element.find(f".//{A}alpha")
         if alpha is not None and int(alpha.get("val", "100000").removesuffix("%")) < _INVISIBLE:
             return _NONE
         return _solid(colour_in(element, self.theme))
 
-    def _of_theme(self, reference: Any, base: int) -> Fill:
+    def _of_theme(self, reference: Any, base: int) -> ShapeFill:
         index = int(reference.get("idx", "0"))
         if index in {0, _BACKGROUNDS}:
             return _NONE
         return _solid(colour_in(reference, self.theme)) if index == base + _SOLID_OF_THEME else _UNKNOWN
 
 
-def _solid(colour: Colour | None) -> Fill:
-    return _UNKNOWN if colour is None else Fill("solid", (colour,))
+def _solid(colour: Colour | None) -> ShapeFill:
+    return _UNKNOWN if colour is None else ShapeFill("solid", (colour,))
 
 
 def _says(properties: Any) -> bool:

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from backend.domain.formats.slides import MAX_SHAPES, Bullet, Cell, Deck, OwnFill, Picture, Shape, Slide
+from backend.domain.formats.slides import MAX_SHAPES, Bullet, Deck, OwnFill, Shape, Slide, SlidePicture, SlideTableCell
 from backend.domain.formats.slides_colours import A, P, local
 from backend.domain.formats.slides_fills import Fills
 from backend.domain.formats.slides_text import TextReader, Texts
@@ -68,20 +68,20 @@ class _SlideReader:
             links=frozenset(self._links(body)),
         )
 
-    def _rows(self, shape: Any) -> tuple[tuple[Cell, ...], ...]:
+    def _rows(self, shape: Any) -> tuple[tuple[SlideTableCell, ...], ...]:
         reader = self.texts.of_table()
         return tuple(
             tuple(self._cell(cell, reader) for cell in row.iterfind(f"{A}tc"))
             for row in shape.table._tbl.iterfind(f"{A}tr")  # noqa: SLF001
         )
 
-    def _cell(self, cell: Any, reader: TextReader) -> Cell:
-        return Cell(
+    def _cell(self, cell: Any, reader: TextReader) -> SlideTableCell:
+        return SlideTableCell(
             paragraphs=reader.paragraphs(cell.find(f"{A}txBody")),
             fill=self.fills.written(cell.find(f"{A}tcPr")),
         )
 
-    def _picture(self, element: Any) -> Picture | None:
+    def _picture(self, element: Any) -> SlidePicture | None:
         blip = element.find(f".//{A}blip")
         rid = blip.get(f"{R}embed") if blip is not None else None
         if rid is None or rid not in self.slide.part.rels or self.slide.part.rels[rid].is_external:
@@ -90,7 +90,7 @@ class _SlideReader:
         left, top, right, bottom = (
             int(cut.get(side, "0").removesuffix("%")) / _WHOLE if cut is not None else 0.0 for side in "ltrb"
         )
-        return Picture(data=self.slide.part.related_part(rid).blob, crop=(left, top, right, bottom))
+        return SlidePicture(data=self.slide.part.related_part(rid).blob, crop=(left, top, right, bottom))
 
     def _links(self, body: Any) -> Iterator[str]:
         for link in body.iterfind(f".//{A}hlinkClick") if body is not None else ():

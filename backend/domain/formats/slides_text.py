@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from backend.domain.formats.slides import Paragraph, Run
+from backend.domain.formats.slides import SlideParagraph, TextRun
 from backend.domain.formats.slides_colours import A, Colour, P, Theme, colour_in, local
 from backend.domain.formats.slides_fills import placeholders
 
@@ -56,7 +56,7 @@ class TextReader:
         self.theme, self.last = theme, last
         self._known: dict[tuple[int, str], Colour | None] = {}
 
-    def paragraphs(self, body: Any) -> tuple[Paragraph, ...]:
+    def paragraphs(self, body: Any) -> tuple[SlideParagraph, ...]:
         """The paragraphs of a `txBody`, empty without one."""
         return () if body is None else tuple(self._paragraph(element) for element in body.iterfind(f"{A}p"))
 
@@ -71,11 +71,11 @@ class TextReader:
                 return self._inherited(0, "text")
         return self._inherited(0, "text")
 
-    def _paragraph(self, element: Any) -> Paragraph:
+    def _paragraph(self, element: Any) -> SlideParagraph:
         properties = element.find(f"{A}pPr")
         level = int(properties.get("lvl", "0")) if properties is not None else 0
         runs = tuple(self._run(run, level) for run in element.iterfind(f"{A}r"))
-        return Paragraph(
+        return SlideParagraph(
             text="".join(_parts(element)),
             align=properties.get("algn") if properties is not None else None,
             level=level,
@@ -83,19 +83,19 @@ class TextReader:
             bullet_colour=self._bullet_colour(properties, level, runs),
         )
 
-    def _run(self, element: Any, level: int) -> Run:
+    def _run(self, element: Any, level: int) -> TextRun:
         properties = element.find(f"{A}rPr")
         text = element.findtext(f"{A}t") or ""
         if properties is None:
             colour = self._inherited(level, "text")
-            return Run(text, None, None, None, None, None, "noStrike", False, None, False, colour, False)
+            return TextRun(text, None, None, None, None, None, "noStrike", False, None, False, colour, False)
         font, solid = properties.find(f"{A}latin"), properties.find(f"{A}solidFill")
         written = solid.find(f"{A}srgbClr") if solid is not None else None
         size = properties.get("sz")
         own = any(
             local(child.tag) in {"solidFill", "gradFill", "noFill", "blipFill", "pattFill"} for child in properties
         )
-        return Run(
+        return TextRun(
             text=text,
             font=None if font is None else font.get("typeface"),
             size=None if size is None else int(size),
@@ -124,7 +124,7 @@ class TextReader:
                     return colour_in(place, self.theme)
         return self.last if what == "text" else None
 
-    def _bullet_colour(self, properties: Any, level: int, runs: Sequence[Run]) -> Colour | None:
+    def _bullet_colour(self, properties: Any, level: int, runs: Sequence[TextRun]) -> Colour | None:
         """A bullet's colour if somebody chose it. Writers repeat the text's, the inherited and the plain colours."""
         written = properties.find(f"{A}buClr") if properties is not None else None
         colour = colour_in(written, self.theme)

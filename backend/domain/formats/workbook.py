@@ -17,7 +17,7 @@ from backend.domain.formats.failures import let_through
 from backend.domain.formats.packages import check_package
 
 if TYPE_CHECKING:
-    from backend.domain.formats.cell_styles import Styles
+    from backend.domain.formats.cell_styles import CellStyles
 
 MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
 Value = bool | int | float | str | None
@@ -27,7 +27,7 @@ _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _RANGE = re.compile(r"\$?([A-Za-z]{1,3})?\$?(\d{1,7})?(?::\$?([A-Za-z]{1,3})?\$?(\d{1,7})?)?")
 
 
-class Damaged(Exception):  # noqa: N818 - says what the file is.
+class DamagedWorkbook(Exception):  # noqa: N818 - says what the file is.
     """A part of the workbook cannot be read. `path` is the workbook's."""
 
     def __init__(self, path: str, why: str) -> None:
@@ -41,7 +41,7 @@ class CellError(str):
     __slots__ = ()
 
 
-class Cell(NamedTuple):
+class StoredCell(NamedTuple):
     """One cell that the file has: `style` is a position in its cell formats, `formula` that its value is computed."""
 
     row: int
@@ -52,7 +52,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Place:
+class SheetRef:
     """Where a sheet lies: `kind` is `worksheet` or `chartsheet`, `number` its id, which is no position."""
 
     name: str
@@ -72,25 +72,25 @@ class Sheet:
         has_truths: some cells are TRUE or FALSE, which Python takes for numbers.
     """
 
-    place: Place
+    place: SheetRef
     rows: dict[int, tuple[list[int], list[Value], list[int]]] = field(default_factory=dict)
     row_props: dict[int, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     root: Any = None
     has_truths: bool = False
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[StoredCell]:
         """All cells that the file has, in its order."""
         for row, (columns, values, marks) in self.rows.items():
             for column, value, mark in zip(columns, values, marks, strict=True):
-                yield Cell(row, column, value, mark >> 1, bool(mark & 1))
+                yield StoredCell(row, column, value, mark >> 1, bool(mark & 1))
 
-    def at(self, row: int, column: int) -> Cell:
+    def at(self, row: int, column: int) -> StoredCell:
         """One cell; an empty one if the file has none there."""
         columns, values, marks = self.rows.get(row, ((), (), ()))
         if column not in columns:
-            return Cell(row, column, None)
+            return StoredCell(row, column, None)
         place = columns.index(column)
-        return Cell(row, column, values[place], marks[place] >> 1, bool(marks[place] & 1))
+        return StoredCell(row, column, values[place], marks[place] >> 1, bool(marks[place] & 1))
 
     @cached_property
     def merged(self) -> list[Bounds]:
@@ -100,7 +100,7 @@ class Sheet:
 
 
 class Workbook:
-    """An open workbook. Every method raises Damaged for a part that it cannot read."""
+    """An open workbook. Every method raises DamagedWorkbook for a part that it cannot read."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -118,7 +118,7 @@ class Workbook:
                 return package.read(known)
         except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError, EOFError) as error:
             let_through(error)
-            raise Damaged(self.path, f"{name} cannot be unpacked: {type(error).__name__}") from error
+            raise DamagedWorkbook(self.path, f"{name} cannot be unpacked: {type(error).__name__}") from error
 
     def xml(self, name: str) -> Any:
         """The root element of a part, None if there is none."""
@@ -134,7 +134,7 @@ class Workbook:
             return etree.fromstring(data, parser)
         except (etree.XMLSyntaxError, ValueError) as error:
             let_through(error, self.path)
-            raise Damaged(self.path, f"{name} is no XML: {str(error)[:80]}") from error
+            raise DamagedWorkbook(self.path, f"{name} is no XML: {str(error)[:80]}") from error
 
     def related(self, part: str) -> dict[str, tuple[str, str]]:
         """What a part refers to: relationship id -> (last word of its type, part or address)."""
@@ -159,17 +159,17 @@ class Workbook:
         """The workbook part."""
         root = self.xml(self.main)
         if root is None:
-            raise Damaged(self.path, "the file is no workbook")
+            raise DamagedWorkbook(self.path, "the file is no workbook")
         return root
 
     @cached_property
-    def places(self) -> list[Place]:
+    def places(self) -> list[SheetRef]:
         """All sheets in the order of their tabs."""
         related = self.related(self.main)
         places = []
         for item in self.root.iterfind("{*}sheets/{*}sheet"):
             kind, part = related.get(relation(item), ("", ""))
-            places.append(Place(item.get("name", ""), part, item.get("sheetId", ""), kind))
+            places.append(SheetRef(item.get("name", ""), part, item.get("sheetId", ""), kind))
         return places
 
     @property
@@ -199,14 +199,14 @@ class Workbook:
         return [] if root is None else [rich_text(item) for item in root.iterfind("{*}si")]
 
     @cached_property
-    def styles(self) -> "Styles":
+    def styles(self) -> "CellStyles":
         """The cell formats."""
-        from backend.domain.formats.cell_styles import Styles
+        from backend.domain.formats.cell_styles import CellStyles
 
         parts = dict(self.related(self.main).values())
-        return Styles(self.xml(parts.get("styles", "")), self.xml(parts.get("theme", "")))
+        return CellStyles(self.xml(parts.get("styles", "")), self.xml(parts.get("theme", "")))
 
-    def place(self, name: str) -> Place | None:
+    def place(self, name: str) -> SheetRef | None:
         """The sheet of that name."""
         return next((place for place in self.places if place.name == name), None)
 
@@ -230,7 +230,7 @@ def read_workbook(path: str | None) -> tuple[Workbook | None, str]:
     try:
         book = Workbook(str(path))
         places = book.places
-    except (Damaged, zipfile.BadZipFile, OSError) as error:
+    except (DamagedWorkbook, zipfile.BadZipFile, OSError) as error:
         let_through(error)
         return None, f"the workbook is damaged: {error}"
     return (book, "") if places else (None, "the workbook has no sheet")

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from backend.domain.errors import EvaluatorFailed, Invalid, ModelApiFailed
 from backend.domain.judging.criteria import Criterion
-from backend.domain.judging.judge_input import SeenStep, chosen, last_step
+from backend.domain.judging.judge_input import JudgeInputStep, last_step, picture_positions
 from backend.domain.judging.judgement import Judgement, JudgeReply, Vote
 from backend.domain.judging.prompt import PROMPT_SHA256, input_sha256, messages, repair, shown_picture
 from backend.domain.judging.reply import BrokenReply, read_reply, text_of, verdict_tool
@@ -30,7 +30,7 @@ class Question:
     judge: JudgeConfig
     instruction: str
     criteria: tuple[Criterion, ...]
-    steps: tuple[SeenStep, ...]
+    steps: tuple[JudgeInputStep, ...]
 
     @property
     def sha256(self) -> str:
@@ -69,7 +69,7 @@ def judge(
     if not question.criteria:
         raise EvaluatorFailed("a judge was asked, but nothing of the task is for it to judge")
     steps, config, key = question.steps, question.judge, question.sha256
-    shown = chosen(steps, config.pictures)
+    shown = picture_positions(steps, config.pictures)
     if not shown:
         raise EvaluatorFailed("there is no picture of the attempt that a judge could be shown")
     voter = _Voter(question, shown, client, store, fetch)

@@ -122,7 +122,7 @@ def label(key: str) -> FailureLabel:
 
 
 @dataclass(frozen=True)
-class Seen:
+class StepFacts:
     """One step, as far as rules look at it.
 
     Attributes:
@@ -145,7 +145,7 @@ class Suggestion(NamedTuple):
     reason: str
 
 
-def suggestions(ended_by: str | None, *, feasible: bool, steps: Sequence[Seen]) -> list[Suggestion]:
+def suggestions(ended_by: str | None, *, feasible: bool, steps: Sequence[StepFacts]) -> list[Suggestion]:
     """What the rules say of a failed episode, in the order of `LABELS`.
 
     Args:
@@ -163,7 +163,7 @@ def suggestions(ended_by: str | None, *, feasible: bool, steps: Sequence[Seen]) 
     return suggestions
 
 
-def _repeated(steps: Sequence[Seen]) -> Iterator[Suggestion]:
+def _repeated(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
     again = [
         now.index
         for before, now in pairwise(steps)
@@ -174,7 +174,7 @@ def _repeated(steps: Sequence[Seen]) -> Iterator[Suggestion]:
         yield Suggestion("repeated", again[0], f"the same action on an unchanged screen at step {listed}")
 
 
-def _acts(step: Seen) -> bool:
+def _acts(step: StepFacts) -> bool:
     """True if it does something: waiting twice is no repetition."""
     words = {ActionType.WAIT.value, ActionType.DONE.value, ActionType.FAIL.value}
     return any(isinstance(action, dict) and action.get("type") not in words for action in step.actions)
@@ -189,7 +189,7 @@ def _same(one: Sequence[JSON], other: Sequence[JSON]) -> bool:
     return bare(one) == bare(other)
 
 
-def _invalid(steps: Sequence[Seen]) -> Iterator[Suggestion]:
+def _invalid(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
     wrong = [step for step in steps if step.invalid]
     if wrong:
         words = f"{len(wrong)} step{'' if len(wrong) == 1 else 's'} without an action that could be understood"
@@ -206,7 +206,7 @@ def sampled(ids: Iterable[T], number: int, seed: int) -> list[T]:
 
 
 @dataclass(frozen=True)
-class Share:
+class LabelShare:
     """In how many of n failed episodes a label applies."""
 
     label: str
@@ -216,7 +216,7 @@ class Share:
     interval: Interval | None
 
 
-def shares(labelled: Sequence[Collection[str]]) -> list[Share]:
+def shares(labelled: Sequence[Collection[str]]) -> list[LabelShare]:
     """The share of every label among failed episodes, with Wilson's interval.
 
     Args:
@@ -224,7 +224,7 @@ def shares(labelled: Sequence[Collection[str]]) -> list[Share]:
     """
     counts = [(one.key, sum(one.key in labels for labels in labelled)) for one in LABELS]
     n = len(labelled)
-    return [Share(key, count, n, count / n if n else None, wilson(count, n)) for key, count in counts]
+    return [LabelShare(key, count, n, count / n if n else None, wilson(count, n)) for key, count in counts]
 
 
 def joined(reviews: Sequence[Collection[str]]) -> frozenset[str]:

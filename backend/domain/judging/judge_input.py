@@ -8,7 +8,7 @@ MAX_DID = 600
 """Characters of a step's actions that a judge is told."""
 
 
-class KeptPicture(Frozen):
+class StoredPicture(Frozen):
     """A picture of the screen by its hash."""
 
     sha256: str
@@ -17,7 +17,7 @@ class KeptPicture(Frozen):
     height: int
 
 
-class SeenStep(Frozen):
+class JudgeInputStep(Frozen):
     """One step of an attempt.
 
     Attributes:
@@ -29,16 +29,16 @@ class SeenStep(Frozen):
 
     index: int
     did: str = ""
-    picture: KeptPicture | None = None
+    picture: StoredPicture | None = None
     final: bool = False
 
 
-def last_step(steps: Sequence[SeenStep]) -> int | None:
+def last_step(steps: Sequence[JudgeInputStep]) -> int | None:
     """Index of the last step with actions; None if the agent did nothing."""
     return max((step.index for step in steps if not step.final), default=None)
 
 
-def chosen(steps: Sequence[SeenStep], most: int) -> tuple[int, ...]:
+def picture_positions(steps: Sequence[JudgeInputStep], most: int) -> tuple[int, ...]:
     """Positions in `steps` of the pictures that are shown: at most `most` (2 or more), evenly, both ends included."""
     there = [position for position, step in enumerate(steps) if step.picture is not None]
     if len(there) <= most:

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 
 from backend.domain.errors import DeskarenaError, EvaluatorFailed
 from backend.domain.judging.criteria import Criterion
-from backend.domain.judging.judge_input import MAX_DID, KeptPicture, SeenStep, chosen
+from backend.domain.judging.judge_input import MAX_DID, JudgeInputStep, StoredPicture, picture_positions
 from backend.domain.judging.reply import TOOL, verdict_tool
 from backend.domain.model.task import digest
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, Part
+from backend.domain.ports.model import Message, MessagePart
 from backend.domain.screen.pictures import decoded, encoded
 
 SYSTEM = f"""You judge what somebody did on a computer. You get the task, a list of criteria, and the steps in their
@@ -46,9 +46,9 @@ PROMPT_SHA256 = hashlib.sha256(
 def messages(
     instruction: str,
     criteria: Sequence[Criterion],
-    steps: Sequence[SeenStep],
+    steps: Sequence[JudgeInputStep],
     shown: Sequence[int],
-    picture: Callable[[KeptPicture], Frame],
+    picture: Callable[[StoredPicture], Frame],
 ) -> tuple[Message, ...]:
     """The question.
 
@@ -60,25 +60,25 @@ def messages(
         picture: gives a picture as it is shown.
     """
     listed = "\n".join(f"- `{criterion.name}`: {criterion.text}" for criterion in criteria)
-    parts = [Part(text=TASK.format(instruction=instruction, criteria=listed))]
+    parts = [MessagePart(text=TASK.format(instruction=instruction, criteria=listed))]
     for position, step in enumerate(steps):
         if position in shown and step.picture is not None:
-            parts.append(Part(text=END if step.final else BEFORE.format(index=step.index)))
-            parts.append(Part(image=picture(step.picture)))
+            parts.append(MessagePart(text=END if step.final else BEFORE.format(index=step.index)))
+            parts.append(MessagePart(image=picture(step.picture)))
         if not step.final:
-            parts.append(Part(text=STEP.format(index=step.index, did=step.did[:MAX_DID] or NOTHING)))
-    parts.append(Part(text=ASK))
-    return Message(role="system", parts=(Part(text=SYSTEM),)), Message(role="user", parts=tuple(parts))
+            parts.append(MessagePart(text=STEP.format(index=step.index, did=step.did[:MAX_DID] or NOTHING)))
+    parts.append(MessagePart(text=ASK))
+    return Message(role="system", parts=(MessagePart(text=SYSTEM),)), Message(role="user", parts=tuple(parts))
 
 
 def repair(answer: str, problem: str, criteria: Sequence[Criterion]) -> tuple[Message, Message]:
     """What is said after an answer that cannot be used."""
     names = ", ".join(criterion.name for criterion in criteria)
-    reply = Message(role="assistant", parts=(Part(text=answer or "(nothing)"),))
-    return reply, Message(role="user", parts=(Part(text=REPAIR.format(problem=problem, names=names)),))
+    reply = Message(role="assistant", parts=(MessagePart(text=answer or "(nothing)"),))
+    return reply, Message(role="user", parts=(MessagePart(text=REPAIR.format(problem=problem, names=names)),))
 
 
-def shown_picture(picture: KeptPicture, fetch: Callable[[str], bytes], side: int) -> Frame:
+def shown_picture(picture: StoredPicture, fetch: Callable[[str], bytes], side: int) -> Frame:
     """A kept picture with its longer side at most so many pixels.
 
     Raises:
@@ -100,10 +100,10 @@ def shown_picture(picture: KeptPicture, fetch: Callable[[str], bytes], side: int
 
 
 def input_sha256(
-    decides: str, instruction: str, criteria: Sequence[Criterion], steps: Sequence[SeenStep], most: int
+    decides: str, instruction: str, criteria: Sequence[Criterion], steps: Sequence[JudgeInputStep], most: int
 ) -> str:
     """Sha256 (hex) of all that decides a vote: the judge (`decides`), its prompt, the task and what it is shown."""
-    shown = chosen(steps, most)
+    shown = picture_positions(steps, most)
     pictures = [step.picture.sha256 if step.picture and at in shown else None for at, step in enumerate(steps)]
     rows = [[step.index, step.did[:MAX_DID], step.final] for step in steps]
     listed = [[criterion.name, criterion.text] for criterion in criteria]

@@ -35,7 +35,7 @@ class CriterionVerdict(Frozen):
     reason: str = ""
 
 
-class _Said(BaseModel):
+class _CriterionReply(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: StrictStr
@@ -47,7 +47,7 @@ class _Said(BaseModel):
 class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    verdicts: list[_Said]
+    verdicts: list[_CriterionReply]
 
 
 def verdict_tool(criteria: Sequence[Criterion]) -> Tool:
@@ -121,7 +121,7 @@ def _check_names(verdict_names: Sequence[str], listed: Sequence[str]) -> None:
             raise BrokenReply(f"{words}: {', '.join(name[:100] for name in names[:10])}")
 
 
-def _verdict(verdict: _Said, last: int | None) -> CriterionVerdict:
+def _verdict(verdict: _CriterionReply, last: int | None) -> CriterionVerdict:
     """A step counts only with a criterion that is met: that of another one says nothing."""
     step = verdict.step if verdict.reached else None
     if step is not None and (last is None or not 0 <= step <= last):

@@ -5,7 +5,7 @@ from typing import Any
 
 from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.run import Screen, Settle
+from backend.domain.model.run import ScreenSize, Settle
 from backend.domain.model.trajectory import Action, ActionType, Decision
 from backend.domain.ports.desktop import Desktop
 from backend.domain.ports.storage import Clock
@@ -16,7 +16,7 @@ _NEEDS_POINT = frozenset({ActionType.MOVE_TO, ActionType.DRAG_TO})
 _NEEDS_TEXT = frozenset({ActionType.TYPING, ActionType.PYTHON})
 
 
-def complaint(action: Action, screen: Screen) -> str:
+def complaint(action: Action, screen: ScreenSize) -> str:
     """Why the action cannot be carried out on that screen, in words for the agent; empty if it can be tried.
 
     Args:
@@ -26,7 +26,7 @@ def complaint(action: Action, screen: Screen) -> str:
     return _about_point(action, screen) or _about_content(action)
 
 
-def _about_point(action: Action, screen: Screen) -> str:
+def _about_point(action: Action, screen: ScreenSize) -> str:
     if (action.x is None) != (action.y is None):
         return f"{action.type} has only one of x and y"
     if action.x is None or action.y is None:
@@ -46,7 +46,7 @@ def _about_content(action: Action) -> str:
     return ""
 
 
-class Work:
+class ActionExecution:
     """The actions of one decision and what came of them.
 
     Attributes:
@@ -90,12 +90,12 @@ class Work:
             if self.invalid or self.ended_by:
                 self.results.append({"skipped": "after an invalid action" if self.invalid else "after the end"})
                 continue
-            self.results.append(self._one(action, on_first))
+            self.results.append(self._run_action(action, on_first))
             if not self.invalid and not self.ended_by:
                 self.done.append(action)
                 self.moving = action.type is not ActionType.WAIT
 
-    def _one(self, action: Action, on_first: Callable[[], None]) -> Mapping[str, Any]:
+    def _run_action(self, action: Action, on_first: Callable[[], None]) -> Mapping[str, Any]:
         if action.type in _ENDINGS:
             self.ended_by = _ENDINGS[action.type]
             return {}

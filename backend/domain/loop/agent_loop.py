@@ -1,7 +1,7 @@
 """The agent loop, the only one in the product: observe, decide, act, keep while the screen settles.
 
 Pure: it knows the ports and nothing else. It ends an episode only by what the agent did or used up (`EndedBy`); the
-machine's failures pass through it as `Lost` errors, and a cancelled run as `Cancelled`.
+machine's failures pass through it as `MachineLost` errors, and a cancelled run as `Cancelled`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -9,25 +9,25 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, GuestRefused, Lost, Unavailable
-from backend.domain.loop.action_execution import Work, settle
+from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, GuestRefused, MachineLost, Unavailable
+from backend.domain.loop.action_execution import ActionExecution, settle
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import Budget, RunConfig, Settle
 from backend.domain.model.task import Task
 from backend.domain.model.trajectory import Decision, Observation, StepRecord, StepTiming, Usage
-from backend.domain.ports.agent import Agent, AgentContext, Control, ObservationSpace
+from backend.domain.ports.agent import Agent, AgentContext, ObservationSpace, TakeoverControl
 from backend.domain.ports.desktop import Desktop
-from backend.domain.ports.storage import Clock, Recorder, Watch
+from backend.domain.ports.storage import CheckpointWatch, Clock, Recorder
 
 DEFAULT_MAX_STEPS = 30
 PHASES = ("observe", "agent", "held", "action", "settle", "record", "person", "check")
 CONTROL_SECONDS = 0.4
 """How long one look waits for a person who has taken over; in between, a cancelled run is noticed."""
 Thinking = Callable[[Callable[[], Any], float], Any]
-"""Calls the agent's code and gives it so many seconds; raises OutOfTime when they are over."""
+"""Calls the agent's code and gives it so many seconds; raises AgentTimeout when they are over."""
 
 
-class OutOfTime(Exception):  # noqa: N818 - told to the loop only, which turns it into an ending.
+class AgentTimeout(Exception):  # noqa: N818 - told to the loop only, which turns it into an ending.
     """The agent did not answer within the seconds it was given. Not TimeoutError, which agents raise themselves."""
 
 
@@ -37,7 +37,7 @@ def at_once(call: Callable[[], Any], _seconds: float) -> Any:
 
 
 @dataclass
-class Progress:
+class LoopProgress:
     """What the loop has done so far; the caller reads it however the loop ends, also after an exception.
 
     Attributes:
@@ -88,7 +88,7 @@ class Rules:
 
 
 @dataclass(frozen=True)
-class Parts:
+class LoopDependencies:
     """Everything the loop works with.
 
     Attributes:
@@ -105,11 +105,11 @@ class Parts:
     clock: Clock
     thinking: Thinking = at_once
     held: Callable[[], float] = float
-    control: Control | None = None
-    watch: Watch | None = None
+    control: TakeoverControl | None = None
+    watch: CheckpointWatch | None = None
 
 
-def run_episode(parts: Parts, context: AgentContext, rules: Rules, progress: Progress) -> EndedBy:
+def run_episode(parts: LoopDependencies, context: AgentContext, rules: Rules, progress: LoopProgress) -> EndedBy:
     """Lets the agent work until it ends or its budget does.
 
     Every step is kept durably before the next observation. After the last action one more observation is kept, as a
@@ -126,7 +126,7 @@ def run_episode(parts: Parts, context: AgentContext, rules: Rules, progress: Pro
         What stopped the agent.
 
     Raises:
-        Lost: the machine failed (GuestLost, LeaseLost, ...), or the model's API did (ModelApiFailed).
+        MachineLost: the machine failed (GuestLost, LeaseLost, ...), or the model's API did (ModelApiFailed).
         Cancelled: somebody cancelled the run.
     """
     return _Loop(parts, context, rules, progress).run()
@@ -142,7 +142,7 @@ class _Stop(Exception):  # noqa: N818 - it is no error, it carries how the episo
 class _Loop:
     """One episode's worth of state; lives as long as `run_episode`."""
 
-    def __init__(self, parts: Parts, context: AgentContext, rules: Rules, progress: Progress) -> None:
+    def __init__(self, parts: LoopDependencies, context: AgentContext, rules: Rules, progress: LoopProgress) -> None:
         self._p = parts
         self._context = context
         self._rules = rules
@@ -181,7 +181,7 @@ class _Loop:
         helped = decision.by == "person"
         late = not helped and self._progress.agent_seconds > self._rules.budget.max_seconds
         self._progress.by_person += helped
-        work = Work(self._p.desktop, self._p.clock, self._rules.wait)
+        work = ActionExecution(self._p.desktop, self._p.clock, self._rules.wait)
         if not late:
             work.carry_out(decision, self._mark_acted)
             self._spend("person" if helped else "action", work.action_seconds)
@@ -219,7 +219,7 @@ class _Loop:
         observation = self._observe()  # The screen need not have stood still until the hand-back.
         return observation, self._decide(observation)
 
-    def _of_person(self, control: Control, observation: Observation) -> Decision | None:
+    def _of_person(self, control: TakeoverControl, observation: Observation) -> Decision | None:
         """Waits for the person as long as they keep control; the agent's time stands still. None: handed back."""
         before = self._now()
         try:
@@ -246,7 +246,7 @@ class _Loop:
     def _mark_acted(self) -> None:
         self._progress.acted = True
 
-    def _judge(self, decision: Decision, work: Work) -> None:
+    def _judge(self, decision: Decision, work: ActionExecution) -> None:
         """Decides, after a step, whether the episode goes on and what the agent is told next."""
         if work.ended_by is not None:
             raise _Stop(work.ended_by)
@@ -302,9 +302,9 @@ class _Loop:
         before, delay = self._now(), self._p.held()
         try:
             return self._p.thinking(call, left)
-        except (Lost, Cancelled):
+        except (MachineLost, Cancelled):
             raise
-        except OutOfTime as error:
+        except AgentTimeout as error:
             raise _Stop(EndedBy.TIME, "the agent did not answer within its time") from error
         except Unavailable as error:
             # No agent raises it of itself: a server that its episode stands on is away, which it cannot help.

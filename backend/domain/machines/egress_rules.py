@@ -19,7 +19,7 @@ _BROUGHT = frozenset({"download", "googledrive"})
 the published suites beside the files that the tasks begin with."""
 
 
-class WayOut(Frozen):
+class EgressRules(Frozen):
     """What the egress gateway of a desktop lets through.
 
     Attributes:
@@ -37,7 +37,7 @@ class WayOut(Frozen):
     mocked: tuple[str, ...] = ()
 
 
-def way_out_of(task: Task, assets: Mapping[str, str], *, egress: str, hosts: Sequence[str], proxy: str) -> WayOut:
+def way_out_of(task: Task, assets: Mapping[str, str], *, egress: str, hosts: Sequence[str], proxy: str) -> EgressRules:
     """The way out for a task.
 
     Args:
@@ -49,7 +49,7 @@ def way_out_of(task: Task, assets: Mapping[str, str], *, egress: str, hosts: Seq
     """
     named = {"none": (), "tasks": _hosts(task), "any": (ANYWHERE,)}[egress]
     mocks = _mocks(task, assets)
-    return WayOut(
+    return EgressRules(
         hosts=tuple(dict.fromkeys((*hosts, *named))),
         files=_brought(task, assets) | mocks,
         proxy=proxy if wants_proxy(task) else "",

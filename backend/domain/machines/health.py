@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from pydantic import ConfigDict, Field
 
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
 
 GUEST_API = (1, 1)
@@ -21,13 +21,13 @@ FULL = _MIB
 _NAMED = 5
 
 
-class _Told(Frozen):
+class _GuestFacts(Frozen):
     """What a guest tells; what a newer one tells beyond it is left aside."""
 
     model_config = ConfigDict(extra="ignore")
 
 
-class DiskRoom(_Told):
+class DiskRoom(_GuestFacts):
     """Room where programs of the desktop write; bytes."""
 
     path: str = Field(max_length=4096)
@@ -35,14 +35,14 @@ class DiskRoom(_Told):
     size: int = Field(ge=0)
 
 
-class RunningProgram(_Told):
+class RunningProgram(_GuestFacts):
     """A program that was started since the desktop was ready."""
 
     pid: int
     name: str = Field(max_length=1000)
 
 
-class ShownScreen(_Told):
+class ScreenHealth(_GuestFacts):
     """The screen as the guest knows it.
 
     Attributes:
@@ -63,7 +63,7 @@ class ShownScreen(_Told):
         return self.width, self.height
 
 
-class Health(_Told):
+class DesktopHealth(_GuestFacts):
     """The facts of a desktop's `GET /health`; docs/internals/guest-api.md explains each.
 
     Attributes:
@@ -75,7 +75,7 @@ class Health(_Told):
     api: str = Field(max_length=100)
     platform: str = Field(max_length=100)
     clock: float = Field(allow_inf_nan=False)
-    screen: ShownScreen
+    screen: ScreenHealth
     disks: tuple[DiskRoom, ...] = Field(min_length=1, max_length=100)
     memory_free: int | None = Field(ge=0)
     pending: tuple[str, ...] = Field(max_length=100)
@@ -104,7 +104,7 @@ PASSING = frozenset({Ailment.BLACK_SCREEN, Ailment.LOCKED_SCREEN, Ailment.MEMORY
 
 
 @dataclass(frozen=True)
-class Finding:
+class HealthFinding:
     """One thing that is wrong, with what was found and what was expected."""
 
     ailment: Ailment
@@ -145,26 +145,26 @@ class Probe:
         picture_size: (width, height) of the picture that the desktop really sent.
     """
 
-    health: Health
+    health: DesktopHealth
     sent_at: float
     answered_at: float
-    screen: Screen
+    screen: ScreenSize
     picture_size: tuple[int, int]
 
 
-def findings(probe: Probe, limits: HealthLimits) -> tuple[Finding, ...]:
+def findings(probe: Probe, limits: HealthLimits) -> tuple[HealthFinding, ...]:
     """Everything that is wrong, in the order of Ailment; empty for a desktop that an attempt can begin on."""
     return tuple(
-        Finding(ailment, words)
+        HealthFinding(ailment, words)
         for ailment in Ailment
         for words in _CHECKS[ailment](probe, limits)
     )  # fmt: skip
 
 
-def full_disks(health: Health) -> tuple[Finding, ...]:
+def full_disks(health: DesktopHealth) -> tuple[HealthFinding, ...]:
     """The disks on which programs can write nothing more, FULL bytes at the most."""
     return tuple(
-        Finding(Ailment.DISK, f"{_mib(disk.free)} free of {_mib(disk.size)} in {disk.path[:100]}")
+        HealthFinding(Ailment.DISK, f"{_mib(disk.free)} free of {_mib(disk.size)} in {disk.path[:100]}")
         for disk in health.disks
         if disk.free < FULL
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from backend.domain.machines.machine_image import DEFAULT
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
 
 
@@ -29,7 +29,7 @@ class ImageOffer(Frozen):
     default: bool = False
     about: str = ""
     programs: tuple[str, ...] = ()
-    screens: tuple[Screen, ...] = ()
+    screens: tuple[ScreenSize, ...] = ()
     prepared: bool | None = None
     reason: str = Field(default="")
 

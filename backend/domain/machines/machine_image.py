@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AwareDatetime, Field, StringConstraints, ValidationError, model_validator
 
 from backend.domain.errors import Invalid, NotFound
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
 
 FILE = "image.json"
@@ -45,7 +45,7 @@ class ImageFile(Frozen):
     size: int = Field(gt=0)
 
 
-class Disk(ImageFile):
+class SystemDisk(ImageFile):
     """The system disk, in QEMU's format qcow2.
 
     Attributes:
@@ -74,7 +74,7 @@ class DirectBoot(Frozen):
             raise ValueError("screen_option must contain {width} and {height}")
         return self
 
-    def line(self, screen: Screen) -> str:
+    def line(self, screen: ScreenSize) -> str:
         """The whole command line for a machine with that screen."""
         option = self.screen_option.replace("{width}", str(screen.width)).replace("{height}", str(screen.height))
         return f"{self.command_line} {option}".strip()
@@ -136,11 +136,11 @@ class MachineImage(Frozen):
     made_at: AwareDatetime
     guest_api: Line = Field(min_length=1)
     guest_server: Sha256 | Literal[""] = ""
-    screens: tuple[Screen, ...] = Field(min_length=1, max_length=100)
+    screens: tuple[ScreenSize, ...] = Field(min_length=1, max_length=100)
     memory_mib: int = Field(ge=128, le=2**20)
     cpus: int = Field(ge=1, le=256)
     firmware: Literal["bios", "uefi"]
-    disk: Disk
+    disk: SystemDisk
     boot: DirectBoot | None = None
     devices: Devices = Devices()
     packages: tuple[Package, ...] = Field(default=(), max_length=20_000)
@@ -165,7 +165,7 @@ class MachineImage(Frozen):
         """sha256 of all that `image.json` says, the files' hashes included: another content, another digest."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
-    def shows(self, screen: Screen) -> bool:
+    def shows(self, screen: ScreenSize) -> bool:
         """Whether a machine of it can be given that screen."""
         return screen in self.screens
 

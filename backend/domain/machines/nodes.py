@@ -28,7 +28,7 @@ class NodeState(StrEnum):
         return self in {NodeState.LOST, NodeState.GONE}
 
 
-class NodeSeen(Frozen):
+class NodeReport(Frozen):
     """What a worker saw of one node of a cluster.
 
     Attributes:

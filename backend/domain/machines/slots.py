@@ -38,7 +38,7 @@ class SlotRef:
         return f"{self.node} {self.index}".strip()
 
 
-class Need(Frozen):
+class DesktopNeeds(Frozen):
     """What one desktop takes of its machine.
 
     Attributes:
@@ -52,12 +52,12 @@ class Need(Frozen):
     disk: int = Field(default=GIB // 4, gt=0)
 
 
-KEPT = Need(memory=GIB, cores=0.01, disk=2 * GIB)
+KEPT = DesktopNeeds(memory=GIB, cores=0.01, disk=2 * GIB)
 """What the service itself takes: database, broker, worker, evaluations."""
 
 
 @dataclass(frozen=True)
-class Room:
+class FreeResources:
     """What a machine has left: bytes of memory that can be had, cores, bytes of the data folder's disk."""
 
     memory: int
@@ -66,14 +66,14 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Count:
+class SlotCount:
     """A number of slots, and where it comes from, in words."""
 
     number: int
     reason: str
 
 
-def counted(room: Room, need: Need, *, slot_limit: int | None = None) -> Count:
+def slot_count(room: FreeResources, need: DesktopNeeds, *, slot_limit: int | None = None) -> SlotCount:
     """How many desktops run at once.
 
     The scarcest of memory, cores and disk decides; a machine with a single busy core still runs one.
@@ -91,13 +91,13 @@ def counted(room: Room, need: Need, *, slot_limit: int | None = None) -> Count:
     number = min(MOST, *(max(0, count) for count in left.values()))
     if slot_limit is not None:
         short = f": more than the machine has room for ({number})" if slot_limit > number else ""
-        return Count(slot_limit, f"set to {slot_limit}{short}")
+        return SlotCount(slot_limit, f"set to {slot_limit}{short}")
     scarce = [name for name, count in left.items() if max(0, count) == number]
     by = " and ".join(scarce) or f"at most {MOST} are counted"
-    return Count(number, f"counted, by {by}: {_had(room)}; one takes {_taken(need)}")
+    return SlotCount(number, f"counted, by {by}: {_had(room)}; one takes {_needs_text(need)}")
 
 
-def need_of(image: MachineImage) -> Need:
+def need_of(image: MachineImage) -> DesktopNeeds:
     """What a virtual machine of an image takes.
 
     A clone of a Linux template shares most memory with the others (53 to 95 MB of its own were measured); half is
@@ -106,13 +106,13 @@ def need_of(image: MachineImage) -> Need:
     """
     memory = image.memory_mib * MIB
     shared = memory // 2 if image.os == "linux" else 0
-    return Need(memory=memory - shared + VM_OVERHEAD, cores=image.cpus / 2, disk=VM_DISK)
+    return DesktopNeeds(memory=memory - shared + VM_OVERHEAD, cores=image.cpus / 2, disk=VM_DISK)
 
 
-def largest(needs: Iterable[Need]) -> Need:
+def largest(needs: Iterable[DesktopNeeds]) -> DesktopNeeds:
     """Enough for any of them; the smallest there is for none."""
-    all_needs = list(needs) or [Need()]
-    return Need(
+    all_needs = list(needs) or [DesktopNeeds()]
+    return DesktopNeeds(
         memory=max(each.memory for each in all_needs),
         cores=max(each.cores for each in all_needs),
         disk=max(each.disk for each in all_needs),
@@ -135,10 +135,10 @@ def room_for(running: Iterable[str], provider: str, slots: Mapping[str, int]) ->
     return max(0, int((1 - used) * slots[provider]))
 
 
-def _had(room: Room) -> str:
+def _had(room: FreeResources) -> str:
     return f"{room.memory / GIB:.1f} GiB of memory, {room.cores} cores, {room.disk / GIB:.1f} GiB of disk"
 
 
-def _taken(need: Need) -> str:
+def _needs_text(need: DesktopNeeds) -> str:
     cores = f"{need.cores:g} core{'' if need.cores == 1 else 's'}"
     return f"{need.memory / GIB:.2g} GiB, {cores}, {need.disk / GIB:.2g} GiB"

@@ -28,12 +28,12 @@ def licence_status(name: str) -> LicenceStatus:
     """The status of a licence by its SPDX identifier or usual name; several, joined by `and` or commas: the worst."""
     text = name.strip().lower().replace(", version", " version")
     parts = [part for part in re.split(r"\s*(?:,|;|\band\b)\s*", text) if part]
-    statuses = {_one(part) for part in parts} or {LicenceStatus.UNKNOWN}
+    statuses = {_status_of(part) for part in parts} or {LicenceStatus.UNKNOWN}
     worst = (LicenceStatus.RESTRICTED, LicenceStatus.UNKNOWN, LicenceStatus.OPEN)
     return next(status for status in worst if status in statuses)
 
 
-def _one(name: str) -> LicenceStatus:
+def _status_of(name: str) -> LicenceStatus:
     word = "-".join(piece for piece in re.split(r"[\s_-]+", name) if piece not in _FILL)
     if _SAME.get(word, word) in _OPEN:
         return LicenceStatus.OPEN

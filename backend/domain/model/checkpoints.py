@@ -3,7 +3,7 @@
 from backend.domain.model.task import EvaluatorSpec, Part
 
 
-class Turns:
+class CheckpointTurns:
     """The state of a task's stepwise parts: waiting, open (all before it are reached), reached.
 
     OmniBench calls them Waiting, Evaluating and Completed. Protocols reference, section 6.

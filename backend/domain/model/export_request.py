@@ -10,13 +10,13 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from backend.domain.errors import Invalid
 from backend.domain.model.task import Difficulty, Frozen
-from backend.domain.model.trajectory_export import AgentKind, Result
+from backend.domain.model.trajectory_export import AgentKind, AttemptResult
 
 _FLOOR = re.compile(r"\s*([A-Za-z][\w:.-]{0,99})\s*>?=\s*([0-9.eE+-]{1,20})\s*")
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class Floor(Frozen):
+class MeasureMinimum(Frozen):
     """A measure of the evaluation must be there and at least `least`."""
 
     name: str
@@ -24,7 +24,7 @@ class Floor(Frozen):
 
 
 def read_floor(value: Any) -> Any:
-    """`CR>=0.5` or `CR=0.5` as a Floor; anything but text is left to pydantic. Raises ValueError."""
+    """`CR>=0.5` or `CR=0.5` as a MeasureMinimum; anything but text is left to pydantic. Raises ValueError."""
     if not isinstance(value, str):
         return value
     match = _FLOOR.fullmatch(value)
@@ -45,7 +45,7 @@ class Filters(Frozen):
         open_licence: only benchmarks whose licence is known and allows use and change.
     """
 
-    results: tuple[Result, ...] = (Result.SOLVED,)
+    results: tuple[AttemptResult, ...] = (AttemptResult.SOLVED,)
     kinds: tuple[AgentKind, ...] = ()
     benchmarks: tuple[Name, ...] = ()
     domains: tuple[Name, ...] = ()
@@ -56,7 +56,7 @@ class Filters(Frozen):
     since: datetime | None = None
     until: datetime | None = None
     min_score: float | None = Field(default=None, ge=0.0, le=1.0)
-    measures: tuple[Annotated[Floor, BeforeValidator(read_floor)], ...] = ()
+    measures: tuple[Annotated[MeasureMinimum, BeforeValidator(read_floor)], ...] = ()
     open_licence: bool = False
 
     @model_validator(mode="after")

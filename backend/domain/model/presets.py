@@ -99,11 +99,11 @@ def filled(fields: Mapping[str, Any], known_params: frozenset[str]) -> dict[str,
     if fields.get("judge") is not None:
         open_["judge"] = preset.judge
     if fields.get("agent") in preset.agents:
-        open_ |= _shown(preset, fields)
+        open_ |= _observation_options(preset, fields)
     return _under(open_, fields)
 
 
-def _shown(preset: Preset, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _observation_options(preset: Preset, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What the preset's own agents see. Options belong to their space: another one was asked for, so they fall away."""
     own = fields.get("observation") in {None, preset.observation}
     settings = {

@@ -9,7 +9,7 @@ from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.task import Frozen
 
 
-class Screen(Frozen):
+class ScreenSize(Frozen):
     """Size of the desktop in pixels."""
 
     width: int = Field(default=1920, ge=320, le=7680)
@@ -91,7 +91,7 @@ class RunConfig(Frozen):
     variant: str | None = Field(default=None, pattern=r"^[a-z_]{1,50}=[A-Za-z0-9_.-]{1,50}$")
     repeats: int = Field(default=1, ge=1, le=100)
     seed: int = 0
-    screen: Screen = Screen()
+    screen: ScreenSize = ScreenSize()
     budget: Budget = Budget()
     settle: Settle = Settle()
     wait: Settle = Settle(quiet=0.5, timeout=5.0)

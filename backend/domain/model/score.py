@@ -151,7 +151,7 @@ def _ruled(spec: EvaluatorSpec, score: float) -> dict[str, float]:
     """The measures of a score that a rule gave: those that its protocol has without looking at any part."""
     if not spec.protocol:
         return {"score": score}
-    verdict: Verdict = registry.lookup(registry.Kind.PROTOCOL, spec.protocol)(spec, score, ())
+    verdict: Verdict = registry.lookup(registry.PluginKind.PROTOCOL, spec.protocol)(spec, score, ())
     return {**verdict.measures, "score": score}
 
 

@@ -141,7 +141,7 @@ class Mark(Frozen):
         return self.x + self.width // 2, self.y + self.height // 2
 
 
-class View(Frozen):
+class ScreenView(Frozen):
     """Where the screen lies in the picture that the agent is shown, so that its points can be mapped back exactly.
 
     Attributes:
@@ -198,7 +198,7 @@ class Observation(Frozen):
     clipboard: str | None = None
     note: str = ""
     shown: Frame | None = None
-    view: View | None = None
+    view: ScreenView | None = None
     marks: tuple[Mark, ...] | None = None
     previous: Frame | None = None
     terminal: str | None = None

@@ -12,7 +12,7 @@ from backend.domain.model.trajectory import Action, Mark
 SUFFIXES = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}
 
 
-class Result(StrEnum):
+class AttemptResult(StrEnum):
     """How far an agent came. `partly`: not solved, but with a score above 0 or a part of the task reached."""
 
     SOLVED = "solved"
@@ -33,7 +33,7 @@ class AgentKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Picture:
+class PictureRef:
     """A picture by the hash of its bytes."""
 
     sha256: str
@@ -67,10 +67,10 @@ class RecordedStep:
     index: int
     actions: tuple[Action, ...] = ()
     final: bool = False
-    frame: Picture | None = None
+    frame: PictureRef | None = None
     width: int = 0
     height: int = 0
-    shown: Picture | None = None
+    shown: PictureRef | None = None
     marks: tuple[Mark, ...] = ()
     tree: Callable[[], str] | None = field(default=None, compare=False, repr=False)
     words: str = ""
@@ -83,7 +83,7 @@ class RecordedStep:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class ExportedAttempt:
     """One scored attempt at one episode.
 
     Attributes:
@@ -102,7 +102,7 @@ class Recorded:
     benchmark: Mapping[str, Any]
     agent: str
     kind: AgentKind
-    result: Result
+    result: AttemptResult
     score: float
     ended_by: str
     steps: tuple[RecordedStep, ...]

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from backend.domain.errors import ModelApiFailed
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.observations._marks import MOST_PER_SOURCE, Element
 from backend.domain.screen.tree import nodes
 
@@ -43,7 +43,7 @@ def _kind(tag: str) -> str:
 
 
 def from_ocr(read: Sequence[Mapping[str, Any]]) -> list[Element]:
-    """Lines of text as `Eyes.read` gives them."""
+    """Lines of text as `PerceptionTools.read` gives them."""
     return [
         Element("text", str(each["text"])[:_MOST_TEXT], left, top, right - left, bottom - top, "ocr")
         for each in read
@@ -52,8 +52,8 @@ def from_ocr(read: Sequence[Mapping[str, Any]]) -> list[Element]:
     ]
 
 
-def from_detector(boxes: Sequence[Mapping[str, Any]], screen: Screen) -> list[Element]:
-    """What a detector says, as `Eyes.detect` gives it.
+def from_detector(boxes: Sequence[Mapping[str, Any]], screen: ScreenSize) -> list[Element]:
+    """What a detector says, as `PerceptionTools.detect` gives it.
 
     Raises:
         ModelApiFailed: it is no list of boxes.
@@ -72,7 +72,7 @@ def _share(part: Any) -> float:
     return min(1.0, max(0.0, value))
 
 
-def _detected(box: Mapping[str, Any], screen: Screen) -> Element:
+def _detected(box: Mapping[str, Any], screen: ScreenSize) -> Element:
     x1, y1, x2, y2 = (_share(part) for part in box["bbox"])
     left, top = round(x1 * screen.width), round(y1 * screen.height)
     right, bottom = round(x2 * screen.width), round(y2 * screen.height)

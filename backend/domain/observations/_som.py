@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Frame, Mark, Observation, Window
 from backend.domain.observations._dom import clickable
 from backend.domain.observations._draw import draw, uneven
@@ -85,7 +85,7 @@ class MarkedSpace(ExtraSpace):
             read = eyes.read(frame, self.params.ocr_language)
             return ([], _LATE) if read is None else (from_ocr(read), "")
         return from_detector(
-            eyes.detect(self.params.detector, frame), Screen(width=frame.width, height=frame.height)
+            eyes.detect(self.params.detector, frame), ScreenSize(width=frame.width, height=frame.height)
         ), ""
 
 

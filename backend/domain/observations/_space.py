@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, Frame, Observation
-from backend.domain.ports.agent import Eyes
+from backend.domain.ports.agent import PerceptionTools
 from backend.domain.ports.desktop import Desktop
 
 MOST_TERMINAL = 20_000
@@ -21,7 +21,7 @@ class Space:
 
     Params: type[BaseModel] = Parameters
 
-    def __init__(self, params: Any = None, eyes: Eyes | None = None) -> None:
+    def __init__(self, params: Any = None, eyes: PerceptionTools | None = None) -> None:
         """Args: params: as `Params`, None = its defaults; eyes: what it may use beside the desktop."""
         self.params: Any = self.Params() if params is None else params
         self.eyes = eyes
@@ -29,7 +29,7 @@ class Space:
     def acted(self, actions: Sequence[Action]) -> None:
         """See the port. Most spaces do not ask what was done."""
 
-    def looking(self) -> Eyes:
+    def looking(self) -> PerceptionTools:
         """What it may use beside the desktop.
 
         Raises:
@@ -55,7 +55,7 @@ class ExtraSpace(Space):
 
     Params: type[BaseModel] = Extras
 
-    def __init__(self, params: Any = None, eyes: Eyes | None = None) -> None:
+    def __init__(self, params: Any = None, eyes: PerceptionTools | None = None) -> None:
         """See `Space`."""
         super().__init__(params, eyes)
         self._before: Frame | None = None
@@ -86,7 +86,7 @@ class ExtraSpace(Space):
         return extras
 
 
-def titles_of_tabs(eyes: Eyes) -> tuple[str, ...]:
+def titles_of_tabs(eyes: PerceptionTools) -> tuple[str, ...]:
     """Titles of the browser's pages, the one used last first; none where no browser answers over DevTools."""
     try:
         tabs = eyes.browser().tabs()

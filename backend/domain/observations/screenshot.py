@@ -3,10 +3,10 @@
 from backend.domain.model.trajectory import Observation
 from backend.domain.observations._space import ExtraSpace
 from backend.domain.ports.desktop import Desktop
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.OBSERVATION, "screenshot")
+@register(PluginKind.OBSERVATION, "screenshot")
 class Screenshot(ExtraSpace):
     """The screen as JPEG, with the pointer."""
 

@@ -3,11 +3,11 @@
 from backend.domain.model.trajectory import Observation
 from backend.domain.observations._space import ExtraSpace
 from backend.domain.ports.desktop import Desktop
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.domain.screen.tree import look_with_tree
 
 
-@register(Kind.OBSERVATION, "screenshot_a11y_tree")
+@register(PluginKind.OBSERVATION, "screenshot_a11y_tree")
 class ScreenshotA11yTree(ExtraSpace):
     """The screen as JPEG with the pointer, and the raw tree in OSWorld's XML."""
 

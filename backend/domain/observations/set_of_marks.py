@@ -1,10 +1,10 @@
 """`set_of_marks`: the screen with its elements numbered."""
 
 from backend.domain.observations._som import MarkedSpace
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.OBSERVATION, "set_of_marks")
+@register(PluginKind.OBSERVATION, "set_of_marks")
 class SetOfMarks(MarkedSpace):
     """Elements of the accessibility tree, of pages, of OCR, of a detector, or of a mixture."""
 

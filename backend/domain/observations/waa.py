@@ -3,7 +3,7 @@
 from pydantic import BaseModel, Field
 
 from backend.domain.observations._som import MarkedSpace, MarkOptions, Source
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class WaaOptions(MarkOptions):
@@ -18,7 +18,7 @@ class WaaOptions(MarkOptions):
     previous: bool = Field(default=True, description=MarkOptions.model_fields["previous"].description)
 
 
-@register(Kind.OBSERVATION, "waa")
+@register(PluginKind.OBSERVATION, "waa")
 class Waa(MarkedSpace):
     """The screen as it is and with marks, the screen before, titles of windows and pages, the clipboard's text."""
 

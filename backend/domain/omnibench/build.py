@@ -9,8 +9,8 @@ from backend.domain.errors import Invalid
 from backend.domain.model.task import JSON, EvaluatorSpec, Labels, Part, PartKind, SetupStep, Task, TaskKey, Variant
 from backend.domain.omnibench.categories import categories_of, scenario_of
 from backend.domain.omnibench.complexity import complexity
-from backend.domain.omnibench.expression import DIALECT, Compiled, compile_expression, compile_function
-from backend.domain.omnibench.graph import Node
+from backend.domain.omnibench.expression import DIALECT, CompiledExpression, compile_expression, compile_function
+from backend.domain.omnibench.graph import GraphNode
 from backend.domain.omnibench.subtask import Subtask, Values, filled
 from backend.domain.omnibench.task_file import GraphTask, Pool
 from backend.domain.statistics.coherence import best_order
@@ -64,7 +64,7 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
         max_steps=MAX_STEPS,
         raw=raw,
     )
-    return built if task.trial is None else _tried(built, pool[task.trial.subtask], task.trial.values)
+    return built if task.trial is None else _with_solution(built, pool[task.trial.subtask], task.trial.values)
 
 
 def variants(task: Task, graph: GraphTask) -> tuple[Variant, ...]:
@@ -78,7 +78,7 @@ def variants(task: Task, graph: GraphTask) -> tuple[Variant, ...]:
     return tuple(variants)
 
 
-def judged(subtask: Subtask, values: Mapping[str, Any]) -> Compiled:
+def judged(subtask: Subtask, values: Mapping[str, Any]) -> CompiledExpression:
     """The metric calls that judge a subtask with these parameters. Raises Invalid."""
     if subtask.evaluation:
         return compile_expression(subtask.evaluation, values)
@@ -87,7 +87,7 @@ def judged(subtask: Subtask, values: Mapping[str, Any]) -> Compiled:
     raise Invalid("it has no evaluation", hint="Give an expression as `evaluation`, or eval_functions/<id>.txt.")
 
 
-def _tried(task: Task, played: Subtask, values: Values) -> Task:
+def _with_solution(task: Task, played: Subtask, values: Values) -> Task:
     """The task with the solution of another subtask, and with what that needs on the desktop."""
     steps = [SetupStep(type=step.type, parameters=filled(step.parameters, values)) for step in played.setup]
     labels = task.labels.model_copy(update={"requires": tuple(sorted({*task.labels.requires, *played.requires}))})
@@ -104,7 +104,7 @@ def _variant(task: Task, axis: str, value: str, instruction: str) -> Variant:
     return Variant(axis=axis, value=value, task=task.model_copy(update={"instruction": instruction}))
 
 
-def _part(task: GraphTask, node: Node, subtask: Subtask, app: str) -> Part:
+def _part(task: GraphTask, node: GraphNode, subtask: Subtask, app: str) -> Part:
     try:
         compiled = judged(subtask, node.values)
         return Part(

@@ -12,7 +12,7 @@ from typing import Any
 from backend.domain.omnibench.consistency import Edges, edges_of
 from backend.domain.omnibench.subtask import filled
 from backend.domain.omnibench.task_file import GraphTask, Pool
-from backend.domain.ports.model import Message, ModelClient, ModelRequest, Part
+from backend.domain.ports.model import Message, MessagePart, ModelClient, ModelRequest
 
 TRIES = 3
 _MOST_ANSWER = 50_000
@@ -25,7 +25,7 @@ which of them it asks for, and which must directly follow which. Answer with JSO
 {"asked": ["A", ...], "before": [["A", "B"], ...]}, where ["A", "B"] says that B can only be done after A."""
 
 
-class Asked:
+class TextModel:
     """A model that is asked for texts, and told what it wrote.
 
     Attributes:
@@ -61,8 +61,8 @@ class Asked:
     def _ask(self, system: str, user: str) -> dict[str, Any]:
         """The JSON object of an answer; empty where there is none. Raises ModelApiFailed."""
         messages = (
-            Message(role="system", parts=(Part(text=system),)),
-            Message(role="user", parts=(Part(text=user),)),
+            Message(role="system", parts=(MessagePart(text=system),)),
+            Message(role="user", parts=(MessagePart(text=user),)),
         )
         self.calls += 1
         text = self._client.complete(ModelRequest(model=self._model, messages=messages, temperature=0.0)).text
@@ -73,7 +73,7 @@ class Asked:
         return answer if isinstance(answer, dict) else {}
 
 
-def retold(task: GraphTask, pool: Pool, model: Asked, *, tries: int = TRIES) -> GraphTask | None:
+def retold(task: GraphTask, pool: Pool, model: TextModel, *, tries: int = TRIES) -> GraphTask | None:
     """The task with an instruction of the model's. Its other orders go: they would be another's words.
 
     Args:

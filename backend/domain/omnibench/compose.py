@@ -16,8 +16,8 @@ from backend.domain.errors import Invalid
 from backend.domain.model.task import Difficulty, Frozen, check_order
 from backend.domain.omnibench.categories import category_of
 from backend.domain.omnibench.complexity import BOUNDS, CAPABILITIES, Complexity, complexity
-from backend.domain.omnibench.graph import Node, TaskGraph
-from backend.domain.omnibench.subtask import Resource, Subtask, Values
+from backend.domain.omnibench.graph import GraphNode, TaskGraph
+from backend.domain.omnibench.subtask import Subtask, SubtaskResource, Values
 from backend.domain.omnibench.task_file import Pool
 
 MOST_NODES = 12
@@ -25,10 +25,10 @@ MOST_TRIES = 400
 """Failures in a row after which a pool is said to give no more such graphs."""
 _STEPS = 40  # additions that one graph may try
 Bounds = tuple[int, int]
-Things = tuple[Resource, ...]
+Things = tuple[SubtaskResource, ...]
 
 
-class Wanted(Frozen):
+class GraphSpec(Frozen):
     """What a composed graph must be like.
 
     Attributes:
@@ -44,23 +44,25 @@ class Wanted(Frozen):
         return {dimension: _bounds(dimension, level) for dimension, level in self.levels.items()}
 
 
-class Composed(Frozen):
+class GraphComposition(Frozen):
     """One graph with the intent that its subtasks share, and what was wanted of it."""
 
     graph: TaskGraph
     intent: str
-    request: Wanted
+    request: GraphSpec
     complexity: Complexity
 
 
-def for_capability(letters: str) -> Wanted:
+def for_capability(letters: str) -> GraphSpec:
     """A graph that tests a capability: hard in its dimensions. Raises Invalid for unknown letters."""
     if letters not in CAPABILITIES:
         raise Invalid(f"there is no capability {letters!r}", hint=f"Known: {', '.join(CAPABILITIES)}.")
-    return Wanted(levels=dict.fromkeys(sorted(CAPABILITIES[letters]), Difficulty.HARD), name=letters)
+    return GraphSpec(levels=dict.fromkeys(sorted(CAPABILITIES[letters]), Difficulty.HARD), name=letters)
 
 
-def compose(pool: Pool, requests: Sequence[Wanted], *, seed: int, most_nodes: int = MOST_NODES) -> Iterator[Composed]:
+def compose(
+    pool: Pool, requests: Sequence[GraphSpec], *, seed: int, most_nodes: int = MOST_NODES
+) -> Iterator[GraphComposition]:
     """Graphs without end, no two of them the same; those that are wanted take turns.
 
     Args:
@@ -120,7 +122,7 @@ class _Group:
     def grow(self, bounds: Mapping[str, Bounds], rng: random.Random, most_nodes: int) -> list[int]:
         """Places of the nodes of a graph within bounds; empty if none came of it."""
         first = rng.randrange(len(self.parts))
-        chosen, counted = [first], self._counted([first])
+        chosen, counted = [first], self._complexity([first])
         allowed = self._systems[self.parts[first].subtask.os] & ~self._clash[first]
         spare = rng.randrange(3 if bounds else most_nodes)
         for _ in range(_STEPS):
@@ -131,7 +133,7 @@ class _Group:
             if not candidates or len(chosen) >= most_nodes:
                 break
             added = _one_of(candidates, rng)
-            tried = self._tried([*chosen, added], bounds)
+            tried = self._checked_complexity([*chosen, added], bounds)
             if tried is None:
                 allowed &= ~(1 << added)
                 continue
@@ -141,7 +143,7 @@ class _Group:
         fits = all(least <= getattr(counted, name) <= most for name, (least, most) in bounds.items())
         return chosen if fits else []
 
-    def composed(self, chosen: Sequence[int], request: Wanted) -> Composed:
+    def composed(self, chosen: Sequence[int], request: GraphSpec) -> GraphComposition:
         """The graph of these places, its nodes in an order of the graph."""
         before = self._before(chosen)
         names: dict[int, str] = {}
@@ -150,12 +152,12 @@ class _Group:
             again = sum(self.parts[known].subtask.id == subtask for known in names)
             names[int(place)] = f"{subtask}.{again + 1}" if again else subtask
         nodes = tuple(
-            Node(name=name, subtask=self.parts[place].subtask.id, values=self.parts[place].values)
+            GraphNode(name=name, subtask=self.parts[place].subtask.id, values=self.parts[place].values)
             for place, name in names.items()
         )
         after = {name: tuple(names[q] for q in before[place]) for place, name in names.items()}
         graph = TaskGraph(nodes=nodes, after=after)
-        return Composed(graph=graph, intent=self.intent, request=request, complexity=self._counted(chosen))
+        return GraphComposition(graph=graph, intent=self.intent, request=request, complexity=self._complexity(chosen))
 
     def _candidates(self, dimension: str, chosen: Sequence[int], allowed: int) -> int:
         """Bits of the choices that may bring more of a dimension; of all that are allowed, where none does."""
@@ -170,15 +172,15 @@ class _Group:
             bits &= ~_union(self._out[place] for place in ends)
         return bits or allowed
 
-    def _tried(self, chosen: Sequence[int], bounds: Mapping[str, Bounds]) -> Complexity | None:
+    def _checked_complexity(self, chosen: Sequence[int], bounds: Mapping[str, Bounds]) -> Complexity | None:
         """What it counts; None if there is a circle or it goes beyond its bounds, from where no addition leads back."""
         try:
-            counted = self._counted(chosen)
+            counted = self._complexity(chosen)
         except ValueError:
             return None
         return counted if all(getattr(counted, name) <= most for name, (_, most) in bounds.items()) else None
 
-    def _counted(self, chosen: Sequence[int]) -> Complexity:
+    def _complexity(self, chosen: Sequence[int]) -> Complexity:
         before = {str(place): [str(one) for one in earlier] for place, earlier in self._before(chosen).items()}
         return complexity(before, {str(place): self._apps[place] for place in chosen})
 
@@ -188,7 +190,7 @@ class _Group:
 
 def _serving(makes: Sequence[Things], all_needs: Sequence[Things]) -> list[int]:
     """For each place, the bits of those that make something that is wanted there."""
-    makers: dict[str, list[tuple[int, Resource]]] = {}
+    makers: dict[str, list[tuple[int, SubtaskResource]]] = {}
     for place, products in enumerate(makes):
         for thing in products:
             makers.setdefault(thing.name, []).append((place, thing))

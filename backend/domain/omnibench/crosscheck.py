@@ -12,9 +12,9 @@ from typing import Any
 from backend.domain.errors import Invalid
 from backend.domain.model.score import is_solved
 from backend.domain.model.task import Frozen
-from backend.domain.omnibench.graph import Node, TaskGraph
+from backend.domain.omnibench.graph import GraphNode, TaskGraph
 from backend.domain.omnibench.subtask import Subtask, Values
-from backend.domain.omnibench.task_file import GraphTask, Pool, Trial
+from backend.domain.omnibench.task_file import GraphTask, Pool, SolutionTrial
 
 FOREIGN = 3
 """Trajectories of others that an evaluation must reject."""
@@ -22,7 +22,7 @@ OWN = "own"
 Played = tuple[Subtask, Values]
 
 
-class Verdict(Frozen):
+class CrossCheckVerdict(Frozen):
     """What the trials of one subtask came to.
 
     Attributes:
@@ -85,7 +85,7 @@ def trials(pool: Pool, *, seed: int, foreign: int = FOREIGN) -> Iterator[GraphTa
             yield _trial(own, f"foreign-{number}", played)
 
 
-def verdicts(scores: Mapping[str, float | None]) -> list[Verdict]:
+def verdicts(scores: Mapping[str, float | None]) -> list[CrossCheckVerdict]:
     """What trials came to, by subtask.
 
     Args:
@@ -101,7 +101,7 @@ def verdicts(scores: Mapping[str, float | None]) -> list[Verdict]:
             mine["accepts_own"] = is_solved(score)
         else:
             mine["accepted" if is_solved(score) else "rejected"].append(kind)
-    return [Verdict(subtask=subtask, **mine) for subtask, mine in by_subtask.items()]
+    return [CrossCheckVerdict(subtask=subtask, **mine) for subtask, mine in by_subtask.items()]
 
 
 def _trial(own: Played, kind: str, played: Played) -> GraphTask:
@@ -110,8 +110,8 @@ def _trial(own: Played, kind: str, played: Played) -> GraphTask:
     return GraphTask(
         name=f"{subtask.id}.{kind}",
         instruction=trajectory.instruction(its_values),
-        graph=TaskGraph(nodes=(Node(name=subtask.id, subtask=subtask.id, values=values),), after={subtask.id: ()}),
-        trial=Trial(subtask=trajectory.id, values=its_values),
+        graph=TaskGraph(nodes=(GraphNode(name=subtask.id, subtask=subtask.id, values=values),), after={subtask.id: ()}),
+        trial=SolutionTrial(subtask=trajectory.id, values=its_values),
     )
 
 

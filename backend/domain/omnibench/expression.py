@@ -39,14 +39,14 @@ Tree = Mapping[str, JSON]
 """`{"fact": position}`, `{"not": tree}`, `{"and": [trees]}` or `{"or": [trees]}`."""
 
 
-class Compiled(Frozen):
+class CompiledExpression(Frozen):
     """Metric calls that judge a subtask, joined by `conj`."""
 
     calls: tuple[MetricCall, ...]
     conj: str = "and"
 
 
-def compile_expression(text: str, values: Values) -> Compiled:
+def compile_expression(text: str, values: Values) -> CompiledExpression:
     """What an expression says with these parameters.
 
     One check, or several that are all joined by `and` or all by `or`, become as many metric calls, so that each is
@@ -65,12 +65,12 @@ def compile_expression(text: str, values: Values) -> Compiled:
     if "not" not in tree:
         ((conj, parts),) = tree.items() if "fact" not in tree else (("and", [tree]),)
         if all("fact" in part for part in parts):
-            return Compiled(calls=tuple(as_call(facts[part["fact"]]) for part in parts), conj=conj)
+            return CompiledExpression(calls=tuple(as_call(facts[part["fact"]]) for part in parts), conj=conj)
     call = MetricCall(func=EXPRESSION, result={"type": FACTS, "facts": facts}, options={"tree": tree})
-    return Compiled(calls=(call,))
+    return CompiledExpression(calls=(call,))
 
 
-def compile_function(source: str, values: Values) -> Compiled:
+def compile_function(source: str, values: Values) -> CompiledExpression:
     """A Python evaluation function with these parameters: what it asks for is found out when it runs.
 
     Raises:
@@ -83,7 +83,7 @@ def compile_function(source: str, values: Values) -> Compiled:
     if not any(isinstance(part, ast.FunctionDef) and part.name == FUNCTION for part in module.body):
         raise Invalid(f"it defines no {FUNCTION}()")
     options = {"source": source, "values": dict(values)}
-    return Compiled(calls=(MetricCall(func=FUNCTION, result={"type": FACTS, "facts": []}, options=options),))
+    return CompiledExpression(calls=(MetricCall(func=FUNCTION, result={"type": FACTS, "facts": []}, options=options),))
 
 
 def as_call(fact: Mapping[str, JSON]) -> MetricCall:

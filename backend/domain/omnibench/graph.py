@@ -9,7 +9,7 @@ from backend.domain.model.task import JSON, MAX_PARTS, Frozen, check_order, dige
 from backend.domain.omnibench.subtask import Values
 
 
-class Node(Frozen):
+class GraphNode(Frozen):
     """A subtask's place in a graph.
 
     Attributes:
@@ -36,7 +36,7 @@ class TaskGraph(Frozen):
         after: for each node, those that come directly before it.
     """
 
-    nodes: tuple[Node, ...] = Field(min_length=1, max_length=MAX_PARTS)
+    nodes: tuple[GraphNode, ...] = Field(min_length=1, max_length=MAX_PARTS)
     after: Mapping[str, tuple[str, ...]]
 
     @model_validator(mode="after")
@@ -51,7 +51,7 @@ class TaskGraph(Frozen):
         check_order(self.after)
         return self
 
-    def node(self, name: str) -> Node:
+    def node(self, name: str) -> GraphNode:
         """The node of that name. Raises KeyError."""
         return {node.name: node for node in self.nodes}[name]
 

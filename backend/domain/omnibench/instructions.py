@@ -11,7 +11,7 @@ the text more freely; the validator then decides whether it still says the same.
 import random
 from collections.abc import Mapping, Sequence
 
-from backend.domain.omnibench.compose import Composed
+from backend.domain.omnibench.compose import GraphComposition
 from backend.domain.omnibench.graph import TaskGraph
 from backend.domain.omnibench.subtask import filled
 from backend.domain.omnibench.task_file import GraphTask, Pool
@@ -43,7 +43,7 @@ def low_level(graph: TaskGraph, pool: Pool) -> str:
     return _text(graph, sentences, graph.order())
 
 
-def task_of(composed: Composed, name: str, pool: Pool, *, orders: int = ORDERS) -> GraphTask:
+def task_of(composed: GraphComposition, name: str, pool: Pool, *, orders: int = ORDERS) -> GraphTask:
     """A composed graph as a task with all its texts. The same name gives the same orders."""
     graph = composed.graph
     best = best_order(graph.after, {node.name: pool[node.subtask].application for node in graph.nodes})

@@ -17,7 +17,7 @@ Values = Mapping[str, JSON]
 _NAME = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
-class Resource(Frozen):
+class SubtaskResource(Frozen):
     """Something that one subtask makes and another needs.
 
     Attributes:
@@ -28,7 +28,7 @@ class Resource(Frozen):
     name: str
     value: JSON = None
 
-    def serves(self, need: "Resource") -> bool:
+    def serves(self, need: "SubtaskResource") -> bool:
         """True if this is what is wanted: the same category, and the same value where both have one."""
         return self.name == need.name and (self.value is None or need.value is None or self.value == need.value)
 
@@ -82,13 +82,13 @@ class Subtask(Frozen):
     oracle: tuple[Mapping[str, JSON], ...] | None = None
     requires: tuple[str, ...] = ()
 
-    def needs(self, values: Values) -> tuple[Resource, ...]:
+    def needs(self, values: Values) -> tuple[SubtaskResource, ...]:
         """Its input resources with these parameters."""
-        return tuple(Resource(name=name, value=values.get(name)) for name in self.input_resources)
+        return tuple(SubtaskResource(name=name, value=values.get(name)) for name in self.input_resources)
 
-    def makes(self, values: Values) -> tuple[Resource, ...]:
+    def makes(self, values: Values) -> tuple[SubtaskResource, ...]:
         """Its output resources with these parameters."""
-        return tuple(Resource(name=name, value=values.get(name)) for name in self.output_resources)
+        return tuple(SubtaskResource(name=name, value=values.get(name)) for name in self.output_resources)
 
     def instruction(self, values: Values) -> str:
         """What is to be done, with these parameters."""

@@ -12,14 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from backend.domain.errors import Invalid
 from backend.domain.model.task import JSON, MAX_PARTS, Frozen
-from backend.domain.omnibench.graph import Node, TaskGraph
+from backend.domain.omnibench.graph import GraphNode, TaskGraph
 from backend.domain.omnibench.subtask import Subtask, Values
 
 Pool = Mapping[str, Subtask]
 """Subtasks by their id."""
 
 
-class Trial(Frozen):
+class SolutionTrial(Frozen):
     """The subtask whose solution is played in place of the task's own; see `crosscheck.py`."""
 
     subtask: str
@@ -46,7 +46,7 @@ class GraphTask(Frozen):
     orders: tuple[str, ...] = ()
     intent: str = ""
     scenario: str = ""
-    trial: Trial | None = None
+    trial: SolutionTrial | None = None
 
     def as_json(self) -> dict[str, JSON]:
         """The task file; `read_task` reads it back."""
@@ -110,7 +110,7 @@ class _File(BaseModel):
     task_instruction_low: str = Field(default="", max_length=50_000)
     task_instruction_orders: tuple[str, ...] = Field(default=(), max_length=20)
     scenario: str = Field(default="", max_length=100)
-    trial: Trial | None = None
+    trial: SolutionTrial | None = None
     dag: _Dag
 
 
@@ -150,14 +150,14 @@ def _graph(dag: _Dag, pool: Pool) -> TaskGraph:
     return TaskGraph(nodes=nodes, after={name: tuple(earlier) for name, earlier in before.items()})
 
 
-def _node(name: str, dag: _Dag, pool: Pool) -> Node:
+def _node(name: str, dag: _Dag, pool: Pool) -> GraphNode:
     subtask = dag.subtasks.get(name, name)
     if subtask not in pool:
         raise Invalid(f"there is no subtask {subtask!r}", path="dag.nodes")
     first: Sequence[Mapping[str, JSON]] = pool[subtask].available_parameters
     values = dag.parameters.get(name, first[0])
     _complete(pool[subtask], values, f"dag.parameters.{name}")
-    return Node(name=name, subtask=subtask, values=values)
+    return GraphNode(name=name, subtask=subtask, values=values)
 
 
 def _complete(subtask: Subtask, values: Mapping[str, JSON], path: str) -> None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
 from backend.domain.loop.action_execution import complaint
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Action, ActionType
 
 MOST_ACTIONS = 2
@@ -31,7 +31,7 @@ HAND = frozenset(
 ENDINGS = frozenset({ActionType.DONE, ActionType.FAIL})
 
 
-def read_hand(value: Any, screen: Screen, *, may_end: bool) -> tuple[Action, ...]:
+def read_hand(value: Any, screen: ScreenSize, *, may_end: bool) -> tuple[Action, ...]:
     """The actions of one message, in screen pixels.
 
     Args:
@@ -47,7 +47,7 @@ def read_hand(value: Any, screen: Screen, *, may_end: bool) -> tuple[Action, ...
     return tuple(_action(one, screen, f"actions.{at}", may_end=may_end) for at, one in enumerate(value))
 
 
-def _action(value: Any, screen: Screen, path: str, *, may_end: bool) -> Action:
+def _action(value: Any, screen: ScreenSize, path: str, *, may_end: bool) -> Action:
     try:
         action = Action.model_validate(value)
     except ValidationError as error:

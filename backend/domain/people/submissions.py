@@ -15,7 +15,7 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD9)})
 """JPEG markers without a length."""
 
 
-class Form(StrEnum):
+class DisplayForm(StrEnum):
     """How a file is shown beside another one."""
 
     PNG = "image/png"
@@ -26,16 +26,16 @@ class Form(StrEnum):
     @property
     def picture(self) -> bool:
         """A picture that a browser may decode."""
-        return self in {Form.PNG, Form.JPEG}
+        return self in {DisplayForm.PNG, DisplayForm.JPEG}
 
 
-def form_of(data: bytes) -> Form:
+def form_of(data: bytes) -> DisplayForm:
     """What a file is by its bytes. A picture of unreasonable size, or of no size that can be read, is only a file."""
     if data.startswith(_PNG):
-        return Form.PNG if _fits(data, _png_size(data)) else Form.OTHER
+        return DisplayForm.PNG if _fits(data, _png_size(data)) else DisplayForm.OTHER
     if data.startswith(_JPEG):
-        return Form.JPEG if _fits(data, _jpeg_size(data)) else Form.OTHER
-    return Form.TEXT if _is_text(data) else Form.OTHER
+        return DisplayForm.JPEG if _fits(data, _jpeg_size(data)) else DisplayForm.OTHER
+    return DisplayForm.TEXT if _is_text(data) else DisplayForm.OTHER
 
 
 def text_of(data: bytes) -> str:

@@ -5,15 +5,15 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, SkipValidation
 
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen, Task
-from backend.domain.model.trajectory import Action, Decision, Frame, Mark, Observation, View
+from backend.domain.model.trajectory import Action, Decision, Frame, Mark, Observation, ScreenView
 from backend.domain.ports.desktop import Desktop
 from backend.domain.ports.model import ModelReply, Models, Tool
 from backend.domain.ports.web import Browser
 
 
-class Line(Protocol):
+class AgentChannel(Protocol):
     """The line to somebody outside who acts on the desktop: a program (`remote`, `container`) or a person (`human`).
 
     One per attempt, held by the worker; the API holds the other end. Thread-safe. Nothing that comes over is trusted.
@@ -52,7 +52,7 @@ class Line(Protocol):
         ...
 
 
-class Control(Protocol):
+class TakeoverControl(Protocol):
     """A person's hand on an agent's episode: take-over and hand-back. One per attempt; asked before every decision."""
 
     def taken(self) -> bool:
@@ -87,7 +87,7 @@ class AgentContext(Frozen):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     instruction: str
-    screen: Screen
+    screen: ScreenSize
     max_steps: int
     seed: int
     task: Task | None = None
@@ -98,10 +98,10 @@ class AgentContext(Frozen):
     max_seconds: float = 1800.0
     platform: str = "Linux"
     models: SkipValidation[Models | None] = None
-    line: SkipValidation[Line | None] = None
+    line: SkipValidation[AgentChannel | None] = None
 
 
-class Sight(Frozen):
+class CoordinateFrame(Frozen):
     """What a reply's coordinates and marks refer to.
 
     Attributes:
@@ -111,8 +111,8 @@ class Sight(Frozen):
         platform: `Linux` or `Windows`.
     """
 
-    screen: Screen = Screen()
-    view: View | None = None
+    screen: ScreenSize = ScreenSize()
+    view: ScreenView | None = None
     marks: tuple[Mark, ...] = ()
     platform: str = "Linux"
 
@@ -129,15 +129,15 @@ class ActionSpace(Protocol):
 
     def __init__(self, params: Any = None) -> None: ...
 
-    def instructions(self, sight: Sight) -> str:
+    def instructions(self, sight: CoordinateFrame) -> str:
         """The part of a prompt that says which actions there are and how to write them; our own words."""
         ...
 
-    def tools(self, sight: Sight) -> tuple[Tool, ...]:
+    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:
         """Tools to offer to the model; empty for spaces that are written as text."""
         ...
 
-    def parse(self, reply: ModelReply | str, sight: Sight = Sight()) -> tuple[Action, ...]:  # noqa: B008 - frozen.
+    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008 - frozen.
         """The actions of a reply, in screen pixels. Tolerant where upstream is; guesses nothing.
 
         Raises:
@@ -182,7 +182,7 @@ class Agent(Protocol):
         ...
 
 
-class Eyes(Protocol):
+class PerceptionTools(Protocol):
     """What an observation space may use beside the desktop, for one attempt."""
 
     def browser(self, port: int = 9222) -> Browser:
@@ -230,7 +230,7 @@ class ObservationSpace(Protocol):
     about: str
     shows_frame: bool
 
-    def __init__(self, params: Any = None, eyes: Eyes | None = None) -> None: ...
+    def __init__(self, params: Any = None, eyes: PerceptionTools | None = None) -> None: ...
 
     def observe(self, desktop: Desktop, index: int) -> Observation:
         """Captures one observation. Always with a frame: the trajectory keeps one picture per step."""

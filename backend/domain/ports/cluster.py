@@ -9,7 +9,7 @@ from backend.domain.machines.slots import SlotRef
 
 
 @runtime_checkable
-class TakenAway(Protocol):
+class RevocableDesktop(Protocol):
     """An OpenDesktop whose machine can be taken away by whatever holds it, and not by what its guest did."""
 
     def taken_away(self) -> str:
@@ -34,7 +34,7 @@ LONGEST_REST = 300.0
 
 
 @dataclass(frozen=True)
-class Trouble:
+class SlotTrouble:
     """Why a slot cannot be used now.
 
     Attributes:
@@ -47,7 +47,7 @@ class Trouble:
 
 
 @runtime_checkable
-class InCluster(Protocol):
+class ClusterProvider(Protocol):
     """A Provider whose slots are those of a cluster's nodes, not of the worker's own machine.
 
     Attributes:
@@ -68,6 +68,6 @@ class InCluster(Protocol):
         """
         ...
 
-    def troubles(self) -> Mapping[str, Trouble] | None:
+    def troubles(self) -> Mapping[str, SlotTrouble] | None:
         """Slots that cannot be used now, by the id of their row. Cheap. None = not known now: nothing is changed."""
         ...

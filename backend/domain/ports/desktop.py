@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from backend.domain.machines.egress_rules import WayOut
-from backend.domain.machines.health import Health
+from backend.domain.machines.egress_rules import EgressRules
+from backend.domain.machines.health import DesktopHealth
 from backend.domain.machines.image_offers import ImageOffer
-from backend.domain.machines.slots import Need, SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.machines.slots import DesktopNeeds, SlotRef
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.score import Blob, MetricValue, PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, Frozen, LoadedBenchmark, Task
 from backend.domain.model.trajectory import Action, Frame, Interaction, Window
@@ -39,7 +39,7 @@ class Probe(Frozen):
 
     api: str
     platform: str
-    screen: Screen
+    screen: ScreenSize
     capabilities: tuple[str, ...] = ()
     clock: float = 0.0
 
@@ -54,7 +54,7 @@ class Desktop(Protocol):
     """
 
     @property
-    def screen(self) -> Screen:
+    def screen(self) -> ScreenSize:
         """Size in pixels."""
         ...
 
@@ -70,7 +70,7 @@ class Desktop(Protocol):
         """Asks the guest who it is. Safe to call at any time."""
         ...
 
-    def health(self) -> Health:
+    def health(self) -> DesktopHealth:
         """How it is: the facts that the health gate judges. Safe to call at any time, costs some milliseconds."""
         ...
 
@@ -164,7 +164,7 @@ class Desktop(Protocol):
 class DesktopSpec(Frozen):
     """What kind of desktop an attempt wants."""
 
-    screen: Screen = Screen()
+    screen: ScreenSize = ScreenSize()
     image: str = "default"
 
 
@@ -182,7 +182,7 @@ class Availability(Frozen):
     ok: bool
     reason: str = ""
     programs: tuple[str, ...] = ()
-    need: Need = Need()
+    need: DesktopNeeds = DesktopNeeds()
     images: tuple[ImageOffer, ...] = ()
 
 
@@ -217,7 +217,7 @@ class OpenDesktop(Protocol):
         """
         ...
 
-    def let_out(self, way_out: WayOut, fetch: Callable[[str], bytes]) -> None:
+    def let_out(self, way_out: EgressRules, fetch: Callable[[str], bytes]) -> None:
         """Says what the desktop may reach beyond itself from now on; before that it reaches nothing.
 
         Args:
@@ -280,7 +280,7 @@ class SetupContext(Protocol):
         """Bytes of an asset of the task set: `NAME` of its assets folder, or the URL that a task downloads.
 
         Raises:
-            NotGiven: it is missing; says how to get it.
+            MissingInput: it is missing; says how to get it.
         """
         ...
 
@@ -322,12 +322,12 @@ class SetupContext(Protocol):
         """A secret that the operator gave for tasks (`googledrive_settings`, ...).
 
         Raises:
-            NotGiven: it was not given; says where to put it.
+            MissingInput: it was not given; says where to put it.
         """
         ...
 
 
-class Step(Protocol):
+class SetupStepType(Protocol):
     """A set-up step type."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:

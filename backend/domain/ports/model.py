@@ -23,7 +23,7 @@ class ToolCall(Frozen):
     arguments: Mapping[str, Any] = Field(default_factory=dict)
 
 
-class Part(Frozen):
+class MessagePart(Frozen):
     """One piece of a message; exactly one of its fields is set.
 
     Attributes:
@@ -46,7 +46,7 @@ class Message(Frozen):
     """One turn."""
 
     role: Literal["system", "user", "assistant"]
-    parts: tuple[Part, ...]
+    parts: tuple[MessagePart, ...]
 
 
 class Tool(Frozen):

@@ -69,7 +69,7 @@ class Recorder(Protocol):
         ...
 
 
-class Watch(Protocol):
+class CheckpointWatch(Protocol):
     """Looks at the parts of a task that are checked after each of the agent's actions."""
 
     def begin(self) -> None:

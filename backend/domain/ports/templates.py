@@ -6,7 +6,7 @@ from backend.domain.ports.desktop import Availability, DesktopSpec
 
 
 @runtime_checkable
-class MakesTemplates(Protocol):
+class TemplateProvider(Protocol):
     """A provider whose desktops are clones of a template. It is made at the first need, or ahead by this."""
 
     name: str

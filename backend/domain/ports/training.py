@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
-from backend.domain.model.trajectory_export import Picture, Recorded
+from backend.domain.model.trajectory_export import ExportedAttempt, PictureRef
 
 Column = str | list["Column"] | dict[str, "Column"]
 """Type of a column: `text`, `integer`, `number`, `flag`, `json` (JSON as text in a table), `[type]`, `{name: type}`."""
@@ -22,14 +22,14 @@ class TrainingForm(Protocol):
     about: str
     columns: Mapping[str, Column] | None
 
-    def refuses(self, recorded: Recorded) -> str:
+    def refuses(self, recorded: ExportedAttempt) -> str:
         """Why this trajectory cannot be written in this form, in a few words; empty if it can."""
         ...
 
-    def rows(self, recorded: Recorded) -> Iterator[Mapping[str, Any]]:
+    def rows(self, recorded: ExportedAttempt) -> Iterator[Mapping[str, Any]]:
         """Its rows: JSON values; pictures by their `path`. Only asked where nothing is refused."""
         ...
 
-    def pictures(self, recorded: Recorded) -> Iterable[Picture]:
+    def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
         """Exactly those that the rows name, repeated or not. Only asked where nothing is refused."""
         ...

@@ -2,15 +2,15 @@
 
 from backend.domain.scheduling.projects import ALL
 from backend.domain.scheduling.reservations import Urgency
-from backend.domain.scheduling.snapshot import Now, RunNow
+from backend.domain.scheduling.snapshot import QueueSnapshot, RunLoad
 
 
-def has_room(now: Now, run: RunNow) -> bool:
+def has_room(now: QueueSnapshot, run: RunLoad) -> bool:
     """Whether one more episode of the run may begin."""
     return not hindrance(now, run)
 
 
-def hindrance(now: Now, run: RunNow) -> str:
+def hindrance(now: QueueSnapshot, run: RunLoad) -> str:
     """What keeps the run from one more slot, in words; empty if nothing does."""
     if run.concurrency is not None and run.in_use >= run.concurrency:
         return f"the run's own limit is reached: {run.in_use} of {run.concurrency} at once"
@@ -25,7 +25,7 @@ def hindrance(now: Now, run: RunNow) -> str:
     return _reserved(now, run)
 
 
-def _reserved(now: Now, run: RunNow) -> str:
+def _reserved(now: QueueSnapshot, run: RunLoad) -> str:
     if now.free is None or now.free > now.reserve.kept(run.project_id, run.urgency):
         return ""
     whose = "another project's interactive" if run.urgency is not Urgency.NOBODY else "interactive"

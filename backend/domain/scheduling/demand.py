@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from backend.domain.scheduling.projects import ALL
-from backend.domain.scheduling.snapshot import Now, RunNow
+from backend.domain.scheduling.snapshot import QueueSnapshot, RunLoad
 
 
-def beginning(now: Now, waiting: Mapping[UUID, int]) -> dict[UUID, int]:
+def beginning(now: QueueSnapshot, waiting: Mapping[UUID, int]) -> dict[UUID, int]:
     """Of each run's waiting episodes those that nothing but slots keeps from beginning.
 
     A run's own limit and its project's quotas bound them; a run that waits for its model would only wait with more.
@@ -26,7 +26,7 @@ def beginning(now: Now, waiting: Mapping[UUID, int]) -> dict[UUID, int]:
     return counts
 
 
-def _room(now: Now, run: RunNow, others: int) -> list[int]:
+def _room(now: QueueSnapshot, run: RunLoad, others: int) -> list[int]:
     """Each bound, as the number of episodes that it leaves room for; `others`: what others of the project begin."""
     bounds = [0] if run.model_waits else []
     if run.concurrency is not None:

@@ -24,7 +24,7 @@ class TaskFacts:
 
 
 @dataclass(frozen=True)
-class History:
+class DurationHistory:
     """Medians of the seconds that past attempts held their slots.
 
     Attributes:
@@ -40,7 +40,7 @@ class History:
     step: float | None = None
 
 
-def expected(task: TaskFacts, history: History) -> float:
+def expected(task: TaskFacts, history: DurationHistory) -> float:
     """Seconds that an episode of the task should take: the nearest of what was measured.
 
     The median of this task by this agent; else of this task by any agent; else of tasks of its domain and difficulty

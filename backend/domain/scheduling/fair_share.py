@@ -10,7 +10,7 @@ _K = TypeVar("_K")
 
 
 @dataclass(frozen=True)
-class Sharer:
+class ShareHolder:
     """One of those who share.
 
     Attributes:
@@ -24,7 +24,7 @@ class Sharer:
     used: float
 
 
-def deficits(sharers: Mapping[_K, Sharer]) -> dict[_K, float]:
+def deficits(sharers: Mapping[_K, ShareHolder]) -> dict[_K, float]:
     """By how many slots each has less than it is due; who lacks most is next.
 
     With n slots in use by all of them and one to give, i is due w_i / W of n + 1. Whole slots cannot be divided, so

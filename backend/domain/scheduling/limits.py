@@ -8,7 +8,7 @@ from backend.domain.scheduling.bounds import has_room
 from backend.domain.scheduling.order import rank
 from backend.domain.scheduling.projects import ALL
 from backend.domain.scheduling.reservations import Urgency
-from backend.domain.scheduling.snapshot import Now, RunNow
+from backend.domain.scheduling.snapshot import QueueSnapshot, RunLoad
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,13 @@ class Concurrency:
 
 
 def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
-    now: Now, run: RunNow, slots: int, left: int, closed: Sequence[str] = (), urgent: int = 0, hold_reason: str = ""
+    now: QueueSnapshot,
+    run: RunLoad,
+    slots: int,
+    left: int,
+    closed: Sequence[str] = (),
+    urgent: int = 0,
+    hold_reason: str = "",
 ) -> Concurrency:
     """The least of all that bounds a run; of equals, the one that a person can change soonest comes first.
 
@@ -41,22 +47,22 @@ def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
     """
     if closed:
         return Concurrency(0, slots, closed[0])
-    bounds = [*_own(run), *_quota(now, run), *_model(run), *_kept(now, run, slots)]
+    bounds = [*_own(run), *_quota(now, run), *_model(run), *_reserved_limit(now, run, slots)]
     bounds += [*_urgent(run, slots, urgent), *_share(now, run, max(0, slots - urgent))]
     bounds += [(slots, "all the slots there are"), (left, hold_reason or "no more episodes are left")]
     number, factor = min(bounds, key=lambda bound: bound[0])
     return Concurrency(max(0, number), slots, factor)
 
 
-def _own(run: RunNow) -> list[tuple[int, str]]:
+def _own(run: RunLoad) -> list[tuple[int, str]]:
     return [] if run.concurrency is None else [(run.concurrency, "the run's own limit")]
 
 
-def _model(run: RunNow) -> list[tuple[int, str]]:
+def _model(run: RunLoad) -> list[tuple[int, str]]:
     return [(run.in_use, "model rate limit")] if run.model_waits else []
 
 
-def _quota(now: Now, run: RunNow) -> list[tuple[int, str]]:
+def _quota(now: QueueSnapshot, run: RunLoad) -> list[tuple[int, str]]:
     project = now.projects[run.project_id]
     bounds = []
     for name, number in project.rules.quotas(now.provider):
@@ -67,18 +73,18 @@ def _quota(now: Now, run: RunNow) -> list[tuple[int, str]]:
     return bounds
 
 
-def _kept(now: Now, run: RunNow, slots: int) -> list[tuple[int, str]]:
+def _reserved_limit(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, str]]:
     number = now.reserve.kept(run.project_id, run.urgency)
     whose = "other projects'" if run.urgency is not Urgency.NOBODY else "people's"
     return [(slots - number, f"{number} kept free for {whose} interactive episodes")] if number else []
 
 
-def _urgent(run: RunNow, slots: int, urgent: int) -> list[tuple[int, str]]:
+def _urgent(run: RunLoad, slots: int, urgent: int) -> list[tuple[int, str]]:
     """What it has may end; what begins is theirs until they have all they want."""
     return [(max(run.in_use, slots - urgent), "more urgent runs come first")] if urgent else []
 
 
-def _share(now: Now, run: RunNow, slots: int) -> list[tuple[int, str]]:
+def _share(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, str]]:
     """Its fair share, if others that are as urgent could use slots, too: of its project's, if other projects do."""
     open_ = replace(now, free=None)  # What is reserved keeps all of them from the same slots.
     equals = [each for each in now.runs if each.id != run.id and rank(now, each) == rank(now, run)]

@@ -5,13 +5,13 @@ from dataclasses import replace
 from uuid import UUID
 
 from backend.domain.scheduling.bounds import has_room
-from backend.domain.scheduling.fair_share import Sharer, deficits
+from backend.domain.scheduling.fair_share import ShareHolder, deficits
 from backend.domain.scheduling.priorities import effective
 from backend.domain.scheduling.reservations import Urgency
-from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
+from backend.domain.scheduling.snapshot import ProjectLoad, QueueSnapshot, RunLoad
 
 
-def turns(now: Now, number: int, without: Collection[UUID] = ()) -> list[UUID]:
+def turns(now: QueueSnapshot, number: int, without: Collection[UUID] = ()) -> list[UUID]:
     """The runs that get the next slots, one entry per slot; fewer than `number` where no run may have more.
 
     Args:
@@ -27,7 +27,7 @@ def turns(now: Now, number: int, without: Collection[UUID] = ()) -> list[UUID]:
     return ids
 
 
-def next_run(now: Now) -> RunNow | None:
+def next_run(now: QueueSnapshot) -> RunLoad | None:
     """The run whose turn it is; None if none may have a slot."""
     able = [run for run in now.runs if has_room(now, run)]
     if not able:
@@ -38,7 +38,7 @@ def next_run(now: Now) -> RunNow | None:
     return _by_share(run for run in equals if run.project_id == project_id)
 
 
-def with_slot(now: Now, run: RunNow) -> Now:
+def with_slot(now: QueueSnapshot, run: RunLoad) -> QueueSnapshot:
     """The queue after the run was given one slot."""
     project, provider = now.projects[run.project_id], now.provider
     in_use = {**project.in_use, provider: project.in_use.get(provider, 0) + 1}
@@ -56,7 +56,7 @@ def with_slot(now: Now, run: RunNow) -> Now:
     )
 
 
-def rank(now: Now, run: RunNow) -> tuple[int, int]:
+def rank(now: QueueSnapshot, run: RunLoad) -> tuple[int, int]:
     """What comes before fair shares, more first: who waits for the run, then its priority."""
     urgency = run.urgency
     if urgency is Urgency.PROGRAM and not now.reserve.open_to(run.project_id):
@@ -64,19 +64,19 @@ def rank(now: Now, run: RunNow) -> tuple[int, int]:
     return int(urgency), effective(run.priority, 0.0 if run.in_use else run.idle_seconds)
 
 
-def _most_lacking(runs: Iterable[RunNow], now: Now) -> UUID:
+def _most_lacking(runs: Iterable[RunLoad], now: QueueSnapshot) -> UUID:
     """The project whose turn it is, of those that these runs belong to; of equals, the one with the oldest run."""
     ids = dict.fromkeys(run.project_id for run in runs)
     lacking = deficits({each: _sharer(now.projects[each], now.provider) for each in ids})
     return max(ids, key=lambda each: lacking[each])
 
 
-def _sharer(project: ProjectNow, provider: str) -> Sharer:
-    return Sharer(project.rules.weight, project.in_use.get(provider, 0), project.used)
+def _sharer(project: ProjectLoad, provider: str) -> ShareHolder:
+    return ShareHolder(project.rules.weight, project.in_use.get(provider, 0), project.used)
 
 
-def _by_share(runs: Iterable[RunNow]) -> RunNow:
+def _by_share(runs: Iterable[RunLoad]) -> RunLoad:
     """The run of one project whose turn it is; of equals, the oldest."""
     by_id = {run.id: run for run in runs}
-    lacking = deficits({run.id: Sharer(1.0, run.in_use, run.used) for run in by_id.values()})
+    lacking = deficits({run.id: ShareHolder(1.0, run.in_use, run.used) for run in by_id.values()})
     return by_id[max(by_id, key=lambda each: lacking[each])]

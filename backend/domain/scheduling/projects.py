@@ -49,13 +49,13 @@ def _used(name: str, in_use: Mapping[str, int]) -> int:
     return sum(in_use.values()) if name == ALL else in_use.get(name, 0)
 
 
-def written(numbers: Mapping[str, int]) -> str:
+def numbers_text(numbers: Mapping[str, int]) -> str:
     """`all=12 k8s=8`, as people write them."""
     return " ".join(f"{name}={number}" for name, number in sorted(numbers.items()))
 
 
 def read(text: str, path: str) -> dict[str, int]:
-    """What `written` writes; commas may stand between, too.
+    """What `numbers_text` writes; commas may stand between, too.
 
     Raises:
         Invalid: it has another form; `path` names it.

@@ -9,7 +9,7 @@ FENCE = "a fence for evaluation functions in Python (bubblewrap)"
 
 
 @dataclass(frozen=True)
-class Need:
+class Requirements:
     """What a group of tasks needs: a system, programs on it, and seats of licences.
 
     Attributes:
@@ -26,14 +26,14 @@ class Need:
     functions: frozenset[UUID] = frozenset()
     others: bool = True
 
-    def of(self, task: UUID) -> "Need":
+    def of(self, task: UUID) -> "Requirements":
         """What one task of the group needs."""
         mine = self.functions & {task}
         return replace(self, functions=mine, others=not mine)
 
 
 @dataclass(frozen=True)
-class Able:
+class WorkerCapability:
     """What a worker can do now with one provider.
 
     Attributes:
@@ -55,16 +55,16 @@ class Able:
         """Whether runs of that agent, with desktops of that image, can be done at all."""
         return agent in self.agents and (image is None or image in self.images)
 
-    def meets(self, need: Need, image: str | None) -> bool:
+    def meets(self, need: Requirements, image: str | None) -> bool:
         """Whether tasks of the group can be done with desktops of the image; seats of licences are another matter."""
         programs = self.programs.get(need.os, {}).get(image or "")
         return programs is not None and need.programs <= programs and (self.functions or need.others)
 
-    def leaves(self, need: Need) -> frozenset[UUID]:
+    def leaves(self, need: Requirements) -> frozenset[UUID]:
         """Tasks of a group that it meets, but for these: they are for workers with a fence."""
         return frozenset() if self.functions else need.functions
 
 
-def seated(need: Need, seats: Mapping[str, int]) -> bool:
+def seated(need: Requirements, seats: Mapping[str, int]) -> bool:
     """Whether there are seats enough."""
     return all(number <= seats.get(name, 0) for name, number in (need.licences or {}).items())

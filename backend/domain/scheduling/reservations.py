@@ -44,14 +44,14 @@ class Reserve:
         of another project's; only interactive ones may take what is left of the common one and of their project's.
         """
         interactive = urgency is not Urgency.NOBODY
-        others = sum(self._left(each) for each in self.own if each != project or not interactive)
+        others = sum(self._remaining(each) for each in self.own if each != project or not interactive)
         return others if interactive else others + self._common_left()
 
     def open_to(self, project: object) -> bool:
         """Whether an interactive episode of the project would take a reserved slot."""
-        return self._left(project) > 0 or self._common_left() > 0
+        return self._remaining(project) > 0 or self._common_left() > 0
 
-    def _left(self, project: object) -> int:
+    def _remaining(self, project: object) -> int:
         return max(0, self.own.get(project, 0) - self.in_use.get(project, 0))
 
     def _common_left(self) -> int:

@@ -9,7 +9,7 @@ from backend.domain.scheduling.reservations import Reserve, Urgency
 
 
 @dataclass(frozen=True)
-class RunNow:
+class RunLoad:
     """A run that has slots or wants some.
 
     Attributes:
@@ -34,7 +34,7 @@ class RunNow:
 
 
 @dataclass(frozen=True)
-class ProjectNow:
+class ProjectLoad:
     """A project with its rules, the desktops it has by provider, and its slot-seconds lately of this provider."""
 
     rules: ProjectRules = field(default_factory=ProjectRules)
@@ -43,7 +43,7 @@ class ProjectNow:
 
 
 @dataclass(frozen=True)
-class Now:
+class QueueSnapshot:
     """One provider's queue at one moment.
 
     Attributes:
@@ -55,7 +55,7 @@ class Now:
     """
 
     provider: str
-    runs: tuple[RunNow, ...]
-    projects: Mapping[UUID, ProjectNow]
+    runs: tuple[RunLoad, ...]
+    projects: Mapping[UUID, ProjectLoad]
     free: int | None = None
     reserve: Reserve = field(default_factory=lambda: Reserve(0, {}, {}))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from backend.domain.scheduling.requirements import FENCE, Able, Need
+from backend.domain.scheduling.requirements import FENCE, Requirements, WorkerCapability
 
 NEVER = 9000
 """From that year on an episode is held back: it does not begin by itself."""
@@ -14,7 +14,7 @@ UNREAD = "another worker has to begin it: "
 
 
 @dataclass(frozen=True)
-class Waiter:
+class EpisodeWait:
     """What is known of a waiting episode.
 
     Attributes:
@@ -25,12 +25,12 @@ class Waiter:
 
     available_at: datetime
     reason: str = ""
-    need: Need | None = None
+    need: Requirements | None = None
     lacking: str = ""
 
 
 @dataclass(frozen=True)
-class Stand:
+class RunStanding:
     """Where its run stands.
 
     Attributes:
@@ -57,7 +57,7 @@ class Stand:
 
 
 @dataclass(frozen=True)
-class Reason:
+class WaitReason:
     """One sentence, without a full stop.
 
     Attributes:
@@ -71,7 +71,9 @@ class Reason:
     timed: bool = False
 
 
-def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ahead: int | None) -> Reason:
+def why(
+    waiter: EpisodeWait, stand: RunStanding, workers: Sequence[WorkerCapability], now: datetime, ahead: int | None
+) -> WaitReason:
     """The first of all reasons.
 
     Args:
@@ -90,12 +92,12 @@ def why(waiter: Waiter, stand: Stand, workers: Sequence[Able], now: datetime, ah
         or stand.closed
     )
     if not reason and not stand.hindrance and waiter.reason.startswith(UNREAD):
-        return Reason(waiter.reason)
+        return WaitReason(waiter.reason)
     if reason:
-        return Reason(reason)
+        return WaitReason(reason)
     if not stand.hindrance and not stand.first and stand.free > (ahead or 0):
-        return Reason("it is about to begin", turn=True)
-    return Reason(stand.hindrance or _queue(stand, ahead), turn=True, timed=not stand.first)
+        return WaitReason("it is about to begin", turn=True)
+    return WaitReason(stand.hindrance or _queue(stand, ahead), turn=True, timed=not stand.first)
 
 
 def unread(worker: str, what: str) -> str:
@@ -108,7 +110,7 @@ def unread(worker: str, what: str) -> str:
     return f"{UNREAD}{worker} cannot read {what}"[:_LONGEST]
 
 
-def _later(waiter: Waiter, now: datetime) -> str:
+def _later(waiter: EpisodeWait, now: datetime) -> str:
     if waiter.available_at.year >= NEVER:
         return waiter.reason or "it is held back"
     if waiter.available_at > now:
@@ -126,7 +128,9 @@ def hindered(why_not: str) -> str:
     return f"workers begin nothing now: {why_not[:_LONGEST]}"
 
 
-def unable(provider: str, agent: str, image: str | None, needs: Iterable[Need], workers: Sequence[Able]) -> str:
+def unable(
+    provider: str, agent: str, image: str | None, needs: Iterable[Requirements], workers: Sequence[WorkerCapability]
+) -> str:
     """What no online worker has, in words; empty where there is one for each need."""
     if not workers:
         return f"no worker is online that has the provider {provider}"
@@ -140,7 +144,7 @@ def unable(provider: str, agent: str, image: str | None, needs: Iterable[Need], 
     return _lacking(lacking[0], with_image, image) if lacking else ""
 
 
-def _lacking(need: Need, workers: Sequence[Able], image: str | None) -> str:
+def _lacking(need: Requirements, workers: Sequence[WorkerCapability], image: str | None) -> str:
     known = [able.programs.get(need.os, {}).get(image or "") for able in workers]
     offered: Mapping[int, frozenset[str]] = {
         index: programs for index, programs in enumerate(known) if programs is not None
@@ -153,11 +157,11 @@ def _lacking(need: Need, workers: Sequence[Able], image: str | None) -> str:
     return f"no worker that is online has the program{'' if len(missing) == 1 else 's'} {', '.join(sorted(missing))}"
 
 
-def _queue(stand: Stand, ahead: int | None) -> str:
+def _queue(stand: RunStanding, ahead: int | None) -> str:
     return "; ".join(filter(None, (_slots(stand), _before(ahead), stand.first)))
 
 
-def _slots(stand: Stand) -> str:
+def _slots(stand: RunStanding) -> str:
     if stand.slots == 1 and not stand.free:
         return "the only slot is in use"
     return f"{stand.slots - stand.free} of {stand.slots} slots are in use"

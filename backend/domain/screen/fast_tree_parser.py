@@ -15,7 +15,7 @@ from functools import lru_cache
 from html import unescape
 from typing import NamedTuple
 
-from backend.domain.screen.tree_filter import PAIR, Names, Node, family, is_wanted, make_node
+from backend.domain.screen.tree_filter import PAIR, Names, TreeElement, family, is_wanted, make_node
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_.:-]*"
 _ATTRIBUTE = re.compile(rf' ({_NAME})="([^"]*)"')
@@ -32,7 +32,7 @@ _PAIR = r"\((\d{1,7}), (\d{1,7})\)"
 _IS_PAIR = re.compile(_PAIR)
 
 
-class Unusual(Exception):  # noqa: N818 - no failure: the parser reads it.
+class UnsupportedTree(Exception):  # noqa: N818 - no failure: the parser reads it.
     """The text is not of that form."""
 
 
@@ -71,16 +71,16 @@ class _Marks(NamedTuple):
         return cls(needed, usable, (names.place, names.size), texts, frozenset({*needed, *usable, "image"}))
 
 
-def quick_nodes(xml: str, platform: str) -> list[Node]:
+def quick_nodes(xml: str, platform: str) -> list[TreeElement]:
     """The elements that the filter keeps; see `_tree.nodes`.
 
     Raises:
-        Unusual: it must be read by the parser.
+        UnsupportedTree: it must be read by the parser.
     """
     pieces = _pieces(xml)
     root = _HEAD.match(pieces[0])
     if root is None:
-        raise Unusual
+        raise UnsupportedTree
     declared = _DECLARED.findall(root[2])
     families = {name: f"{prefix}:" for prefix, uri in declared if (name := family(uri))}
     windows = platform == "Windows" or (not platform and any("windows" in uri for _, uri in declared))
@@ -97,23 +97,23 @@ def _pieces(xml: str) -> list[str]:
     try:
         data = xml.encode()
     except UnicodeEncodeError as error:
-        raise Unusual from error
+        raise UnsupportedTree from error
     if before or not pieces or ("]" in xml and "]]>" in xml) or len(data.translate(None, _CONTROLS)) != len(data):
-        raise Unusual
+        raise UnsupportedTree
     if (not xml.isascii() and _STRANGE.search(xml)) or ("&" in xml and _ENTITY.search(xml)):
-        raise Unusual
+        raise UnsupportedTree
     return pieces
 
 
-def _read(pieces: Sequence[str], marks: _Marks, prefixes: AbstractSet[str], *, escaped: bool) -> list[Node]:
-    nodes: list[Node | None] = []
+def _read(pieces: Sequence[str], marks: _Marks, prefixes: AbstractSet[str], *, escaped: bool) -> list[TreeElement]:
+    nodes: list[TreeElement | None] = []
     path: list[str] = []
     recent: dict[str, _Shape] = {}
     others = _Shapes(marks, prefixes)
     for piece in pieces:
         if piece[:1] == "/":
             if not path or not piece.startswith(path.pop()):
-                raise Unusual
+                raise UnsupportedTree
             continue
         shape = recent.get(piece[:_SEEN], _NO_SHAPE)
         match = shape.pattern.match(piece)
@@ -121,14 +121,14 @@ def _read(pieces: Sequence[str], marks: _Marks, prefixes: AbstractSet[str], *, e
             shape, match = others.find(piece, root=piece is pieces[0])
             recent[piece[:_SEEN]] = shape
         if match is None or not (path or piece is pieces[0]):
-            raise Unusual  # Blanks that the parser changes, or a second root.
+            raise UnsupportedTree  # Blanks that the parser changes, or a second root.
         if shape.end:
             path.append(shape.end)
         if shape.groups:
             values = match.group(*shape.groups)
             nodes.append(_node(shape, tuple(map(unescape, values)) if escaped else values))
     if path or pieces[-1][pieces[-1].find(">") :].rstrip() != ">":
-        raise Unusual
+        raise UnsupportedTree
     return list(filter(None, nodes))
 
 
@@ -154,7 +154,7 @@ class _Shapes:
         return shape, shape.pattern.match(piece)
 
 
-def _node(shape: _Shape, values: Sequence[str]) -> Node | None:
+def _node(shape: _Shape, values: Sequence[str]) -> TreeElement | None:
     name, text, kind, windows_kind, description, value, x, y, width, height = values
     kind = kind or windows_kind
     if not (name or text or shape.picture):
@@ -162,20 +162,20 @@ def _node(shape: _Shape, values: Sequence[str]) -> Node | None:
     if not text and kind.endswith("EditWrapper"):
         text = value
     box = int(x), int(y), int(width), int(height)
-    return make_node(Node, (shape.tag, name, text, kind, description, *box)) if box[2] and box[3] else None
+    return make_node(TreeElement, (shape.tag, name, text, kind, description, *box)) if box[2] and box[3] else None
 
 
 def _key(piece: str, marks: _Marks, prefixes: AbstractSet[str]) -> str:
     """The head of an element with what its shape depends on: `true` where it counts, `(,)` for a place."""
     head = _HEAD.match(piece)
     if head is None:
-        raise Unusual
+        raise UnsupportedTree
     attributes = _ATTRIBUTE.findall(head[2])
     named = [head[1], *(name for name, _ in attributes)]
     if len(set(named[1:])) != len(attributes) or any(
         ":" in name and name.split(":")[0] not in prefixes for name in named
     ):
-        raise Unusual
+        raise UnsupportedTree
     signs = "".join(f' {name}="{_sign(name, value, marks)}"' for name, value in attributes)
     return f"{head[1]}{signs}{head[3]}>"
 
@@ -187,7 +187,7 @@ def _sign(name: str, value: str, marks: _Marks) -> str:
         if _IS_PAIR.fullmatch(value):
             return "(,)"
         if "&" in value or PAIR.match(value):
-            raise Unusual
+            raise UnsupportedTree
     return ""
 
 
@@ -195,7 +195,7 @@ def _sign(name: str, value: str, marks: _Marks) -> str:
 def _shape(key: str, marks: _Marks) -> _Shape:
     head = _HEAD.match(key)
     if head is None:
-        raise Unusual
+        raise UnsupportedTree
     attributes = _ATTRIBUTE.findall(head[2])
     names = {name for name, value in attributes if value}
     counts = (

@@ -1,8 +1,8 @@
 """Makes the picture ready for the agent (`RunConfig.image`): scaled, fitted, beside the one before (protocols §3, §9).
 
 The trajectory keeps the screen as it is; what the agent is shown is kept beside it. How points of the picture map back
-is in `View`: the middle of every pixel of the screen maps to a point of the picture and back to the same pixel, and the
-middle of every pixel of a smaller picture maps to a pixel of the screen that lies under it.
+is in `ScreenView`: the middle of every pixel of the screen maps to a point of the picture and back to the same pixel,
+and the middle of every pixel of a smaller picture maps to a pixel of the screen that lies under it.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from backend.domain.model.run import ImageView
-from backend.domain.model.trajectory import Action, ActionType, Frame, Mark, Observation, View
+from backend.domain.model.trajectory import Action, ActionType, Frame, Mark, Observation, ScreenView
 from backend.domain.ports.agent import ObservationSpace
 from backend.domain.ports.desktop import Desktop
 from backend.domain.screen.pictures import decoded, encoded
@@ -30,7 +30,7 @@ def changes(image: ImageView | None) -> bool:
     return image is not None and (image.fit is not None or image.beside_previous or image.scale < 1.0)
 
 
-def view_of(image: ImageView, width: int, height: int, *, beside: bool = False) -> View:
+def view_of(image: ImageView, width: int, height: int, *, beside: bool = False) -> ScreenView:
     """Where a screen of that size lies in the picture.
 
     Args:
@@ -48,7 +48,7 @@ def view_of(image: ImageView, width: int, height: int, *, beside: bool = False) 
         outer = image.fit
     left = (outer[0] - inner[0]) // 2 + (outer[0] if beside else 0)
     top = (outer[1] - inner[1]) // 2
-    return View(
+    return ScreenView(
         width=outer[0] * (2 if beside else 1),
         height=outer[1],
         left=left,
@@ -60,7 +60,7 @@ def view_of(image: ImageView, width: int, height: int, *, beside: bool = False) 
     )
 
 
-def in_view(frame: Frame, view: View | None) -> Frame:
+def in_view(frame: Frame, view: ScreenView | None) -> Frame:
     """A picture of the screen where the view has the screen, on black: an unmarked one as large as the marked one."""
     if view is None:
         return frame
@@ -91,7 +91,7 @@ def _around(x: int, y: int, marks: Sequence[Mark]) -> Box:
     return least.x, least.y, least.x + least.width - 1, least.y + least.height - 1
 
 
-class Pictured:
+class PictureSpace:
     """Another space, whose pictures are made ready."""
 
     def __init__(self, inner: ObservationSpace, image: ImageView) -> None:
@@ -140,7 +140,7 @@ class Pictured:
         canvas.paste(half, (0, 0))
 
 
-def _rendered(picture: "Image", view: View) -> "Image":
+def _rendered(picture: "Image", view: ScreenView) -> "Image":
     from PIL import Image
 
     size = round(view.right - view.left), round(view.bottom - view.top)
@@ -152,7 +152,7 @@ def _rendered(picture: "Image", view: View) -> "Image":
     return canvas
 
 
-def _box(picture: "Image", view: View, box: Box) -> None:
+def _box(picture: "Image", view: ScreenView, box: Box) -> None:
     """Two pixels of red, after scaling, so that they are seen at any scale."""
     from PIL import ImageDraw
 

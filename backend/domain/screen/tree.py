@@ -14,8 +14,8 @@ from xml.parsers import expat
 from backend.domain.errors import GuestLost, Invalid
 from backend.domain.model.trajectory import Observation
 from backend.domain.ports.desktop import Desktop
-from backend.domain.screen.fast_tree_parser import Unusual, quick_nodes
-from backend.domain.screen.tree_filter import PAIR, Names, Node, family, is_wanted, make_node, pair
+from backend.domain.screen.fast_tree_parser import UnsupportedTree, quick_nodes
+from backend.domain.screen.tree_filter import PAIR, Names, TreeElement, family, is_wanted, make_node, pair
 
 Form = Literal["suites", "paper"]
 MOST_BYTES = 64 * 2**20
@@ -26,7 +26,7 @@ _BLANKS = re.compile(r"[\t\r\n\x0b\x0c\x85\u2028\u2029]+")
 _PIECE = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[^\x00-\x7f]|[!-/:-@\[-`{-~]{1,2}|[\t\n]")
 
 
-def nodes(xml: str, platform: str = "") -> list[Node]:
+def nodes(xml: str, platform: str = "") -> list[TreeElement]:
     """The elements that the filter keeps, in the tree's order.
 
     Args:
@@ -39,11 +39,11 @@ def nodes(xml: str, platform: str = "") -> list[Node]:
     _check_length(xml)
     try:
         return quick_nodes(xml, platform)
-    except Unusual:
+    except UnsupportedTree:
         return parsed_nodes(xml, platform)
 
 
-def parsed_nodes(xml: str, platform: str = "") -> list[Node]:
+def parsed_nodes(xml: str, platform: str = "") -> list[TreeElement]:
     """As `nodes`, by the parser alone: what is right. Raises Invalid."""
     reader = _Reader(platform)
     _parse(xml, reader)
@@ -129,7 +129,7 @@ _HEADS = {
 }
 
 
-def _suites_line(node: Node) -> str:
+def _suites_line(node: TreeElement) -> str:
     tag, name, text, kind, description, x, y, width, height = node
     whole = name + text + kind + description
     if text and len(whole) <= MOST_FIELD and '"' not in text and whole.isprintable():  # The usual one.
@@ -139,7 +139,7 @@ def _suites_line(node: Node) -> str:
     )
 
 
-def _paper_line(node: Node) -> str:
+def _paper_line(node: TreeElement) -> str:
     place, size = f"({node.x}, {node.y})", f"({node.width}, {node.height})"
     return f"{node.tag}\t{_plain(node.name)}\t{quoted(node.text)}\t{place}\t{size}"
 
@@ -160,7 +160,7 @@ class _Reader:
     """Takes what expat reads and keeps what the filter lets through. Called for every node, so it is terse."""
 
     def __init__(self, platform: str) -> None:
-        self.found: list[Node] = []
+        self.found: list[TreeElement] = []
         self.texts: list[str] = []
         self._names = Names({})
         self._families: dict[str, str] = {}
@@ -225,7 +225,7 @@ class _Reader:
         if width and height:
             x, y = place.groups()
             fields = (tag, name, text, kind, get(names.description, ""), int(x), int(y), width, height)
-            self.found.append(make_node(Node, fields))
+            self.found.append(make_node(TreeElement, fields))
 
 
 def _parse(xml: str, reader: _Reader | None) -> None:

@@ -19,7 +19,7 @@ PAIR = re.compile(r"\(\s*(\d{1,7})\s*,\s*(\d{1,7})\s*\)")
 """Not negative: what begins beside the screen is left out."""
 
 
-class Node(NamedTuple):
+class TreeElement(NamedTuple):
     """One element that the filter keeps; its box in pixels of the screen."""
 
     tag: str
@@ -78,5 +78,5 @@ def pair(text: str) -> tuple[int, int] | None:
     return None if match is None else (int(match[1]), int(match[2]))
 
 
-make_node: Callable[[type[Node], tuple[Any, ...]], Node] = tuple.__new__
+make_node: Callable[[type[TreeElement], tuple[Any, ...]], TreeElement] = tuple.__new__
 """A node of its fields in a third of the time."""

@@ -10,7 +10,7 @@ from backend.domain.ports.desktop import Desktop
 from backend.domain.screen.tree import read_tree
 
 
-class WithTree:
+class TreeSpace:
     """Another space, and the accessibility tree and the windows where it does not show them."""
 
     def __init__(self, inner: ObservationSpace) -> None:

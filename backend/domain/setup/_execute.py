@@ -18,13 +18,13 @@ _SHELL_FAILED = frozenset({126, 127})
 """How a shell says that there is no such program, or that it cannot be run."""
 
 
-def _given(command: str | tuple[str, ...]) -> str | tuple[str, ...]:
+def _with_password(command: str | tuple[str, ...]) -> str | tuple[str, ...]:
     if not "".join(command).strip():
         raise ValueError("the command is empty")
     return command
 
 
-Command = Annotated[str | tuple[str, ...], AfterValidator(_given)]
+Command = Annotated[str | tuple[str, ...], AfterValidator(_with_password)]
 
 
 class _Until(Parameters):
@@ -83,7 +83,7 @@ class ExecuteStep:
         if not fine:
             last = results[-1]
             words = (last.error or last.output).strip()[-500:]
-            raise TaskSetupFailed(f"{_shown(step.command)} ended with exit code {last.returncode}: {words}")
+            raise TaskSetupFailed(f"{_without_password(step.command)} ended with exit code {last.returncode}: {words}")
 
     def _fine(self, done: ExecResult) -> bool:
         return done.returncode not in _SHELL_FAILED if self.any_exit_code else done.returncode == 0
@@ -95,7 +95,7 @@ def _keep(context: SetupContext, step: _Execute, done: ExecResult) -> None:
             context.keep(name, text.encode())
 
 
-def _shown(command: str | Sequence[str]) -> str:
+def _without_password(command: str | Sequence[str]) -> str:
     """The command as the task has it: never with the password filled in."""
     return repr(command if isinstance(command, str) else list(command))[:500]
 

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from backend.domain import registry
 from backend.domain.errors import GuestRefused, Invalid, TaskSetupFailed
 from backend.domain.model.task import JSON, SetupStep
-from backend.domain.ports.desktop import Desktop, SetupContext, Step
-from backend.domain.registry import Kind
+from backend.domain.ports.desktop import Desktop, SetupContext, SetupStepType
+from backend.domain.registry import PluginKind
 
 
-def find_step(name: str, dialect: str) -> Step:
+def find_step(name: str, dialect: str) -> SetupStepType:
     """The step type called `name`, in that dialect or common. Raises UnknownPlugin."""
-    plugin = registry.lookup(Kind.SETUP, name, dialect)
-    step: Step = plugin() if isinstance(plugin, type) else plugin
+    plugin = registry.lookup(PluginKind.SETUP, name, dialect)
+    step: SetupStepType = plugin() if isinstance(plugin, type) else plugin
     return step
 
 

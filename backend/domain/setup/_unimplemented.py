@@ -7,7 +7,7 @@ from backend.domain.errors import Invalid, TaskSetupFailed
 from backend.domain.ports.desktop import SetupContext
 
 
-class NeverBuilt:
+class UnimplementedStep:
     """Refused before anything runs. No published task uses it."""
 
     name: str

@@ -1,11 +1,11 @@
 """`act`: a step type that both suites name and that never did anything."""
 
-from backend.domain.registry import Kind, register
-from backend.domain.setup._unimplemented import NeverBuilt
+from backend.domain.registry import PluginKind, register
+from backend.domain.setup._unimplemented import UnimplementedStep
 
 
-@register(Kind.SETUP, "act")
-class Act(NeverBuilt):
-    """See `NeverBuilt`."""
+@register(PluginKind.SETUP, "act")
+class Act(UnimplementedStep):
+    """See `UnimplementedStep`."""
 
     name = "act"

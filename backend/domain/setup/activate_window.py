@@ -6,11 +6,11 @@ from typing import Any
 from backend.domain.errors import GuestRefused, TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.ports.desktop import Desktop, SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.domain.setup._windows import WindowName
 
 
-@register(Kind.SETUP, "activate_window")
+@register(PluginKind.SETUP, "activate_window")
 class ActivateWindow:
     """`window_name`, `strict`, `by_class`. Where upstream fails if the window is late, this waits for it (15 s)."""
 

@@ -7,14 +7,14 @@ from pydantic import Field
 
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Wallpaper(Parameters):
     path: str = Field(min_length=1)
 
 
-@register(Kind.SETUP, "change_wallpaper")
+@register(PluginKind.SETUP, "change_wallpaper")
 class ChangeWallpaper:
     """`path` of a picture in the desktop. Returns when it is drawn."""
 

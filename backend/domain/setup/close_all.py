@@ -5,14 +5,14 @@ from typing import Any
 
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Nothing(Parameters):
     """It takes no parameter."""
 
 
-@register(Kind.SETUP, "close_all")
+@register(PluginKind.SETUP, "close_all")
 class CloseAll:
     """No parameters. Returns when no window is left; the application of one that stays is ended."""
 

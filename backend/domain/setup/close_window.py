@@ -6,12 +6,12 @@ from typing import Any
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.domain.setup._steps import find_window
 from backend.domain.setup._windows import WindowName
 
 
-@register(Kind.SETUP, "close_window")
+@register(PluginKind.SETUP, "close_window")
 class CloseWindow:
     """`window_name`, `strict`, `by_class`. A window that asks back and stays is a failure."""
 

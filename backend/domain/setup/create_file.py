@@ -5,7 +5,7 @@ from typing import Any
 
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _File(Parameters):
@@ -13,7 +13,7 @@ class _File(Parameters):
     content: str = ""
 
 
-@register(Kind.SETUP, "create_file")
+@register(PluginKind.SETUP, "create_file")
 class CreateFile:
     """`path`, `content` (UTF-8). The folder is made if need be."""
 

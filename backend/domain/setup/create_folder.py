@@ -6,14 +6,14 @@ from typing import Any
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Folder(Parameters):
     path: str
 
 
-@register(Kind.SETUP, "create_folder")
+@register(PluginKind.SETUP, "create_folder")
 class CreateFolder:
     """`path`. A folder that is there already is fine."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from backend.domain.model.parameters import Parameters, asset_name
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _File(Parameters):
@@ -17,7 +17,7 @@ class _Download(Parameters):
     files: tuple[_File, ...]
 
 
-@register(Kind.SETUP, "download")
+@register(PluginKind.SETUP, "download")
 class Download:
     """`files`: a list of `{url, path}`; a url is `asset:NAME` or a file of the web (see docs/assets.md)."""
 

@@ -1,9 +1,9 @@
 """`execute`: runs a program in the desktop and waits for it."""
 
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.domain.setup._execute import ExecuteStep
 
 
-@register(Kind.SETUP, "execute")
+@register(PluginKind.SETUP, "execute")
 class Execute(ExecuteStep):
     """See `ExecuteStep`: upstream has the step type under two names."""

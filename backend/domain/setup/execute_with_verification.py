@@ -7,24 +7,24 @@ from pydantic import Field
 
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.domain.setup._execute import Command, filled
 
 
-class _Wanted(Parameters):
+class _VerificationParams(Parameters):
     window_exists: str = ""
     command_success: str = ""
 
 
-class _Verified(Parameters):
+class _ExecuteParams(Parameters):
     command: Command
-    verification: _Wanted = _Wanted()
+    verification: _VerificationParams = _VerificationParams()
     max_wait_time: float = Field(default=10, ge=0, le=600)
     check_interval: float = Field(default=1.0, ge=0.01, le=60)
     shell: bool = False
 
 
-@register(Kind.SETUP, "execute_with_verification")
+@register(PluginKind.SETUP, "execute_with_verification")
 class ExecuteWithVerification:
     """`command`, `shell`, `verification` (`window_exists`, `command_success`), `max_wait_time`, `check_interval`.
 
@@ -33,10 +33,10 @@ class ExecuteWithVerification:
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """See the port."""
-        _Verified.of(parameters)
+        _ExecuteParams.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         """See the port."""
-        step = _Verified.of(parameters)
+        step = _ExecuteParams.of(parameters)
         request = step.model_dump(mode="json") | {"command": filled(step.command, context)}
         context.desktop.call("POST", "/setup/execute_with_verification", request)

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from backend.domain.errors import TaskSetupFailed
-from backend.domain.file_generators import KINDS, Order, age_days, asks_for_today, make
+from backend.domain.file_generators import KINDS, FileRequest, age_days, asks_for_today, make
 from backend.domain.model.parameters import Parameters, asset_name
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 # Runs inside the desktop: how old the file is, by its own clock.
 _AGE = """
@@ -37,7 +37,7 @@ class _File(Parameters):
     asset: str = Field(default="", pattern=r"^(asset:generated/[\w.]{1,100})?$")
 
 
-@register(Kind.SETUP, "generate_file")
+@register(PluginKind.SETUP, "generate_file")
 class GenerateFile:
     """`path`, `file_type`, `prompts`: descriptions of this one file, all of which it satisfies; `like`, `asset`.
 
@@ -52,10 +52,10 @@ class GenerateFile:
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
         """See the port."""
         file = _File.of(parameters)
-        order = Order.of(parameters)
+        order = FileRequest.of(parameters)
         if asks_for_today(file.prompts):
             today = datetime.fromtimestamp(context.desktop.probe().clock, UTC).date()
-            order = Order(order.name, order.prompts, order.like, today)
+            order = FileRequest(order.name, order.prompts, order.like, today)
         written = context.asset(asset_name(file.asset, "asset")) if file.asset else make(file.file_type, order)
         context.desktop.write_file(file.path, written)
         days = age_days(file.prompts)

@@ -9,7 +9,7 @@ from backend.domain.browser.google_drive import FOLDER, SECRET, GoogleDrive
 from backend.domain.errors import Invalid, TaskSetupFailed, WebFailed
 from backend.domain.model.parameters import Parameters, asset_name
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 Path = Annotated[tuple[str, ...], Field(min_length=1)]
 
@@ -58,7 +58,7 @@ class _Drive(Parameters):
         return step
 
 
-@register(Kind.SETUP, "googledrive")
+@register(PluginKind.SETUP, "googledrive")
 class GoogleDriveStep:
     """`operation` (`delete`, `mkdirs`, `upload`) and `args`, lists of the same length; `settings_file` is not read.
 

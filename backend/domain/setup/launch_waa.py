@@ -4,11 +4,11 @@ import subprocess
 from collections.abc import Sequence
 
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.domain.setup._launch import LaunchStep
 
 
-@register(Kind.SETUP, "launch", dialect="waa")
+@register(PluginKind.SETUP, "launch", dialect="waa")
 class LaunchWaa(LaunchStep):
     """See `LaunchStep`. So `start`, `calc` and `ms-settings:` addresses work; `google-chrome` is `chrome`."""
 

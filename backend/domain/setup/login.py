@@ -9,7 +9,7 @@ from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.ports.web import Browser
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 SECRET = "google_settings"  # noqa: S105 - the name under which the secret is kept
 _PAGE = "https://drive.google.com/drive/my-drive"
@@ -23,7 +23,7 @@ class _Login(Parameters):
     settings_file: str = ""
 
 
-@register(Kind.SETUP, "login")
+@register(PluginKind.SETUP, "login")
 class Login:
     """`platform`: `googledrive`; `settings_file` is not read.
 

@@ -5,14 +5,14 @@ from typing import Any
 
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Open(Parameters):
     path: str
 
 
-@register(Kind.SETUP, "open")
+@register(PluginKind.SETUP, "open")
 class Open:
     """`path`: a file of the desktop. Returns when its window is there."""
 

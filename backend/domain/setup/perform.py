@@ -9,8 +9,8 @@ from backend.domain.errors import GuestLost, Invalid, TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import Desktop, SetupContext
-from backend.domain.registry import Kind, register
-from backend.domain.solutions.screen import Screen, attempt, describe
+from backend.domain.registry import PluginKind, register
+from backend.domain.solutions.screen import VisibleScreen, attempt, describe
 from backend.domain.solutions.steps import OracleStep, read_solution
 
 QUIET = 0.2
@@ -29,7 +29,7 @@ class _Steps(Parameters):
         return steps
 
 
-@register(Kind.SETUP, "perform")
+@register(PluginKind.SETUP, "perform")
 class Perform:
     """`steps`, in the form of a solution (docs/benchmarks/starter.md): clicks on widgets, typing, keys, waits.
 
@@ -59,7 +59,7 @@ def _read(parameters: Mapping[str, Any]) -> tuple[OracleStep, ...]:
 def _play(desktop: Desktop, step: OracleStep, number: int) -> None:
     def done() -> bool:
         try:
-            screen = Screen(desktop.accessibility_tree(), desktop.windows())
+            screen = VisibleScreen(desktop.accessibility_tree(), desktop.windows())
         except Invalid as error:
             raise GuestLost(error.message) from error
         ready, actions = attempt(step, screen)

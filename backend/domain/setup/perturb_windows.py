@@ -15,7 +15,7 @@ from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Window
 from backend.domain.ports.desktop import Desktop, SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _SMALLEST = (136, 100)
 """Width and height (pixels) asked for to have a window's minimum; one that names no minimum stays usable."""
@@ -39,7 +39,7 @@ class _Perturbation(Parameters):
     seed: int = Field(default=0, ge=0)
 
 
-@register(Kind.SETUP, "perturb_windows")
+@register(PluginKind.SETUP, "perturb_windows")
 class PerturbWindows:
     """`how` (`moved`, `shrunk`, `cluttered`), `seed`. The same seed on the same windows does the same.
 

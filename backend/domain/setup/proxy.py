@@ -5,14 +5,14 @@ from typing import Any
 
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Proxy(Parameters):
     client_password: str = ""
 
 
-@register(Kind.SETUP, "proxy")
+@register(PluginKind.SETUP, "proxy")
 class Proxy:
     """`client_password` (not needed here). The desktop's egress gateway is its proxy already.
 

@@ -7,14 +7,14 @@ from pydantic import Field
 
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _File(Parameters):
     path: str = Field(min_length=1)
 
 
-@register(Kind.SETUP, "recycle_file")
+@register(PluginKind.SETUP, "recycle_file")
 class RecycleFile:
     """`path` of a file or folder of the desktop. A path that is not there is a failure."""
 

@@ -1,11 +1,11 @@
 """`replay`: a step type that both suites name and that never did anything."""
 
-from backend.domain.registry import Kind, register
-from backend.domain.setup._unimplemented import NeverBuilt
+from backend.domain.registry import PluginKind, register
+from backend.domain.setup._unimplemented import UnimplementedStep
 
 
-@register(Kind.SETUP, "replay")
-class Replay(NeverBuilt):
-    """See `NeverBuilt`."""
+@register(PluginKind.SETUP, "replay")
+class ReplayStep(UnimplementedStep):
+    """See `UnimplementedStep`."""
 
     name = "replay"

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _KEY = r"HKCU\Software\Microsoft\Windows\Shell\Associations\UrlAssociations\http\UserChoice"
 _PROGRAMS = {"chrome": "ChromeHTML", "edge": "MSEdgeHTM"}
@@ -17,7 +17,7 @@ class _Browser(Parameters):
     browser: Literal["chrome", "edge"]
 
 
-@register(Kind.SETUP, "set_default_browser")
+@register(PluginKind.SETUP, "set_default_browser")
 class SetDefaultBrowser:
     """`browser`: `chrome` or `edge`.
 

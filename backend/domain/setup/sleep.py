@@ -7,14 +7,14 @@ from pydantic import Field
 
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Sleep(Parameters):
     seconds: float = Field(ge=0, le=600)
 
 
-@register(Kind.SETUP, "sleep")
+@register(PluginKind.SETUP, "sleep")
 class Sleep:
     """`seconds`, 600 at most. They pass inside the desktop, whose clock it is about."""
 

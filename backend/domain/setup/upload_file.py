@@ -5,7 +5,7 @@ from typing import Any
 
 from backend.domain.model.parameters import Parameters
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _File(Parameters):
@@ -17,7 +17,7 @@ class _Upload(Parameters):
     files: tuple[_File, ...]
 
 
-@register(Kind.SETUP, "upload_file")
+@register(PluginKind.SETUP, "upload_file")
 class UploadFile:
     """`files`: a list of `{local_path, path}`; `local_path` names an asset, never a file of the service's machine."""
 

@@ -23,7 +23,7 @@ def describe(step: OracleStep) -> str:
     return f"{verb} {value!r}" if isinstance(value, str) else f"{verb} {value}"
 
 
-class Screen:
+class VisibleScreen:
     """What is seen of the desktop at one moment."""
 
     def __init__(self, tree: str, listed: Sequence[Window] | None) -> None:
@@ -51,7 +51,7 @@ class Screen:
             return None
 
 
-def attempt(step: OracleStep, screen: Screen) -> tuple[bool, list[Action]]:
+def attempt(step: OracleStep, screen: VisibleScreen) -> tuple[bool, list[Action]]:
     """Whether the step can be done now, and by which actions."""
     if step.drag is not None:
         start, end = screen.find(step.drag.start), screen.find(step.drag.end)
@@ -63,10 +63,10 @@ def attempt(step: OracleStep, screen: Screen) -> tuple[bool, list[Action]]:
     for selector, kind, extra in _pointing(step):
         widget = screen.find(selector)
         return widget is not None, [] if widget is None else [_point(kind, widget, selector, **extra)]
-    return _seen(step, screen), _keyboard(step)
+    return _is_visible(step, screen), _keyboard(step)
 
 
-def _seen(step: OracleStep, screen: Screen) -> bool:
+def _is_visible(step: OracleStep, screen: VisibleScreen) -> bool:
     """For steps that wait; those that only press keys need see nothing."""
     if step.wait is not None:
         return screen.find(step.wait) is not None

@@ -75,14 +75,14 @@ class Selector(Parameters):
         return ", ".join(f"{key} {value!r}" for key, value in self.model_dump(exclude_defaults=True).items())
 
 
-class Drag(Parameters):
+class DragStep(Parameters):
     """Press on one widget, let go on another."""
 
     start: Selector = Field(alias="from")
     end: Selector = Field(alias="to")
 
 
-class Scroll(Parameters):
+class ScrollStep(Parameters):
     """The wheel over a widget; negative `dy` scrolls down."""
 
     at: Selector
@@ -100,8 +100,8 @@ class OracleStep(Parameters):
     double_click: Selector | None = None
     right_click: Selector | None = None
     move_to: Selector | None = None
-    drag: Drag | None = None
-    scroll: Scroll | None = None
+    drag: DragStep | None = None
+    scroll: ScrollStep | None = None
     type: str | None = None
     press: str | None = None
     hotkey: tuple[str, ...] | None = None

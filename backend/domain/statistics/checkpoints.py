@@ -12,7 +12,7 @@ REACHING = ("L1", "L2", "L3")
 """Levels whose tasks have an S_int; L4 cannot be done."""
 
 
-class Counted(NamedTuple):
+class ScoredEpisode(NamedTuple):
     """One scored episode.
 
     Attributes:
@@ -92,24 +92,24 @@ class LanguageGap(NamedTuple):
         return first, second
 
 
-def agent_s_int(rows: Iterable[Counted]) -> Mean | None:
+def agent_s_int(rows: Iterable[ScoredEpisode]) -> Mean | None:
     """S_int of an agent: the mean over its tasks of L1 to L3 (ours: over tasks, not over checkpoints)."""
     return _over_tasks([(row.task, row.s_int) for row in rows if row.level in REACHING])
 
 
-def pooled_s_int(rows: Iterable[Counted]) -> float | None:
+def pooled_s_int(rows: Iterable[ScoredEpisode]) -> float | None:
     """Checkpoints reached / checkpoints listed over all episodes of L1 to L3 together; None without a checkpoint."""
     counted = [(row.s_int * row.listed, row.listed) for row in rows if row.level in REACHING and row.s_int is not None]
     listed = sum(number for _, number in counted)
     return math.fsum(reached for reached, _ in counted) / listed if listed else None
 
 
-def agent_s_final(rows: Iterable[Counted]) -> Mean | None:
+def agent_s_final(rows: Iterable[ScoredEpisode]) -> Mean | None:
     """S_final of an agent: the share of its tasks of L1 to L4 whose end state is right."""
     return _over_tasks([(row.task, row.s_final) for row in rows])
 
 
-def gaps(rows: Sequence[Counted], key: Callable[[Counted], str]) -> list[Gap]:
+def gaps(rows: Sequence[ScoredEpisode], key: Callable[[ScoredEpisode], str]) -> list[Gap]:
     """S_int - S_final for each group of tasks, over those that have both; groups in the order of their keys.
 
     Args:
@@ -127,7 +127,7 @@ def gaps(rows: Sequence[Counted], key: Callable[[Counted], str]) -> list[Gap]:
     return gaps
 
 
-def step_gaps(rows: Sequence[Counted]) -> list[StepGap]:
+def step_gaps(rows: Sequence[ScoredEpisode]) -> list[StepGap]:
     """Mean steps of failed episodes minus those of solved ones, per level."""
     gaps = []
     for level in sorted({row.level for row in rows}):
@@ -137,7 +137,7 @@ def step_gaps(rows: Sequence[Counted]) -> list[StepGap]:
     return gaps
 
 
-def language_gaps(en: Sequence[Counted], cn: Sequence[Counted]) -> list[LanguageGap]:
+def language_gaps(en: Sequence[ScoredEpisode], cn: Sequence[ScoredEpisode]) -> list[LanguageGap]:
     """Both languages per level, over the tasks that both runs have a scored episode of."""
     common = {row.task for row in en} & {row.task for row in cn}
     gaps = []

@@ -52,6 +52,6 @@ def bars(highest: int, most: int = BINS) -> list[Bar]:
     return [Bar(first, first + width - 1) for first in range(0, highest + 1, width)]
 
 
-def counted(values: Sequence[int], into: Sequence[Bar]) -> list[int]:
+def histogram(values: Sequence[int], into: Sequence[Bar]) -> list[int]:
     """How many of the values lie in each bar."""
     return [sum(bar.first <= value <= bar.last for value in values) for bar in into]

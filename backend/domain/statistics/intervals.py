@@ -25,7 +25,7 @@ class Interval(NamedTuple):
     high: float
 
 
-class Cluster(NamedTuple):
+class TaskCluster(NamedTuple):
     """What one task contributes: how many of its episodes count, and the sum of their values."""
 
     n: int
@@ -59,7 +59,7 @@ def wilson(successes: int, n: int, level: float = LEVEL) -> Interval | None:
     return Interval(low, high)
 
 
-def cluster_mean(clusters: Sequence[Cluster], *, level: float = LEVEL) -> Interval | None:
+def cluster_mean(clusters: Sequence[TaskCluster], *, level: float = LEVEL) -> Interval | None:
     """The interval of a mean over episodes with tasks as clusters: bootstrap, or normal for more than `MANY` tasks.
 
     Returns:
@@ -72,7 +72,7 @@ def cluster_mean(clusters: Sequence[Cluster], *, level: float = LEVEL) -> Interv
     return ratio_normal(counted, level)
 
 
-def ratio_normal(counted: Sequence[Cluster], level: float) -> Interval:
+def ratio_normal(counted: Sequence[TaskCluster], level: float) -> Interval:
     """The normal interval of the ratio (sum of totals) / (sum of n), clusters being what is drawn; within [0, 1].
 
     Source: W. G. Cochran, "Sampling techniques", 3rd edition (1977), section 6.4, without the finite correction.
@@ -90,7 +90,7 @@ def ratio_normal(counted: Sequence[Cluster], level: float) -> Interval:
 
 
 def cluster_bootstrap_mean(
-    clusters: Sequence[Cluster], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+    clusters: Sequence[TaskCluster], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Interval | None:
     """Percentile bootstrap of the mean over episodes, drawing whole tasks with replacement.
 
@@ -120,7 +120,7 @@ def cluster_bootstrap_mean(
     return ratio_interval(counted, level, resamples, seed)
 
 
-def ratio_interval(counted: Sequence[Cluster], level: float, resamples: int, seed: int) -> Interval:
+def ratio_interval(counted: Sequence[TaskCluster], level: float, resamples: int, seed: int) -> Interval:
     """The percentile bootstrap itself: of sum of totals by sum of n, over draws of whole clusters.
 
     Args:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from backend.domain.model.score import is_solved
-from backend.domain.statistics.intervals import LEVEL, RESAMPLES, Cluster, Interval, ratio_interval, wilson
+from backend.domain.statistics.intervals import LEVEL, RESAMPLES, Interval, TaskCluster, ratio_interval, wilson
 
 _ALIKE = 1e-12
 MCNEMAR = "exact McNemar test"
@@ -89,16 +89,16 @@ def _difference(pairs: Sequence[Pair], level: float, resamples: int, seed: int) 
     return Difference(base, other, value, interval, (base - other) / base if base > 0 else None)
 
 
-def _clusters(pairs: Sequence[Pair]) -> list[Cluster]:
+def _clusters(pairs: Sequence[Pair]) -> list[TaskCluster]:
     """One per task: its pairs and the sum of their differences."""
     by_task: dict[str, list[float]] = {}
     for pair in pairs:
         by_task.setdefault(pair.task, []).append(pair.other - pair.base)
-    return [Cluster(len(values), math.fsum(values)) for values in by_task.values()]
+    return [TaskCluster(len(values), math.fsum(values)) for values in by_task.values()]
 
 
 def paired_interval(
-    clusters: Sequence[Cluster], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+    clusters: Sequence[TaskCluster], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> Interval:
     """Percentile bootstrap of a mean difference in [-1, 1], drawing whole tasks (`intervals.ratio_interval`).
 

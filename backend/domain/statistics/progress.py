@@ -9,7 +9,7 @@ BINS = ((0.0, "none"), (0.25, "up to 25 %"), (0.5, "up to 50 %"), (0.75, "up to 
 ALL = "all"
 
 
-class Got(NamedTuple):
+class EpisodeProgress(NamedTuple):
     """One episode that counts.
 
     Attributes:
@@ -44,7 +44,7 @@ class Bin(NamedTuple):
     score: float | None
 
 
-def curve(episodes: Sequence[Got]) -> list[Point]:
+def curve(episodes: Sequence[EpisodeProgress]) -> list[Point]:
     """Share of the parts of all episodes together that were reached by each step, from 0 to the last that counts."""
     listed = sum(one.listed for one in episodes)
     if not listed:
@@ -60,7 +60,7 @@ def curve(episodes: Sequence[Got]) -> list[Point]:
     return points
 
 
-def bins(episodes: Sequence[Got]) -> list[Bin]:
+def bins(episodes: Sequence[EpisodeProgress]) -> list[Bin]:
     """Episodes by the share of their parts that they reached."""
     scores: dict[str, list[float]] = {words: [] for words in (*(words for _, words in BINS), ALL)}
     for one in episodes:

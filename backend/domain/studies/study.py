@@ -113,7 +113,7 @@ def _check_factor(factor: Factor) -> None:
         raise Invalid(f"the level {twice[0]} is there twice", path=path)
 
 
-class Cell(NamedTuple):
+class DesignCell(NamedTuple):
     """One condition of a study.
 
     Attributes:
@@ -142,7 +142,7 @@ def level_words(level: JSON) -> str:
     return level if isinstance(level, str) else json.dumps(level, sort_keys=True)
 
 
-def cells(study: StudyConfig, tasks: Sequence[str] | None = None) -> list[Cell]:
+def cells(study: StudyConfig, tasks: Sequence[str] | None = None) -> list[DesignCell]:
     """All cells, the base cell first.
 
     Args:
@@ -172,12 +172,12 @@ def _combinations(study: StudyConfig) -> Iterator[dict[str, JSON]]:
             yield {**first, factor.name: level}
 
 
-def _cell(study: StudyConfig, base: Mapping[str, JSON], levels: Mapping[str, JSON]) -> Cell:
+def _cell(study: StudyConfig, base: Mapping[str, JSON], levels: Mapping[str, JSON]) -> DesignCell:
     config: dict[str, JSON] = json.loads(json.dumps(base))
     for factor, level in levels.items():
         _set(config, factor, level, study)
     try:
-        return Cell(levels, RunConfig.model_validate(config))
+        return DesignCell(levels, RunConfig.model_validate(config))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise _misfit(study, levels, ".".join(map(str, first["loc"])), first["msg"]) from error

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from backend.domain.model.measures import in_order
 from backend.domain.model.task import JSON
-from backend.domain.statistics.distributions import Bar, Spread, bars, counted, spread
+from backend.domain.statistics.distributions import Bar, Spread, bars, histogram, spread
 from backend.domain.statistics.paired import Comparison, Difference, Pair, compare, holm
 from backend.domain.studies.study import StudyConfig, matched
 from backend.domain.studies.study_shapes import Sensitivity, ShapeResult, Values, sensitivities, shapes
@@ -16,7 +16,7 @@ SCORED = "scored"
 _WORDS = {"not_runnable": "not runnable here"}
 
 
-class Fact(NamedTuple):
+class CellEpisode(NamedTuple):
     """One episode of a cell, as far as a study looks at it.
 
     Attributes:
@@ -107,7 +107,9 @@ class StudyResult(NamedTuple):
     shapes: Sequence[ShapeResult] = ()
 
 
-def study_result(study: StudyConfig, outcomes: Sequence[tuple[Mapping[str, JSON], Sequence[Fact]]]) -> StudyResult:
+def study_result(
+    study: StudyConfig, outcomes: Sequence[tuple[Mapping[str, JSON], Sequence[CellEpisode]]]
+) -> StudyResult:
     """The result of a study from its cells: levels and episodes of each, in any order of episodes."""
     highest = max((fact.steps for _, facts in outcomes for fact in facts if not fact.why_not), default=0)
     into = bars(highest)
@@ -116,16 +118,16 @@ def study_result(study: StudyConfig, outcomes: Sequence[tuple[Mapping[str, JSON]
     return StudyResult(cells, _levels(study, outcomes), into, sensitivities(study, values), shapes(study, values))
 
 
-def _values(fact: Fact) -> Values:
+def _values(fact: CellEpisode) -> Values:
     return Values(fact.task, {**fact.measures, "score": fact.score or 0.0}, fact.extra)
 
 
-def _cell(levels: Mapping[str, JSON], facts: Sequence[Fact], into: Sequence[Bar]) -> CellResult:
+def _cell(levels: Mapping[str, JSON], facts: Sequence[CellEpisode], into: Sequence[Bar]) -> CellResult:
     steps = [fact.steps for fact in facts if not fact.why_not]
     return CellResult(
         levels=levels,
         steps=spread(steps),
-        by_steps=counted(steps, into),
+        by_steps=histogram(steps, into),
         ended_by=_counts(fact.ended_by or "unknown" for fact in facts if not fact.why_not),
         left_out=_counts(fact.why_not for fact in facts if fact.why_not),
     )
@@ -135,7 +137,9 @@ def _counts(words: Iterable[str]) -> dict[str, int]:
     return dict(sorted(Counter(words).items()))
 
 
-def _levels(study: StudyConfig, outcomes: Sequence[tuple[Mapping[str, JSON], Sequence[Fact]]]) -> list[LevelResult]:
+def _levels(
+    study: StudyConfig, outcomes: Sequence[tuple[Mapping[str, JSON], Sequence[CellEpisode]]]
+) -> list[LevelResult]:
     by_key = [{(fact.task, fact.repeat): fact for fact in facts} for _, facts in outcomes]
     results = []
     for factor in study.factors:
@@ -149,7 +153,7 @@ def _levels(study: StudyConfig, outcomes: Sequence[tuple[Mapping[str, JSON], Seq
     return _adjusted(results)
 
 
-def _measures(study: StudyConfig, both: Sequence[tuple[Fact, Fact]]) -> dict[str, MeasureDifference]:
+def _measures(study: StudyConfig, both: Sequence[tuple[CellEpisode, CellEpisode]]) -> dict[str, MeasureDifference]:
     """How each measure differs, paired."""
     names = in_order([name for facts in both for fact in facts for name in fact.measures if name != "score"])
     differences = {}
@@ -165,12 +169,12 @@ def _measures(study: StudyConfig, both: Sequence[tuple[Fact, Fact]]) -> dict[str
     return differences
 
 
-Side = Mapping[tuple[str, int], Fact]
+Side = Mapping[tuple[str, int], CellEpisode]
 
 
-def _pairs(sides: Sequence[tuple[Side, Side]]) -> tuple[list[tuple[Fact, Fact]], dict[str, int]]:
+def _pairs(sides: Sequence[tuple[Side, Side]]) -> tuple[list[tuple[CellEpisode, CellEpisode]], dict[str, int]]:
     """The pairs that count, and those that do not, by reason."""
-    pairs: list[tuple[Fact, Fact]] = []
+    pairs: list[tuple[CellEpisode, CellEpisode]] = []
     left_out: list[str] = []
     for base, other in sides:
         for key in base.keys() | other.keys():
@@ -182,8 +186,8 @@ def _pairs(sides: Sequence[tuple[Side, Side]]) -> tuple[list[tuple[Fact, Fact]],
     return pairs, _counts(left_out)
 
 
-def _absent(key: tuple[str, int]) -> Fact:
-    return Fact(*key, state="no such episode")
+def _absent(key: tuple[str, int]) -> CellEpisode:
+    return CellEpisode(*key, state="no such episode")
 
 
 def _adjusted(results: Sequence[LevelResult]) -> list[LevelResult]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from backend.domain.model.trajectory_export import Picture, Recorded
+from backend.domain.model.trajectory_export import ExportedAttempt, PictureRef
 from backend.domain.ports.training import Column
 
 HEAD: Mapping[str, Column] = {
@@ -21,7 +21,7 @@ HEAD: Mapping[str, Column] = {
 }
 
 
-def head(recorded: Recorded) -> dict[str, Any]:
+def head(recorded: ExportedAttempt) -> dict[str, Any]:
     """The values of HEAD."""
     return {
         "trajectory_id": recorded.id,
@@ -38,12 +38,12 @@ def head(recorded: Recorded) -> dict[str, Any]:
     }
 
 
-def path(picture: Picture | None) -> str | None:
+def path(picture: PictureRef | None) -> str | None:
     """Where a picture lies, None for none."""
     return picture.path if picture else None
 
 
-def all_pictures(recorded: Recorded) -> Iterator[Picture]:
+def all_pictures(recorded: ExportedAttempt) -> Iterator[PictureRef]:
     """The pictures of the screen, and those that the agent was given in their place."""
     for step in recorded.steps:
         yield from (picture for picture in (step.frame, step.shown) if picture)

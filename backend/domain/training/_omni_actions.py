@@ -13,7 +13,7 @@ from typing import Any
 from backend.domain.errors import Invalid
 from backend.domain.formats.accessibility import widgets
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.model.trajectory_export import Picture, RecordedStep, action_json
+from backend.domain.model.trajectory_export import PictureRef, RecordedStep, action_json
 
 _SIGNS = frozenset("^+%(){}~")
 _MODIFIERS = {"ctrl": "^", "ctrlleft": "^", "shift": "+", "shiftleft": "+", "alt": "%", "altleft": "%"}
@@ -22,7 +22,7 @@ _LONGEST_TEXT = 200
 
 
 @dataclass(frozen=True)
-class Control:
+class ScreenControl:
     """Something on the screen; `rect` is left, top, right, bottom in pixels."""
 
     rect: tuple[int, int, int, int]
@@ -77,14 +77,14 @@ def _key(name: str) -> str:
     return f"{{{name.upper()}}}"
 
 
-def described(action: Action, met: Control | None) -> str:
+def described(action: Action, met: ScreenControl | None) -> str:
     """A few words for people."""
     where = f" on {met.text!r}" if met and met.text else ""
     what = keys_of(action)
     return f"{action.type.value.lower()}{where}" + (f": {what[:_LONGEST_TEXT]}" if what else "")
 
 
-def control_at(step: RecordedStep, action: Action) -> Control | None:
+def control_at(step: RecordedStep, action: Action) -> ScreenControl | None:
     """The smallest control under the action's point: of the picture's marks, else of the accessibility tree."""
     if action.x is None or action.y is None:
         return None
@@ -92,17 +92,17 @@ def control_at(step: RecordedStep, action: Action) -> Control | None:
     return min(controls, key=_area, default=None)
 
 
-def _controls(step: RecordedStep) -> Sequence[Control]:
+def _controls(step: RecordedStep) -> Sequence[ScreenControl]:
     if step.marks:
         return [
-            Control((mark.x, mark.y, mark.x + mark.width, mark.y + mark.height), mark.name or mark.text)
+            ScreenControl((mark.x, mark.y, mark.x + mark.width, mark.y + mark.height), mark.name or mark.text)
             for mark in step.marks
         ]
     return () if step.tree is None else _of_tree(step.tree())
 
 
 @lru_cache(maxsize=4)
-def _of_tree(xml: str) -> Sequence[Control]:
+def _of_tree(xml: str) -> Sequence[ScreenControl]:
     """Controls of a tree; none where it cannot be read, since a guest may write anything into it."""
     try:
         elements = widgets(xml)
@@ -110,7 +110,7 @@ def _of_tree(xml: str) -> Sequence[Control]:
         return ()
     rects = ((widget, widget.rect) for widget in elements if widget.on_screen and widget.rect)
     return [
-        Control((x, y, x + width, y + height), (widget.name or widget.text)[:_LONGEST_TEXT])
+        ScreenControl((x, y, x + width, y + height), (widget.name or widget.text)[:_LONGEST_TEXT])
         for widget, (x, y, width, height) in rects
     ]
 
@@ -120,7 +120,7 @@ def _inside(rect: tuple[int, int, int, int], x: int, y: int) -> bool:
     return left <= x < right and top <= y < bottom
 
 
-def _area(control: Control) -> int:
+def _area(control: ScreenControl) -> int:
     left, top, right, bottom = control.rect
     return (right - left) * (bottom - top)
 
@@ -131,6 +131,6 @@ def parallel(steps: Sequence[RecordedStep]) -> Mapping[str, list[Any]]:
     return {"observations": [path for path, _ in pairs], "actions": [row for _, row in pairs]}
 
 
-def observed(steps: Sequence[RecordedStep]) -> Iterator[Picture]:
+def observed(steps: Sequence[RecordedStep]) -> Iterator[PictureRef]:
     """The pictures that `parallel` names."""
     return (step.frame for step in steps if step.frame and any(action.type not in _ENDS for action in step.actions))

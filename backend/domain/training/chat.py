@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from backend.domain.model.trajectory import ActionType
-from backend.domain.model.trajectory_export import Picture, Recorded, RecordedStep, action_json
+from backend.domain.model.trajectory_export import ExportedAttempt, PictureRef, RecordedStep, action_json
 from backend.domain.ports.training import Column
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.domain.training._common import HEAD, head
 
 SYSTEM = f"""You operate a computer through its screen, mouse and keyboard. Each message shows the screen.
@@ -16,7 +16,7 @@ Answer with what you think, then with your actions, one JSON object per line. It
 DONE ends the task, FAIL says that it cannot be done."""
 
 
-@register(Kind.TRAINING, "chat")
+@register(PluginKind.TRAINING, "chat")
 class Chat:
     """All agents speak alike here: what they thought, then their actions in one notation, in pixels of the picture."""
 
@@ -26,25 +26,25 @@ class Chat:
         "messages": [{"role": "text", "content": [{"type": "text", "text": "text", "image": "text"}]}],
     }
 
-    def refuses(self, recorded: Recorded) -> str:
+    def refuses(self, recorded: ExportedAttempt) -> str:
         """One in which nothing was done before a picture teaches nothing."""
         return "" if _turns(recorded) else "no step with a picture and an action"
 
-    def rows(self, recorded: Recorded) -> Iterator[Mapping[str, Any]]:
+    def rows(self, recorded: ExportedAttempt) -> Iterator[Mapping[str, Any]]:
         """See the port. Steps without an action are no turns."""
         messages = [{"role": "system", "content": [_text(SYSTEM)]}]
         for number, (step, picture) in enumerate(_turns(recorded)):
             instruction = [] if number else [_text(recorded.task.instruction)]
             messages.append({"role": "user", "content": [*instruction, {"type": "image", "image": picture.path}]})
-            messages.append({"role": "assistant", "content": [_text(_said(step))]})
+            messages.append({"role": "assistant", "content": [_text(_reply_text(step))]})
         yield {**head(recorded), "messages": messages}
 
-    def pictures(self, recorded: Recorded) -> Iterable[Picture]:
+    def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
         """See the port."""
         return (picture for _, picture in _turns(recorded))
 
 
-def _turns(recorded: Recorded) -> list[tuple[RecordedStep, Picture]]:
+def _turns(recorded: ExportedAttempt) -> list[tuple[RecordedStep, PictureRef]]:
     return [(step, step.frame) for step in recorded.acted if step.actions and step.frame]
 
 
@@ -52,6 +52,6 @@ def _text(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
 
 
-def _said(step: RecordedStep) -> str:
+def _reply_text(step: RecordedStep) -> str:
     actions = (json.dumps(action_json(action), ensure_ascii=False) for action in step.actions)
     return "\n".join([*([step.words.strip()] if step.words.strip() else []), *actions])

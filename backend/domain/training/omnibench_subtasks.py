@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from backend.domain.model.trajectory_export import Picture, Recorded
+from backend.domain.model.trajectory_export import ExportedAttempt, PictureRef
 from backend.domain.ports.training import Column
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.domain.training._omni_actions import observed, parallel
 
 
-@register(Kind.TRAINING, "omnibench_subtasks")
+@register(PluginKind.TRAINING, "omnibench_subtasks")
 class OmnibenchSubtasks:
     """One row per reached part. Benchmark-formats reference, section 1.4.
 
@@ -21,11 +21,11 @@ class OmnibenchSubtasks:
     about = "OmniBench's subtask trajectories: observations and actions up to each reached subtask."
     columns: Mapping[str, Column] | None = None
 
-    def refuses(self, recorded: Recorded) -> str:
+    def refuses(self, recorded: ExportedAttempt) -> str:
         """One that reached nothing shows no subtask."""
         return "" if self._pieces(recorded) else "no subtask was reached"
 
-    def rows(self, recorded: Recorded) -> Iterator[Mapping[str, Any]]:
+    def rows(self, recorded: ExportedAttempt) -> Iterator[Mapping[str, Any]]:
         """See the port."""
         for name, text, first, last in self._pieces(recorded):
             steps = [step for step in recorded.acted if first <= step.index <= last]
@@ -37,12 +37,12 @@ class OmnibenchSubtasks:
                 "source": dict(recorded.source),
             }
 
-    def pictures(self, recorded: Recorded) -> Iterable[Picture]:
+    def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
         """See the port."""
         last = max(piece[-1] for piece in self._pieces(recorded))
         return observed([step for step in recorded.acted if step.index <= last])
 
-    def _pieces(self, recorded: Recorded) -> list[tuple[str, str, int, int]]:
+    def _pieces(self, recorded: ExportedAttempt) -> list[tuple[str, str, int, int]]:
         """(name, instruction, first step, last step) of each piece, in order."""
         if not recorded.parts:
             whole = (recorded.task.key.name, recorded.task.instruction, 0, len(recorded.steps))

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.domain.model.task import check_order
-from backend.domain.model.trajectory_export import Picture, Recorded
+from backend.domain.model.trajectory_export import ExportedAttempt, PictureRef
 from backend.domain.ports.training import Column
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.domain.training._omni_actions import observed, parallel
 from backend.domain.training._orders import number_of
 
 
-@register(Kind.TRAINING, "omnibench_tasks")
+@register(PluginKind.TRAINING, "omnibench_tasks")
 class OmnibenchTasks:
     """`trajectory_id` is `12 (0)`: task 12, first order of its graph. Benchmark-formats reference, section 1.4.
 
@@ -22,11 +22,11 @@ class OmnibenchTasks:
     about = "OmniBench's task trajectories: observations, actions, order of the subtasks, intent."
     columns: Mapping[str, Column] | None = None
 
-    def refuses(self, recorded: Recorded) -> str:
+    def refuses(self, recorded: ExportedAttempt) -> str:
         """Only tasks with parts have an order."""
         return "" if recorded.parts else "the task has no graph of subtasks"
 
-    def rows(self, recorded: Recorded) -> Iterator[Mapping[str, Any]]:
+    def rows(self, recorded: ExportedAttempt) -> Iterator[Mapping[str, Any]]:
         """See the port."""
         order = reached_order(recorded)
         number = _number(recorded, order)
@@ -41,12 +41,12 @@ class OmnibenchTasks:
             "source": dict(recorded.source),
         }
 
-    def pictures(self, recorded: Recorded) -> Iterable[Picture]:
+    def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
         """See the port."""
         return observed(recorded.acted)
 
 
-def reached_order(recorded: Recorded) -> Sequence[str]:
+def reached_order(recorded: ExportedAttempt) -> Sequence[str]:
     """Names of the reached parts in the order in which they were reached; of one step, as the graph has them."""
     graph = {part.name: part.after for part in recorded.task.evaluator.parts}
     place = {name: number for number, name in enumerate(check_order(graph))}
@@ -54,12 +54,12 @@ def reached_order(recorded: Recorded) -> Sequence[str]:
     return [part.name for part in sorted(done, key=lambda part: (part.step, place.get(part.name, 0)))]
 
 
-def intent_of(recorded: Recorded) -> str:
+def intent_of(recorded: ExportedAttempt) -> str:
     """The task's intent, as its file says it; empty where it says none."""
     return str(recorded.task.raw.get("task_intent") or recorded.task.labels.extra.get("intent") or "")
 
 
-def _number(recorded: Recorded, order: Sequence[str]) -> int | None:
+def _number(recorded: ExportedAttempt, order: Sequence[str]) -> int | None:
     graph = {part.name: part.after for part in recorded.task.evaluator.parts}
     if len(order) < len(graph):
         return None

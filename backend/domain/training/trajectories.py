@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from backend.domain.model.trajectory_export import Picture, Recorded
+from backend.domain.model.trajectory_export import ExportedAttempt, PictureRef
 from backend.domain.ports.training import Column
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.domain.training._common import HEAD, all_pictures, head
 from backend.domain.training._step import COLUMNS, row
 
 
-@register(Kind.TRAINING, "trajectories")
+@register(PluginKind.TRAINING, "trajectories")
 class Trajectories:
     """`source` says where it comes from, `parts` how far it got on the way."""
 
@@ -24,11 +24,11 @@ class Trajectories:
         "source": "json",
     }
 
-    def refuses(self, recorded: Recorded) -> str:  # noqa: ARG002 - the port's signature
+    def refuses(self, recorded: ExportedAttempt) -> str:  # noqa: ARG002 - the port's signature
         """Never."""
         return ""
 
-    def rows(self, recorded: Recorded) -> Iterator[Mapping[str, Any]]:
+    def rows(self, recorded: ExportedAttempt) -> Iterator[Mapping[str, Any]]:
         """See the port."""
         yield {
             **head(recorded),
@@ -42,6 +42,6 @@ class Trajectories:
             "source": dict(recorded.source),
         }
 
-    def pictures(self, recorded: Recorded) -> Iterable[Picture]:
+    def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
         """See the port."""
         return all_pictures(recorded)

@@ -11,7 +11,7 @@ from typing import Any
 from backend.domain.errors import Conflict, Unavailable
 from backend.services import events
 from backend.services.agents import agent_channel_store
-from backend.services.agents.agent_channel_store import Said, Seen
+from backend.services.agents.agent_channel_store import ReplyStatus, StoredObservation
 from backend.services.agents.agent_tokens import Pass
 
 LOOK_SECONDS = 0.25
@@ -21,7 +21,7 @@ Look = Callable[[], Awaitable[Pass]]
 
 async def newer(
     status: Pass, after: int, attempt: int | None, *, tree: bool = True, picture: bool = False
-) -> Seen | None:
+) -> StoredObservation | None:
     """The newest observation if it is a later one than step `after` of `attempt`; None = there is none yet.
 
     That of step `after` itself if its answer was forgotten: the worker offers it again to a broker that lost all it
@@ -47,7 +47,7 @@ async def newer(
 
 async def next_observation(
     look: Look, after: int, attempt: int | None, seconds: float, *, ask: Look | None = None, **parts: bool
-) -> tuple[Pass, Seen | None]:
+) -> tuple[Pass, StoredObservation | None]:
     """Waits for an observation later than `after`, for the end of the agent's part, or for the desktop's loss.
 
     Where the answer to `after` was forgotten that one is given again: see `newer`.
@@ -83,7 +83,7 @@ async def next_observation(
 
 async def _until_change(
     look: Look, status: Pass, after: int, attempt: int | None, **parts: bool
-) -> tuple[Pass, Seen | None]:
+) -> tuple[Pass, StoredObservation | None]:
     """Returns with an observation, or when another attempt has begun, or it is held, or the agent's part is over."""
     known, looked_at = status.attempt_id, time.monotonic()
     async with aclosing(agent_channel_store.subscribe_line(known or status.run_id, status.run_id)) as signs:
@@ -125,11 +125,11 @@ async def give(status: Pass, index: int, attempt: int | None, message: Mapping[s
     # An answer to another step than the one that waits can only be one that was given before.
     fresh = status.running and index == waiting
     result = await agent_channel_store.say(status.attempt_id, str(index), message, fresh=fresh)
-    if result is Said.AWAY:
+    if result is ReplyStatus.AWAY:
         raise Unavailable("the broker is away", hint="Post the same answer again: it is carried out once.")
-    if result is Said.OTHER:
+    if result is ReplyStatus.OTHER:
         raise Conflict(f"another answer was given to step {index}", hint="Ask for the next observation.")
-    if result is Said.FULL:
+    if result is ReplyStatus.FULL:
         if waiting is None and status.running:
             # A broker keeps nothing over a restart: which step waits is known once the worker has told it again.
             raise Unavailable("the worker has shown no step yet, or not again", hint="Post the same answer again.")
@@ -137,10 +137,10 @@ async def give(status: Pass, index: int, attempt: int | None, message: Mapping[s
             f"step {index} does not wait for an answer" + ("" if waiting is None else f", step {waiting} does"),
             hint="Ask for an observation and answer that one.",
         )
-    return result is Said.NEW
+    return result is ReplyStatus.NEW
 
 
-async def picture(status: Pass, index: int | None) -> Seen:
+async def picture(status: Pass, index: int | None) -> StoredObservation:
     """The newest observation with its picture.
 
     Raises:

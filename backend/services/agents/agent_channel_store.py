@@ -33,7 +33,7 @@ MOST_WAITING = 64
 """Messages that the worker has not taken yet."""
 
 
-class Said(IntEnum):
+class ReplyStatus(IntEnum):
     """What became of a message."""
 
     NEW = 0
@@ -44,7 +44,7 @@ class Said(IntEnum):
 
 
 @dataclass(frozen=True)
-class Seen:
+class StoredObservation:
     """An observation as it lies in the broker.
 
     Attributes:
@@ -102,7 +102,7 @@ def put_seen(  # noqa: PLR0913 - the parts of one record
     Args:
         attempt_id: whose it is.
         index: its step.
-        head: see `Seen`.
+        head: see `StoredObservation`.
         picture: of the screen.
         tree: of accessibility.
         again: it was there before and is gone: so may be the answer that was given to it.
@@ -156,7 +156,7 @@ def next_said(attempt_id: UUID, after: str, seconds: float) -> Sequence[tuple[st
 
     def work(client: Any) -> Sequence[tuple[str, bytes]]:
         if after != "0":
-            client.xtrim(key, minid=_following(after), approximate=False)
+            client.xtrim(key, minid=_next_id(after), approximate=False)
         streams = client.xread({key: after}, count=MOST_WAITING, block=max(1, int(seconds * 1000)))
         rows = streams[0][1] if streams else []
         return [(number.decode(), fields[b"message"]) for number, fields in rows]
@@ -164,7 +164,7 @@ def next_said(attempt_id: UUID, after: str, seconds: float) -> Sequence[tuple[st
     return broker.current().call(work, default=None)
 
 
-def _following(number: str) -> str:
+def _next_id(number: str) -> str:
     stamp, _, count = number.partition("-")
     return f"{stamp}-{int(count) + 1}"
 
@@ -205,7 +205,7 @@ async def mark_heard(attempt_id: UUID) -> None:
         _heard_at[attempt_id] = now
 
 
-async def say(attempt_id: UUID, once: str, message: Mapping[str, Any], *, fresh: bool = True) -> Said:
+async def say(attempt_id: UUID, once: str, message: Mapping[str, Any], *, fresh: bool = True) -> ReplyStatus:
     """Gives a message to the worker, if none was given under the key `once` before.
 
     Args:
@@ -216,23 +216,25 @@ async def say(attempt_id: UUID, once: str, message: Mapping[str, Any], *, fresh:
     """
     client = watch.broker_client()
     if client is None:
-        return Said.AWAY
+        return ReplyStatus.AWAY
     body = json.dumps(dict(message), sort_keys=True).encode()
     args = [once, hashlib.sha256(body).hexdigest(), body, MOST_WAITING if fresh else 0, int(SAID_SECONDS * 1000)]
     try:
-        return Said(await client.eval(_SAY, 2, _key(attempt_id, "said"), _key(attempt_id, "once"), *args))
+        return ReplyStatus(await client.eval(_SAY, 2, _key(attempt_id, "said"), _key(attempt_id, "once"), *args))
     except broker.FAILURES:
-        return Said.AWAY
+        return ReplyStatus.AWAY
 
 
-async def latest_seen(attempt_id: UUID, *, tree: bool = False, picture: bool = False) -> Seen | None:
+async def latest_seen(attempt_id: UUID, *, tree: bool = False, picture: bool = False) -> StoredObservation | None:
     """The newest observation; None if there is none or the broker is away."""
     more = [name for name, requested in (("tree", tree), ("picture", picture)) if requested]
     values = await _fields(attempt_id, "index", "head", *more)
     if values is None or values[0] is None:
         return None
     parts = dict(zip(more, values[2:], strict=True))
-    return Seen(int(values[0]), json.loads(values[1]), parts.get("tree", b"").decode(), parts.get("picture", b""))
+    return StoredObservation(
+        int(values[0]), json.loads(values[1]), parts.get("tree", b"").decode(), parts.get("picture", b"")
+    )
 
 
 async def latest_index(attempt_id: UUID) -> int | None:

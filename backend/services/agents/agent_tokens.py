@@ -23,7 +23,7 @@ from backend.services.runs.episodes import steps_of
 PREFIX = "dka_"
 
 
-class TokenWrong(NotAllowed):
+class InvalidToken(NotAllowed):
     """No token of an episode, or one that was replaced (401)."""
 
     status = 401
@@ -102,10 +102,10 @@ def token_hash(token: str) -> str:
 
 
 def opened(session: Session, token: str) -> Pass:
-    """What a token opens. Raises TokenWrong."""
+    """What a token opens. Raises InvalidToken."""
     rows = repository.by_hash(session, token_hash(token)) if token.startswith(PREFIX) else None
     if rows is None:
-        raise TokenWrong(
+        raise InvalidToken(
             "this is no token of an episode", hint="POST /api/v1/episodes/{id}/agent-token gives one; it is shown once."
         )
     episode, run, row, attempt = rows
@@ -129,10 +129,10 @@ def opened(session: Session, token: str) -> Pass:
     )
 
 
-def asked(session: Session, token: str) -> Pass:
-    """What a token opens, asked by a program that is there: what was held for it begins. Raises TokenWrong."""
+def resolve_token(session: Session, token: str) -> Pass:
+    """What a token opens, asked by a program that is there: what was held for it begins. Raises InvalidToken."""
     status = opened(session, token)
-    rows = _held(session, status)
+    rows = _lock_holder(session, status)
     if rows is None or RunState(rows[0].state) not in {RunState.QUEUED, RunState.RUNNING}:
         return status
     _, episode = rows
@@ -145,11 +145,11 @@ def given_up(session: Session, token: str) -> Pass:
     """What a token opens. What is held for its program is lost: the program does not go on.
 
     Raises:
-        TokenWrong: there is no such token.
+        InvalidToken: there is no such token.
         Conflict: nothing is held, or no desktop was lost yet.
     """
     status = opened(session, token)
-    rows = _held(session, status)
+    rows = _lock_holder(session, status)
     attempt = attempts.get(session, status.attempt_id) if status.attempt_id is not None else None
     if rows is None or attempt is None or attempt.state != AttemptState.LOST:
         raise Conflict(f"nothing can be given up: the episode is {status.state}", hint="Ask for an observation.")
@@ -159,7 +159,7 @@ def given_up(session: Session, token: str) -> Pass:
     return status
 
 
-def _held(session: Session, status: Pass) -> tuple[Run, Episode] | None:
+def _lock_holder(session: Session, status: Pass) -> tuple[Run, Episode] | None:
     """Run and episode, locked, if it is held as they are now."""
     run = runs.lock(session, status.run_id) if status.held else None
     episode = episodes.lock(session, status.episode_id) if run is not None else None

@@ -21,7 +21,7 @@ Resolver = Callable[[str, int], list[str]]
 
 
 @dataclass(frozen=True)
-class Reach:
+class EgressPolicy:
     """What may be asked.
 
     Attributes:
@@ -84,7 +84,7 @@ def resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
-def allowed_addresses(host: str, port: int, reach: Reach, resolver: Resolver = resolve) -> list[str]:
+def allowed_addresses(host: str, port: int, reach: EgressPolicy, resolver: Resolver = resolve) -> list[str]:
     """The addresses to connect to for a host, resolved and checked.
 
     Raises:

@@ -17,7 +17,7 @@ from httpcore._backends.sync import SyncBackend
 
 from backend.domain.errors import Invalid, WebFailed
 from backend.domain.ports.web import WebReply
-from backend.services.artifacts.egress_policy import Reach, Resolver, allowed_addresses, checked_url, resolve
+from backend.services.artifacts.egress_policy import EgressPolicy, Resolver, allowed_addresses, checked_url, resolve
 
 MOST_REDIRECTS = 10
 CONNECT_SECONDS = 15.0
@@ -30,14 +30,14 @@ _FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpcore.ProtocolError, httpcore
 class GuardedWeb:
     """The Web port over the real network. Calls may come from several threads; nothing is kept between two calls."""
 
-    def __init__(self, reach: Reach | None = None, *, resolver: Resolver = resolve) -> None:
+    def __init__(self, reach: EgressPolicy | None = None, *, resolver: Resolver = resolve) -> None:
         """Asks nothing yet.
 
         Args:
             reach: what may be asked besides the public network.
             resolver: addresses of a name.
         """
-        self._reach = reach or Reach()
+        self._reach = reach or EgressPolicy()
         self._resolver = resolver
         # Which authorities are trusted is the operator's choice (SSL_CERT_FILE); else the environment counts nothing.
         self._trusted = httpx.create_ssl_context()
@@ -121,7 +121,7 @@ def _read(response: httpx.Response, most: int, url: str) -> bytes:
 class _CheckedNetwork(NetworkBackend):
     """Connects to checked addresses only, and lets no read or write pass the deadline of the whole request."""
 
-    def __init__(self, reach: Reach, resolver: Resolver, deadline: float) -> None:
+    def __init__(self, reach: EgressPolicy, resolver: Resolver, deadline: float) -> None:
         self._reach, self._resolver, self._deadline = reach, resolver, deadline
         self._plain = SyncBackend()
 
@@ -136,33 +136,33 @@ class _CheckedNetwork(NetworkBackend):
         addresses = allowed_addresses(host, port, self._reach, self._resolver)
         problem: Exception | None = None
         for address in addresses:
-            seconds = min(CONNECT_SECONDS, _left(self._deadline))
+            seconds = min(CONNECT_SECONDS, _remaining(self._deadline))
             try:
                 stream = self._plain.connect_tcp(address, port, timeout=seconds, socket_options=socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 problem = error
                 continue
-            return _Timed(stream, self._deadline)
+            return _DeadlineStream(stream, self._deadline)
         raise problem or httpcore.ConnectError(f"{host} has no address")
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> NetworkStream:
         raise Invalid("no socket of this machine is ever asked")
 
     def sleep(self, seconds: float) -> None:
-        self._plain.sleep(min(seconds, _left(self._deadline)))
+        self._plain.sleep(min(seconds, _remaining(self._deadline)))
 
 
-class _Timed(NetworkStream):
+class _DeadlineStream(NetworkStream):
     """A connection whose every operation ends at the deadline."""
 
     def __init__(self, stream: NetworkStream, deadline: float) -> None:
         self._stream, self._deadline = stream, deadline
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 - the deadline counts
-        return self._stream.read(max_bytes, timeout=_left(self._deadline))
+        return self._stream.read(max_bytes, timeout=_remaining(self._deadline))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 - the deadline counts
-        self._stream.write(buffer, timeout=_left(self._deadline))
+        self._stream.write(buffer, timeout=_remaining(self._deadline))
 
     def close(self) -> None:
         self._stream.close()
@@ -173,14 +173,14 @@ class _Timed(NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ARG002
     ) -> NetworkStream:
-        stream = self._stream.start_tls(ssl_context, server_hostname, timeout=_left(self._deadline))
-        return _Timed(stream, self._deadline)
+        stream = self._stream.start_tls(ssl_context, server_hostname, timeout=_remaining(self._deadline))
+        return _DeadlineStream(stream, self._deadline)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
 
 
-def _left(deadline: float) -> float:
+def _remaining(deadline: float) -> float:
     """Seconds until the deadline. Raises httpcore.ReadTimeout when it has passed."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Run
-from backend.db.models.enums import Controller
+from backend.db.models.enums import AttemptController
 from backend.db.repositories.attempts import attempts as repository
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.runs import runs
@@ -22,17 +22,24 @@ from backend.domain.model.trajectory import StepRecord
 from backend.services import events
 from backend.services.artifacts import artifacts
 from backend.services.artifacts.artifacts import ArtifactRef
-from backend.services.attempts.evaluations import EvidenceRow, Found, Judged, end_judged, goal_of, keep_unjudged
-from backend.services.events import Kind
+from backend.services.attempts.evaluations import (
+    EvaluationBasis,
+    EvaluationResult,
+    EvidenceRow,
+    end_judged,
+    goal_of,
+    keep_unjudged,
+)
+from backend.services.events import EventKind
 from backend.services.lifecycle import retry_policy
 from backend.services.lifecycle.state_transitions import move
 from backend.services.runs.provenance import answered
 from backend.services.scheduling.claims import Fence
 
 __all__ = [
+    "EvaluationBasis",
     "EvidenceRow",
     "Fence",
-    "Judged",
     "StepRow",
     "enter_evaluating",
     "enter_running",
@@ -123,7 +130,7 @@ class StepRow:
 
 
 @dataclass
-class _Held:
+class _LockedAttempt:
     """What a fenced write works on, all locked."""
 
     run: Run
@@ -142,7 +149,9 @@ def note_opening(session: Session, fence: Fence, facts: Mapping[str, Any]) -> No
     opening = {**facts, "since": since.isoformat()}
     hold.attempt.desktop = {**hold.attempt.desktop, OPENING: opening}
     data = {"number": hold.attempt.number, "phase": facts["phase"], "doing": facts["doing"]}
-    events.append(session, hold.run, Kind.ATTEMPT_OPENING, data, episode_id=hold.episode.id, attempt_id=hold.attempt.id)
+    events.append(
+        session, hold.run, EventKind.ATTEMPT_OPENING, data, episode_id=hold.episode.id, attempt_id=hold.attempt.id
+    )
 
 
 def note_desktop(session: Session, fence: Fence, desktop: Mapping[str, Any]) -> None:
@@ -179,8 +188,8 @@ def record_step(session: Session, fence: Fence, step: StepRow) -> None:
     pinned = answered(hold.run.pins, step.record.decision.model[:200])
     if pinned is not None:
         hold.run.pins = pinned
-    if step.record.decision.by == "person" and attempt.controller == Controller.AGENT:
-        attempt.controller = Controller.MIXED.value
+    if step.record.decision.by == "person" and attempt.controller == AttemptController.AGENT:
+        attempt.controller = AttemptController.MIXED.value
     if not step.final:
         attempt.current_step = max(attempt.current_step, index + 1)
     actions = [action.type.value for action in step.record.decision.actions]
@@ -189,7 +198,7 @@ def record_step(session: Session, fence: Fence, step: StepRow) -> None:
     events.append(
         session,
         hold.run,
-        Kind.STEP,
+        EventKind.STEP,
         data | {"frame": frame, "words": step.record.decision.words[:200]},
         episode_id=hold.episode.id,
         attempt_id=attempt.id,
@@ -212,7 +221,7 @@ def finish_scored(  # noqa: PLR0913 - what is known of a verdict
     evidence: Sequence[EvidenceRow],
     seconds: Mapping[str, float],
     *,
-    judged: Judged | None = None,
+    judged: EvaluationBasis | None = None,
 ) -> None:
     """The attempt is scored, or its work handed in, and with it its episode.
 
@@ -227,7 +236,7 @@ def finish_scored(  # noqa: PLR0913 - what is known of a verdict
     hold = _hold(session, fence, goal_of(evaluation))
     if hold.repeated:
         return
-    judgement = Found(evaluation, evidence, seconds.get("evaluation", 0.0), judged or Judged({}))
+    judgement = EvaluationResult(evaluation, evidence, seconds.get("evaluation", 0.0), judged or EvaluationBasis({}))
     end_judged(session, hold.run, hold.attempt, hold.episode, judgement, spent=seconds)
 
 
@@ -238,7 +247,7 @@ def finish_unjudged(  # noqa: PLR0913 - what is known of the evidence
     evidence: Sequence[EvidenceRow],
     seconds: Mapping[str, float],
     *,
-    judged: Judged,
+    judged: EvaluationBasis,
 ) -> None:
     """All was gathered, but there is no verdict: the attempt is lost, its evidence kept, its evaluation repeated.
 
@@ -303,7 +312,7 @@ def is_cancelled(session: Session, fence: Fence) -> bool:
     return RunState(state) is RunState.CANCELLED
 
 
-def _hold(session: Session, fence: Fence, goal: AttemptState | None) -> _Held:
+def _hold(session: Session, fence: Fence, goal: AttemptState | None) -> _LockedAttempt:
     """Locks run, attempt, episode and lease, and checks that the attempt is ours to write.
 
     Args:
@@ -324,10 +333,10 @@ def _hold(session: Session, fence: Fence, goal: AttemptState | None) -> _Held:
         raise LeaseLost(_LOST)
     released = lease.released_at is not None
     if goal is not None and attempt.state == goal and not (goal is AttemptState.LOST and released):
-        return _Held(run, attempt, episode, repeated=True)
+        return _LockedAttempt(run, attempt, episode, repeated=True)
     if released or not attempt.live:
         raise LeaseLost(_LOST)
-    return _Held(run, attempt, episode)
+    return _LockedAttempt(run, attempt, episode)
 
 
 def _added(attempt: Attempt, seconds: Mapping[str, float] | None) -> dict[str, float]:

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Evaluation, Evidence, Measure, Run
-from backend.db.models.enums import Controller, EvidenceRole
+from backend.db.models.enums import AttemptController, EvidenceRole
 from backend.db.repositories.attempts import attempts as repository
 from backend.db.repositories.capacity import workers
 from backend.domain.model import score
@@ -16,7 +16,7 @@ from backend.domain.model.episode import AttemptState, EpisodeState, Outcome
 from backend.services import events
 from backend.services.artifacts import artifacts
 from backend.services.artifacts.artifacts import ArtifactRef
-from backend.services.events import Kind
+from backend.services.events import EventKind
 from backend.services.judging import judges
 from backend.services.lifecycle import human_runs, validation_results
 from backend.services.lifecycle.state_transitions import move, settle
@@ -43,7 +43,7 @@ class EvidenceRow:
 
 
 @dataclass(frozen=True)
-class Judged:
+class EvaluationBasis:
     """By what an attempt was judged.
 
     Attributes:
@@ -58,7 +58,7 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Found:
+class EvaluationResult:
     """A verdict and where it comes from.
 
     Attributes:
@@ -70,7 +70,7 @@ class Found:
     evaluation: score.Evaluation
     evidence: Sequence[EvidenceRow]
     seconds: float
-    judged: Judged
+    judged: EvaluationBasis
 
 
 def add_evaluation(  # noqa: PLR0913 - what is known of a verdict
@@ -80,10 +80,10 @@ def add_evaluation(  # noqa: PLR0913 - what is known of a verdict
     evidence: Sequence[EvidenceRow],
     seconds: float,
     *,
-    judged: Judged | None = None,
+    judged: EvaluationBasis | None = None,
 ) -> Evaluation:
     """Stores an evaluation of the attempt with its measures and evidence; older ones stay."""
-    judged = judged or Judged({})
+    judged = judged or EvaluationBasis({})
     if judged.current:
         for older in repository.evaluations(session, [attempt.id]):
             older.current = False
@@ -117,7 +117,7 @@ def keep_unjudged(  # noqa: PLR0913 - what is known of the evidence
     evidence: Sequence[EvidenceRow],
     *,
     seconds: float,
-    judged: Judged,
+    judged: EvaluationBasis,
 ) -> Evaluation:
     """Keeps evidence on which no verdict could be found: an evaluation without score, that counts nowhere.
 
@@ -143,7 +143,13 @@ def keep_unjudged(  # noqa: PLR0913 - what is known of the evidence
 
 
 def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
-    session: Session, run: Run, attempt: Attempt, episode: Episode, judgement: Found, *, spent: Mapping[str, float]
+    session: Session,
+    run: Run,
+    attempt: Attempt,
+    episode: Episode,
+    judgement: EvaluationResult,
+    *,
+    spent: Mapping[str, float],
 ) -> Evaluation:
     """The attempt is scored, or its work handed in, and with it its episode; all locked by the caller.
 
@@ -164,13 +170,13 @@ def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
         ]
         submissions.hand_in(session, attempt, episode, results)
     data = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
-    events.append(session, run, Kind.EVALUATION, data, episode_id=episode.id, attempt_id=attempt.id)
+    events.append(session, run, EventKind.EVALUATION, data, episode_id=episode.id, attempt_id=attempt.id)
     sound = {"failure_class": None, "failure_message": ""}
     seconds = {**attempt.seconds, **spent}
     move(session, run, attempt, goal, ended_at=attempt.ended_at or now, seconds=seconds, **sound)
     values = {"outcome": Outcome(goal).value, "ended_by": attempt.ended_by, "ended_at": now, "reason": ""}
     verdict = {"score": evaluation.score, "solved": evaluation.solved, "steps": attempt.current_step}
-    episode.mixed = attempt.controller == Controller.MIXED
+    episode.mixed = attempt.controller == AttemptController.MIXED
     move(session, run, episode, EpisodeState(goal), **values, **verdict)
     human_runs.note(session, run, episode, attempt)
     validation_results.note(session, run, episode, evaluation.version)

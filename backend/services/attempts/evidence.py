@@ -11,14 +11,14 @@ from backend.domain.errors import DeskarenaError
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.judging.criteria import JUDGE
 from backend.domain.model.task import JSON, MetricCall, Task
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 
 MAX_WORDS = 300
 Spec = Mapping[str, JSON]
 
 
 @dataclass(frozen=True)
-class Side:
+class EvidenceSide:
     """One getter of a metric call.
 
     Attributes:
@@ -37,7 +37,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Plan:
+class EvidencePlan:
     """Where everything comes from that a task's metrics ask for.
 
     Attributes:
@@ -48,7 +48,7 @@ class Plan:
         missing: in words, what nobody gathered; the plan cannot be carried out unless it is empty.
     """
 
-    calls: list[list[Side]] = field(default_factory=list)
+    calls: list[list[EvidenceSide]] = field(default_factory=list)
     notes: list[tuple[str, ...]] = field(default_factory=list)
     steps: list[int | None] = field(default_factory=list)
     opened: list[bool] = field(default_factory=list)
@@ -91,7 +91,7 @@ def _circumstances(evidence: CallEvidence | None) -> dict[str, Any]:
 
 def plan_of(
     task: Task, old: Mapping[str, Any], rows: Sequence[Evidence], *, same_task: bool, ask: bool = False
-) -> Plan:
+) -> EvidencePlan:
     """How the task's evaluator can be answered without a desktop.
 
     Args:
@@ -102,11 +102,11 @@ def plan_of(
             files to compare with) is gathered again.
         ask: a judge is asked even where one has answered: it looks at kept pictures and needs no desktop.
     """
-    plan = Plan()
+    plan = EvidencePlan()
     calls = old.get("calls", [])
     for place, call in enumerate(task.evaluator.all_calls):
-        sides: list[Side] = []
-        old_call = _asked(calls, call, place)
+        sides: list[EvidenceSide] = []
+        old_call = _earlier_call(calls, call, place)
         for role, spec in ((EvidenceRole.RESULT, call.result), (EvidenceRole.EXPECTED, call.expected)):
             if spec is None:
                 continue
@@ -114,7 +114,7 @@ def plan_of(
                 continue
             side = _side(task, role, spec, (calls, rows, place), same_task=same_task)
             if spec.get("type") == JUDGE and (ask or (side is not None and not _answered(side))):
-                side = Side(role, JUDGE, spec, anew=True)
+                side = EvidenceSide(role, JUDGE, spec, anew=True)
             if side is None:
                 plan.missing.append(f"metric {place + 1} ({call.func}), {role}: {str(dict(spec))[:MAX_WORDS]}")
             else:
@@ -126,7 +126,7 @@ def plan_of(
     return plan
 
 
-def _asked(calls: Sequence[Mapping[str, Any]], call: MetricCall, place: int) -> Mapping[str, Any]:
+def _earlier_call(calls: Sequence[Mapping[str, Any]], call: MetricCall, place: int) -> Mapping[str, Any]:
     """The old call that this one repeats: the one at its place, else the first with the same getters."""
     order = sorted(range(len(calls)), key=lambda position: (position != place, position))
     for sides in (("result", "expected"), ("result",)):
@@ -144,26 +144,26 @@ def _side(
     stored: tuple[Sequence[Mapping[str, Any]], Sequence[Evidence], int],
     *,
     same_task: bool,
-) -> Side | None:
+) -> EvidenceSide | None:
     getter = str(spec.get("type", ""))
     if not same_task and needs_no_desktop(task, spec):
-        return Side(role, getter, spec, anew=True)
+        return EvidenceSide(role, getter, spec, anew=True)
     calls, rows, place = stored
     order = sorted(range(len(calls)), key=lambda position: (position != place, position))
     for other in (role, *(one for one in EvidenceRole if one is not role)):
         for position in order:
             if calls[position].get(other.value) == spec:
                 evidence = [row for row in rows if row.position == position and row.role == other.value]
-                return Side(role, getter, spec, rows=evidence)
+                return EvidenceSide(role, getter, spec, rows=evidence)
     return None
 
 
-def _answered(side: Side) -> bool:
+def _answered(side: EvidenceSide) -> bool:
     """Whether a judge's answer was kept."""
     return any(row.sha256 for row in side.rows)
 
 
-class Deskless:
+class DesklessContext:
     """A SetupContext without desktop, browser or web: whoever asks for one of them needs a desktop."""
 
     def __init__(self, task: Task, assets: Mapping[str, bytes] | None = None) -> None:
@@ -189,10 +189,10 @@ class NeedsDesktop(Exception):  # noqa: N818 - an answer, not an error.
 
 def needs_no_desktop(task: Task, spec: Spec) -> bool:
     """True for getters such as `rule` and `cloud_file`, whose evidence is the task set's own."""
-    plugin = registry.lookup(Kind.GETTER, str(spec.get("type", "")), task.dialect)
+    plugin = registry.lookup(PluginKind.GETTER, str(spec.get("type", "")), task.dialect)
     getter = plugin() if isinstance(plugin, type) else plugin
     try:
-        getter.collect(Deskless(task), {key: value for key, value in spec.items() if key != "type"})
+        getter.collect(DesklessContext(task), {key: value for key, value in spec.items() if key != "type"})
     except NeedsDesktop:
         return False
     except DeskarenaError:

@@ -28,11 +28,17 @@ from backend.domain.model.score import score_by_rule
 from backend.domain.model.task import Task as DomainTask
 from backend.services import events
 from backend.services.artifacts.artifacts import ArtifactRef
-from backend.services.attempts.evaluations import EvidenceRow, Found, Judged, add_evaluation, end_judged
-from backend.services.attempts.evidence import Plan, plan_of, spec_of
+from backend.services.attempts.evaluations import (
+    EvaluationBasis,
+    EvaluationResult,
+    EvidenceRow,
+    add_evaluation,
+    end_judged,
+)
+from backend.services.attempts.evidence import EvidencePlan, plan_of, spec_of
 from backend.services.benchmarks.variants import task_of
 from backend.services.capacity.worker_capabilities import FENCES, capabilities, check_judge
-from backend.services.events import Kind
+from backend.services.events import EventKind
 from backend.services.events.worker_wakeup import wake_workers
 from backend.services.lifecycle import retry_policy, validation_results
 from backend.services.runs.episodes import counted_attempt, get_episode
@@ -42,7 +48,7 @@ By = Literal["own", "latest"]
 
 
 @dataclass(frozen=True)
-class Refused:
+class ReevaluationRefusal:
     """An episode that cannot be scored again, and why."""
 
     episode_id: UUID
@@ -62,7 +68,7 @@ class RescoreRow:
 
 
 @dataclass(frozen=True)
-class Job:
+class ReevaluationJob:
     """What a worker has to do, with the request's row locked until its transaction ends.
 
     Attributes:
@@ -80,7 +86,7 @@ class Job:
     rescore: Rescore
     task: DomainTask
     ruled: score.Evaluation | None
-    plan: Plan | None
+    plan: EvidencePlan | None
     stored: Mapping[str, ArtifactRef]
     assets: Mapping[str, str]
     ended_by: EndedBy = EndedBy.DONE
@@ -90,7 +96,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReevaluationOptions:
     """How something is to be scored again.
 
     Attributes:
@@ -104,7 +110,7 @@ class Wish:
     judge: JudgeConfig | None = None
 
 
-def request(session: Session, episode_id: UUID, actor: Actor, wish: Wish | None = None) -> RescoreRow:
+def request(session: Session, episode_id: UUID, actor: Actor, wish: ReevaluationOptions | None = None) -> RescoreRow:
     """Asks for an episode to be scored again; the same request while one waits is that one.
 
     One that is lost for want of a verdict only waits again until its kept evidence has been judged.
@@ -122,14 +128,14 @@ def request(session: Session, episode_id: UUID, actor: Actor, wish: Wish | None 
         Unavailable: the judge's endpoint does not work.
     """
     registry.load()
-    wish = wish or Wish()
+    wish = wish or ReevaluationOptions()
     if wish.judge is not None:
         check_judge(capabilities(session), wish.judge)
-    subject = _asked(session, episode_id, wish)
+    subject = _judgement_input(session, episode_id, wish)
     judge = {} if wish.judge is None else wish.judge.model_dump(mode="json")
     if subject.before.failure:
         rescore_id = _decide(
-            session, subject, retry_policy.Asked(actor_id=actor.id, task_id=subject.task.id, judge=judge)
+            session, subject, retry_policy.ReevaluationRequest(actor_id=actor.id, task_id=subject.task.id, judge=judge)
         )
         return listing(session, ids=[rescore_id])[0]
     values = {
@@ -154,7 +160,7 @@ def can_be(session: Session, episode: Episode) -> bool:
     )
 
 
-def _decide(session: Session, subject: "_Asked", request: retry_policy.Asked) -> UUID:
+def _decide(session: Session, subject: "_JudgementInput", request: retry_policy.ReevaluationRequest) -> UUID:
     """Has the kept evidence of a lost episode judged; under the run's lock it is still lost."""
     run = runs.lock(session, subject.episode.run_id)
     episode = episodes.lock(session, subject.episode.id)
@@ -168,7 +174,9 @@ def _decide(session: Session, subject: "_Asked", request: retry_policy.Asked) ->
     return retry_policy.repeat(session, run, episode, subject.before, request)
 
 
-def request_run(session: Session, run_id: UUID, actor: Actor, wish: Wish) -> tuple[list[RescoreRow], list[Refused]]:
+def request_run(
+    session: Session, run_id: UUID, actor: Actor, wish: ReevaluationOptions
+) -> tuple[list[RescoreRow], list[ReevaluationRefusal]]:
     """The same for every such episode of a run. Those that cannot be scored again do not stop the others.
 
     Raises:
@@ -185,7 +193,7 @@ def request_run(session: Session, run_id: UUID, actor: Actor, wish: Wish) -> tup
         try:
             rows.append(request(session, episode_id, actor, wish))
         except DeskarenaError as error:
-            refused.append(Refused(episode_id, get_episode(session, episode_id).task.key, error.message))
+            refused.append(ReevaluationRefusal(episode_id, get_episode(session, episode_id).task.key, error.message))
     return rows, refused
 
 
@@ -203,7 +211,9 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     return [RescoreRow(row.Rescore, row.before, row.after, row.Task, row.version) for row in rows]
 
 
-def take(session: Session, notify: Callable[[UUID], object] | None = None, *, functions: bool = True) -> Job | None:
+def claim_request(
+    session: Session, notify: Callable[[UUID], object] | None = None, *, functions: bool = True
+) -> ReevaluationJob | None:
     """The next request that nobody works on. Its row stays locked until the transaction ends.
 
     A worker that dies in between leaves the request waiting: the server lets go of the lock with the connection.
@@ -227,10 +237,10 @@ def take(session: Session, notify: Callable[[UUID], object] | None = None, *, fu
     ended_by = _ended_by(session, before)
     ruled = score_by_rule(task.evaluator, ended_by)
     if ruled is not None:
-        return Job(row, task, ruled, None, {}, {}, settles=bool(before.failure))
-    plan, evidence = _plan(session, _Asked(episode, run, before, judging), ask=bool(row.judge))
+        return ReevaluationJob(row, task, ruled, None, {}, {}, settles=bool(before.failure))
+    plan, evidence = _plan(session, _JudgementInput(episode, run, before, judging), ask=bool(row.judge))
     files = web_assets.hashes(session, run.project_id, domain_benchmarks.external_assets(task))
-    return Job(
+    return ReevaluationJob(
         rescore=row,
         task=task,
         ruled=None,
@@ -245,7 +255,7 @@ def take(session: Session, notify: Callable[[UUID], object] | None = None, *, fu
 
 
 def finish(
-    session: Session, job: Job, evaluation: score.Evaluation, rows: Sequence[EvidenceRow], seconds: float
+    session: Session, job: ReevaluationJob, evaluation: score.Evaluation, rows: Sequence[EvidenceRow], seconds: float
 ) -> None:
     """Stores the new verdict beside the old ones, in the transaction that took the job."""
     row = job.rescore
@@ -257,7 +267,9 @@ def finish(
         raise NotFound(f"the episode {row.episode_id} is gone")
     other = row.task_id if row.task_id != locked.task_id else None
     gathered = job.plan.gathered if job.plan else ()
-    judgement = Found(evaluation, rows, seconds, Judged(spec_of(job.task, gathered), other, row.make_current))
+    judgement = EvaluationResult(
+        evaluation, rows, seconds, EvaluationBasis(spec_of(job.task, gathered), other, row.make_current)
+    )
     if not job.settles:
         new = _beside(session, run, locked, attempt, judgement)
     elif retry_policy.still_waits(locked, attempt):
@@ -269,7 +281,7 @@ def finish(
     row.message = _differences(session, locked, row)
 
 
-def _beside(session: Session, run: Run, episode: Episode, attempt: Attempt, judgement: Found) -> Evaluation:
+def _beside(session: Session, run: Run, episode: Episode, attempt: Attempt, judgement: EvaluationResult) -> Evaluation:
     """A scored attempt gets one more verdict."""
     evaluation, current = judgement.evaluation, judgement.judged.current
     new = add_evaluation(session, attempt, evaluation, judgement.evidence, judgement.seconds, judged=judgement.judged)
@@ -279,12 +291,12 @@ def _beside(session: Session, run: Run, episode: Episode, attempt: Attempt, judg
         validation_results.note(session, run, episode, evaluation.version)
     data = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
     data |= {"rescored": True, "current": current}
-    events.append(session, run, Kind.EVALUATION, data, episode_id=episode.id, attempt_id=attempt.id)
+    events.append(session, run, EventKind.EVALUATION, data, episode_id=episode.id, attempt_id=attempt.id)
     return new
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _JudgementInput:
     """What judges what.
 
     Attributes:
@@ -300,13 +312,13 @@ class _Asked:
     counts: bool = True
 
 
-def _asked(session: Session, episode_id: UUID, wish: Wish) -> _Asked:
+def _judgement_input(session: Session, episode_id: UUID, wish: ReevaluationOptions) -> _JudgementInput:
     episode = get_episode(session, episode_id).episode
     before = _before(session, episode)
     run = session.get_one(Run, episode.run_id)
     row = session.get_one(Task, episode.task_id) if wish.by == "own" else _latest(session, episode)
     other = row.id != episode.task_id or wish.judge not in {None, RunConfig.model_validate(run.config).judge}
-    subject = _Asked(episode, run, before, row, not other if wish.make_current is None else wish.make_current)
+    subject = _JudgementInput(episode, run, before, row, not other if wish.make_current is None else wish.make_current)
     task = task_of(session, row, run.config)
     if wish.judge is not None and not criteria_of(task):
         raise Invalid(f"nothing of {row.key} is for a judge", path="judge")
@@ -351,7 +363,7 @@ def _latest(session: Session, episode: Episode) -> Task:
     return task
 
 
-def _plan(session: Session, subject: _Asked, *, ask: bool) -> tuple[Plan, Sequence[Evidence]]:
+def _plan(session: Session, subject: _JudgementInput, *, ask: bool) -> tuple[EvidencePlan, Sequence[Evidence]]:
     """How the evidence of the old evaluation answers the task that judges; `ask`: a judge is asked in any case."""
     registry.load()
     before, config = subject.before, subject.run.config

@@ -7,14 +7,14 @@ from backend.db.repositories.authoring import drafts as repository
 from backend.db.repositories.benchmarks import web_assets
 from backend.domain import registry
 from backend.domain.benchmarks import external_assets as addresses_of
-from backend.domain.drafts.checks import Check, review_checks
+from backend.domain.drafts.checks import ContentCheck, review_checks
 from backend.domain.drafts.content import DraftContent, task_of
 
 MOST_COMPARED = 5000
 """Tasks and drafts that a draft is compared with, at most."""
 
 
-def checks_of(session: Session, draft: TaskDraft, content: DraftContent) -> tuple[Check, ...]:
+def checks_of(session: Session, draft: TaskDraft, content: DraftContent) -> tuple[ContentCheck, ...]:
     """All checks of one version of a draft.
 
     It is compared with the newest version of every benchmark and with all drafts, its own earlier form aside.

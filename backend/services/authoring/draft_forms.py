@@ -10,7 +10,7 @@ from backend.domain.drafts.content import DraftContent
 from backend.domain.drafts.fields import FormField, can_say, fields_of, typed_as, values_of
 from backend.domain.drafts.forms import PluginForm, form_of
 from backend.domain.errors import Invalid, UnknownPlugin
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.domain.solutions.steps import OracleStep, read_solution
 
 Typed = Mapping[str, str]
@@ -63,7 +63,7 @@ class SolutionRow:
 def step_rows(content: DraftContent) -> list[Plugin]:
     """The set-up as rows."""
     return [
-        _plugin(Kind.SETUP, step.type, content.dialect, f"setup.{number}", step.parameters)
+        _plugin(PluginKind.SETUP, step.type, content.dialect, f"setup.{number}", step.parameters)
         for number, step in enumerate(content.setup)
     ]
 
@@ -72,7 +72,7 @@ def check_rows(content: DraftContent) -> list[CheckRow]:
     """The checks as rows."""
     rows = []
     for number, check in enumerate(content.checks):
-        metric = _plugin(Kind.METRIC, check.func, content.dialect, f"check.{number}.options", check.options)
+        metric = _plugin(PluginKind.METRIC, check.func, content.dialect, f"check.{number}.options", check.options)
         sides = [
             None if spec is None else _getter(spec, content.dialect, f"check.{number}.{side}")
             for side, spec in (("result", check.result), ("expected", check.expected))
@@ -101,7 +101,7 @@ def steps_typed(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, An
     return [
         {
             "type": typed[f"setup.{number}.name"],
-            "parameters": _typed(Kind.SETUP, dialect, f"setup.{number}", typed, whole=whole),
+            "parameters": _typed(PluginKind.SETUP, dialect, f"setup.{number}", typed, whole=whole),
         }
         for number in _numbers(typed, "setup.{}.name")
     ]
@@ -113,12 +113,12 @@ def checks_typed(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, A
     for number in _numbers(typed, "check.{}.options.name"):
         check: dict[str, Any] = {
             "func": typed[f"check.{number}.options.name"],
-            "options": _typed(Kind.METRIC, dialect, f"check.{number}.options", typed, whole=whole),
+            "options": _typed(PluginKind.METRIC, dialect, f"check.{number}.options", typed, whole=whole),
         }
         for side in ("result", "expected"):
             name = typed.get(f"check.{number}.{side}.name", "").strip()
             if name:
-                parameters = _typed(Kind.GETTER, dialect, f"check.{number}.{side}", typed, whole=whole)
+                parameters = _typed(PluginKind.GETTER, dialect, f"check.{number}.{side}", typed, whole=whole)
                 check[side] = {"type": name, **parameters}
         checks.append(check)
     return checks
@@ -156,7 +156,7 @@ def moved(rows: Sequence[T], action: str) -> list[T]:
     return items
 
 
-def names(kind: Kind, dialect: str) -> list[str]:
+def names(kind: PluginKind, dialect: str) -> list[str]:
     """What a draft of that dialect may name."""
     registry.load()
     return registry.names(kind, dialect)
@@ -165,7 +165,7 @@ def names(kind: Kind, dialect: str) -> list[str]:
 def dialects() -> list[str]:
     """Dialects that a draft may have: those that some plug-in knows, and the plain one."""
     registry.load()
-    kinds = (Kind.SETUP, Kind.GETTER, Kind.METRIC)
+    kinds = (PluginKind.SETUP, PluginKind.GETTER, PluginKind.METRIC)
     return sorted(
         {"starter", *(dialect for kind in kinds for dialect, _ in registry.entries(kind))} - {registry.COMMON}
     )
@@ -179,7 +179,7 @@ def _numbers(typed: Typed, pattern: str) -> range:
     return range(count)
 
 
-def _form(kind: Kind, name: str, dialect: str) -> PluginForm | None:
+def _form(kind: PluginKind, name: str, dialect: str) -> PluginForm | None:
     registry.load()
     try:
         return form_of(kind, name, dialect)
@@ -188,16 +188,16 @@ def _form(kind: Kind, name: str, dialect: str) -> PluginForm | None:
 
 
 def _expects(func: str, dialect: str) -> bool | None:
-    form = _form(Kind.METRIC, func, dialect)
+    form = _form(PluginKind.METRIC, func, dialect)
     return None if form is None else form.expects
 
 
 def _getter(spec: Mapping[str, Any], dialect: str, prefix: str) -> Plugin:
     parameters = {key: value for key, value in spec.items() if key != "type"}
-    return _plugin(Kind.GETTER, str(spec.get("type", "")), dialect, prefix, parameters)
+    return _plugin(PluginKind.GETTER, str(spec.get("type", "")), dialect, prefix, parameters)
 
 
-def _plugin(kind: Kind, name: str, dialect: str, prefix: str, parameters: Mapping[str, Any]) -> Plugin:
+def _plugin(kind: PluginKind, name: str, dialect: str, prefix: str, parameters: Mapping[str, Any]) -> Plugin:
     form = _form(kind, name, dialect)
     fields = fields_of(None if form is None else form.schema)
     if not can_say(fields, parameters):
@@ -206,7 +206,7 @@ def _plugin(kind: Kind, name: str, dialect: str, prefix: str, parameters: Mappin
     return Plugin(name, prefix, about, form is None, [(field, typed_as(field, parameters)) for field in fields])
 
 
-def _typed(kind: Kind, dialect: str, prefix: str, typed: Typed, *, whole: bool) -> dict[str, Any]:
+def _typed(kind: PluginKind, dialect: str, prefix: str, typed: Typed, *, whole: bool) -> dict[str, Any]:
     form = _form(kind, typed[f"{prefix}.name"], dialect)
     fields = fields_of(None if form is None else form.schema)
     if f"{prefix}.p.json" in typed:

@@ -22,7 +22,7 @@ TITLE = "Own tasks"
 
 
 @dataclass(frozen=True)
-class Published:
+class Publication:
     """The new version, and the drafts that are new in it."""
 
     task_set: TaskSet
@@ -30,7 +30,7 @@ class Published:
 
 
 @dataclass(frozen=True)
-class _Old:
+class _PreviousVersion:
     """What the newest version of the benchmark has."""
 
     tasks: Mapping[str, Task]
@@ -46,7 +46,7 @@ def publish(
     store: ArtifactStore,
     benchmark: str = OWN,
     only: Collection[UUID] = (),
-) -> Published:
+) -> Publication:
     """Makes the next version of a benchmark of its newest one and the approved drafts.
 
     A draft whose key is there already takes the place of that task. Variants of other tasks and selections stay.
@@ -72,7 +72,7 @@ def publish(
     for row in drafts:
         row.published_id = task_set.id
     session.flush()  # The answer counts what is left to publish.
-    return Published(task_set, drafts)
+    return Publication(task_set, drafts)
 
 
 def _title(session: Session, benchmark: str) -> str:
@@ -80,17 +80,17 @@ def _title(session: Session, benchmark: str) -> str:
     return TITLE if known is None and benchmark == OWN else ""
 
 
-def _old(session: Session, benchmark: str) -> _Old:
+def _old(session: Session, benchmark: str) -> _PreviousVersion:
     known = benchmarks.by_name(session, benchmark, lock=True)
     sets = benchmarks.task_sets(session, known.id) if known is not None else []
     if not sets:
-        return _Old({}, (), {}, {})
+        return _PreviousVersion({}, (), {}, {})
     newest = sets[0]
     variants = [
         Variant(axis=row.axis, value=row.value, task=Task.model_validate(row.spec))
         for _, row in parts.variants_of_set(session, newest.id)
     ]
-    return _Old(
+    return _PreviousVersion(
         {row.key: Task.model_validate(row.spec) for row in task_repository.all_of(session, newest.id)},
         variants,
         {name: tuple(keys) for name, keys in parts.selections(session, newest.id).items()},
@@ -98,7 +98,7 @@ def _old(session: Session, benchmark: str) -> _Old:
     )
 
 
-def _merged(old: _Old, contents: Sequence[DraftContent], store: ArtifactStore) -> LoadedBenchmark:
+def _merged(old: _PreviousVersion, contents: Sequence[DraftContent], store: ArtifactStore) -> LoadedBenchmark:
     fresh = {content.key: task_of(content) for content in contents}
     old_assets = {name: sha for name, sha in old.assets.items() if not any(name.startswith(f"{key}/") for key in fresh)}
     files = {**old_assets, **{name: sha for content in contents for name, sha in assets_of(content).items()}}

@@ -19,10 +19,10 @@ from backend.db.repositories.runs import episode_view
 from backend.domain import registry
 from backend.domain.benchmarks import lint
 from backend.domain.drafts.content import DraftContent, assets_of, task_of
-from backend.domain.drafts.recording import Recorded, Seen, recorded
+from backend.domain.drafts.recording import RecordedSolution, RecordingStep, recorded
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model.episode import EpisodeState
-from backend.domain.model.run import Budget, Screen
+from backend.domain.model.run import Budget, ScreenSize
 from backend.domain.model.task import EvaluatorSpec, MetricCall
 from backend.domain.model.trajectory import Action, Window
 from backend.domain.ports.storage import ArtifactStore
@@ -37,12 +37,12 @@ from backend.services.runs.runs import submit_run
 AGENT = "human"
 OBSERVATION = "screenshot_a11y_tree"
 MOST_STEPS = 1000
-SCREEN = Screen(width=1280, height=800)
+SCREEN = ScreenSize(width=1280, height=800)
 """Recorded on a screen that fits a window; widgets are found again on any."""
 
 
 @dataclass(frozen=True)
-class View:
+class RecordingView:
     """One recording.
 
     Attributes:
@@ -102,7 +102,7 @@ def begin(  # noqa: PLR0913 - what a run needs
     return human.begin(session, run.id, episode.id, feasible=content.feasible)
 
 
-def list_recordings(session: Session, draft: TaskDraft, store: ArtifactStore) -> list[View]:
+def list_recordings(session: Session, draft: TaskDraft, store: ArtifactStore) -> list[RecordingView]:
     """A draft's recordings, newest first, those that can be used with their steps."""
     return [_view(session, row.TaskDraftRecording, row.Run, store) for row in repository.recordings(session, draft.id)]
 
@@ -149,28 +149,28 @@ def _task(content: DraftContent) -> Any:
     return task.model_copy(update={"evaluator": rule, "oracle": None})
 
 
-def _view(session: Session, row: TaskDraftRecording, run: Run, store: ArtifactStore) -> View:
+def _view(session: Session, row: TaskDraftRecording, run: Run, store: ArtifactStore) -> RecordingView:
     newest = human_agent.newest(session, run.id)[0]
     episode: Episode = newest.Episode
     over = episode.state == EpisodeState.SCORED and newest.Attempt is not None
     if not over or row.used_in is not None:
-        return View(row, run, episode, over)
+        return RecordingView(row, run, episode, over)
     try:
-        recording = recorded([_seen(step, store) for step in episode_view.steps(session, newest.Attempt.id)])
+        recording = recorded([_recording_step(step, store) for step in episode_view.steps(session, newest.Attempt.id)])
     except Invalid as error:
-        return View(row, run, episode, over, problems=[error.message])
-    return View(row, run, episode, over, recording.steps, _in_words(recording), recording.problems)
+        return RecordingView(row, run, episode, over, problems=[error.message])
+    return RecordingView(row, run, episode, over, recording.steps, _in_words(recording), recording.problems)
 
 
-def _in_words(recording: Recorded) -> list[str]:
+def _in_words(recording: RecordedSolution) -> list[str]:
     return [describe(step) for step in read_solution(recording.steps)]
 
 
-def _seen(step: Any, store: ArtifactStore) -> Seen:
+def _recording_step(step: Any, store: ArtifactStore) -> RecordingStep:
     """A kept step as what was seen and done."""
     tree = store.get(step.a11y_sha256).decode(errors="replace") if step.a11y_sha256 else "<desktop-frame/>"
     windows = [Window.model_validate(window) for window in step.windows]
-    return Seen(tree, windows, [Action.model_validate(action) for action in step.actions])
+    return RecordingStep(tree, windows, [Action.model_validate(action) for action in step.actions])
 
 
 def _word(kind: RecordingKind) -> str:

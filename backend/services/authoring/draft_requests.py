@@ -8,18 +8,18 @@ from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, TaskDraftRequest
-from backend.db.models.enums import DraftRequestState, MadeBy
+from backend.db.models.enums import DraftAuthor, DraftRequestState
 from backend.db.repositories.attempts import reevaluations
 from backend.db.repositories.authoring import draft_requests as repository
 from backend.db.repositories.capacity import workers
 from backend.domain import registry
 from backend.domain.drafts import proposals
-from backend.domain.drafts.proposals import Wanted
+from backend.domain.drafts.proposals import ProposalRequest
 from backend.domain.errors import Conflict, Invalid
 from backend.domain.ports.model import ModelReply, ModelRequest
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.services.authoring import drafts
-from backend.services.authoring.drafts import OWN, Origin
+from backend.services.authoring.drafts import OWN, DraftOrigin
 from backend.services.capacity.worker_offers import models_of, offers_of_workers, programs_of
 from backend.services.events.worker_wakeup import wake_workers
 
@@ -27,7 +27,7 @@ DIALECT = "starter"
 
 
 @dataclass(frozen=True)
-class Job:
+class DraftRequestJob:
     """What a worker has to do, with the request's row locked until its transaction ends."""
 
     row: TaskDraftRequest
@@ -55,7 +55,7 @@ def request(  # noqa: PLR0913 - what a model is asked with
     _check_endpoint(session, endpoint)
     parameters = {"endpoint": endpoint, "model": model.strip(), "temperature": temperature}
     try:
-        Wanted(persona=persona.strip(), count=count, model=model.strip(), temperature=temperature)
+        ProposalRequest(persona=persona.strip(), count=count, model=model.strip(), temperature=temperature)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))) from error
@@ -73,7 +73,7 @@ def request(  # noqa: PLR0913 - what a model is asked with
     return row
 
 
-def take(session: Session, notify: Callable[[UUID], object] | None = None) -> Job | None:
+def claim_request(session: Session, notify: Callable[[UUID], object] | None = None) -> DraftRequestJob | None:
     """The next request that nobody works on. Its row stays locked until the transaction ends.
 
     Args:
@@ -87,20 +87,20 @@ def take(session: Session, notify: Callable[[UUID], object] | None = None) -> Jo
         notify(row.id)
     reevaluations.hold_long(session)
     registry.load()
-    order = Wanted(
+    order = ProposalRequest(
         persona=row.persona,
         count=row.wanted,
         model=str(row.asked["model"]),
         temperature=row.asked.get("temperature"),
         programs=tuple(sorted(programs_of(offers_of_workers(session), "local"))),
-        setup=tuple(registry.names(Kind.SETUP, DIALECT)),
-        getters=tuple(registry.names(Kind.GETTER, DIALECT)),
-        metrics=tuple(registry.names(Kind.METRIC, DIALECT)),
+        setup=tuple(registry.names(PluginKind.SETUP, DIALECT)),
+        getters=tuple(registry.names(PluginKind.GETTER, DIALECT)),
+        metrics=tuple(registry.names(PluginKind.METRIC, DIALECT)),
     )
-    return Job(row, str(row.asked["endpoint"]), proposals.request_of(order))
+    return DraftRequestJob(row, str(row.asked["endpoint"]), proposals.request_of(order))
 
 
-def finish(session: Session, job: Job, reply: ModelReply) -> None:
+def finish(session: Session, job: DraftRequestJob, reply: ModelReply) -> None:
     """Keeps what the model wrote as drafts, in the transaction that took the job.
 
     Raises:
@@ -108,7 +108,9 @@ def finish(session: Session, job: Job, reply: ModelReply) -> None:
     """
     row = job.row
     contents = proposals.read_proposals(reply.text)[: row.wanted]
-    origin = Origin(MadeBy.MODEL, reply.model or job.asked.model, proposals.prompt_hash(job.asked), row.persona)
+    origin = DraftOrigin(
+        DraftAuthor.MODEL, reply.model or job.asked.model, proposals.prompt_hash(job.asked), row.persona
+    )
     project, author = session.get_one(Project, row.project_id), session.get_one(Actor, row.actor_id)
     keys, refused = [], []
     for content in contents:

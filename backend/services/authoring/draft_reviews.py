@@ -7,18 +7,18 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, TaskDraft, TaskDraftReview
-from backend.db.models.enums import ActorKind, Verdict
+from backend.db.models.enums import ActorKind, ReviewVerdict
 from backend.db.repositories.authoring import drafts as repository
-from backend.domain.drafts.states import NEEDED, DraftState, Reason
+from backend.domain.drafts.states import NEEDED, DraftState, RejectionReason
 from backend.domain.errors import Conflict, Invalid, NotAllowed
-from backend.services.authoring.draft_trials import check_complete, tried
+from backend.services.authoring.draft_trials import check_complete, latest_trial
 from backend.services.authoring.drafts import content_of, locked, move
 
 MOST_WORDS = 2000
 
 
 @dataclass(frozen=True)
-class Said:
+class ReviewNote:
     """What one person said of one version."""
 
     review: TaskDraftReview
@@ -43,7 +43,7 @@ def submit(session: Session, draft_id: UUID, *, noop_words: str = "") -> TaskDra
     words = noop_words.strip()
     if len(words) > MOST_WORDS:
         raise Invalid(f"at most {MOST_WORDS} characters", path="noop_words")
-    trial = tried(session, draft)
+    trial = latest_trial(session, draft)
     if trial is None or not trial.current:
         raise Conflict("the draft was not tried as it is now", hint="Try it, and submit it when it is sound.")
     if not trial.done:
@@ -60,7 +60,7 @@ def submit(session: Session, draft_id: UUID, *, noop_words: str = "") -> TaskDra
 
 def approve(session: Session, draft_id: UUID, version: int, *, by: Actor, words: str = "") -> TaskDraft:
     """One more person approves; with enough of them the draft is approved. Raises what `_review` raises."""
-    draft = _review(session, draft_id, version, by, Verdict.APPROVE, None, words)
+    draft = _review(session, draft_id, version, by, ReviewVerdict.APPROVE, None, words)
     draft.approvals = repository.approvals(session, draft.id, draft.version)
     if draft.approvals >= NEEDED:
         move(session, draft, DraftState.APPROVED)
@@ -68,17 +68,17 @@ def approve(session: Session, draft_id: UUID, version: int, *, by: Actor, words:
 
 
 def reject(  # noqa: PLR0913 - a verdict and its reason
-    session: Session, draft_id: UUID, version: int, *, by: Actor, reason: Reason, words: str = ""
+    session: Session, draft_id: UUID, version: int, *, by: Actor, reason: RejectionReason, words: str = ""
 ) -> TaskDraft:
     """One person's no is enough; the author may change the draft and begin again. Raises what `_review` raises."""
-    draft = _review(session, draft_id, version, by, Verdict.REJECT, reason, words)
+    draft = _review(session, draft_id, version, by, ReviewVerdict.REJECT, reason, words)
     move(session, draft, DraftState.REJECTED, reason=reason.value, reason_words=words.strip(), approvals=0)
     return draft
 
 
-def said(session: Session, draft: TaskDraft) -> Sequence[Said]:
+def review_notes(session: Session, draft: TaskDraft) -> Sequence[ReviewNote]:
     """Every review, newest first."""
-    return [Said(row.TaskDraftReview, row.name) for row in repository.reviews(session, draft.id)]
+    return [ReviewNote(row.TaskDraftReview, row.name) for row in repository.reviews(session, draft.id)]
 
 
 def may_review(session: Session, draft: TaskDraft, actor: Actor) -> str:
@@ -91,7 +91,13 @@ def may_review(session: Session, draft: TaskDraft, actor: Actor) -> str:
 
 
 def _review(  # noqa: PLR0913, PLR0917 - one review
-    session: Session, draft_id: UUID, version: int, by: Actor, verdict: Verdict, reason: Reason | None, words: str
+    session: Session,
+    draft_id: UUID,
+    version: int,
+    by: Actor,
+    verdict: ReviewVerdict,
+    reason: RejectionReason | None,
+    words: str,
 ) -> TaskDraft:
     """Keeps a review of the newest version.
 

@@ -26,7 +26,7 @@ HIDDEN = ".drafts"
 
 
 @dataclass(frozen=True)
-class Tried:
+class DraftTrialResult:
     """What a try found.
 
     Attributes:
@@ -85,7 +85,7 @@ def start_try(  # noqa: PLR0913 - what a run needs
     return row
 
 
-def tried(session: Session, draft: TaskDraft) -> Tried | None:
+def latest_trial(session: Session, draft: TaskDraft) -> DraftTrialResult | None:
     """What the newest try of the present content found; without one, the newest of all; None if there was none."""
     row = repository.newest_try(session, draft.id, draft.content_hash) or repository.newest_try(session, draft.id)
     if row is None:
@@ -94,7 +94,7 @@ def tried(session: Session, draft: TaskDraft) -> Tried | None:
     report = validation_report(session, HIDDEN, task_set)
     verdict = report.tasks[0]
     wrong = tuple(verdict.reason.split("; ")) if verdict.sound is False else ()
-    return Tried(
+    return DraftTrialResult(
         row=row,
         current=row.content_hash == draft.content_hash,
         done=report.done,

@@ -9,11 +9,11 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, TaskDraft, TaskDraftVersion
-from backend.db.models.enums import MadeBy
+from backend.db.models.enums import DraftAuthor
 from backend.db.repositories.authoring import drafts as repository
 from backend.db.repositories.benchmarks import benchmarks as benchmark_repository
 from backend.db.repositories.capacity import workers
-from backend.db.repositories.pagination import Page
+from backend.db.repositories.pagination import CursorPage
 from backend.domain.drafts.content import DraftContent, read_content
 from backend.domain.drafts.states import DraftState, check_draft_move
 from backend.domain.errors import Conflict, Invalid, NotFound
@@ -31,17 +31,17 @@ MOST_FILE = 64 * 2**20
 
 
 @dataclass(frozen=True)
-class Origin:
+class DraftOrigin:
     """Who wrote a draft first. The hash is of the whole prompt that the model was asked with."""
 
-    made_by: MadeBy = MadeBy.PERSON
+    made_by: DraftAuthor = DraftAuthor.PERSON
     model: str = ""
     prompt_hash: str = ""
     persona: str = ""
 
 
 @dataclass(frozen=True)
-class Change:
+class DraftChange:
     """One version in a draft's history."""
 
     version: TaskDraftVersion
@@ -55,7 +55,7 @@ def create(  # noqa: PLR0913 - a draft and where it comes from
     project: Project,
     author: Actor,
     benchmark: str = OWN,
-    origin: Origin = Origin(),  # noqa: B008 - frozen
+    origin: DraftOrigin = DraftOrigin(),  # noqa: B008 - frozen
     note: str = "written",
 ) -> TaskDraft:
     """A new draft.
@@ -162,14 +162,14 @@ def content_of(session: Session, draft: TaskDraft, number: int | None = None) ->
 
 def list_drafts(
     session: Session, project: Project, *, cursor: str | None = None, limit: int = 50, **filters: Any
-) -> Page[TaskDraft]:
+) -> CursorPage[TaskDraft]:
     """Drafts, newest first. Filters: `states`, `benchmark`, `words`."""
     return repository.listing(session, project.id, cursor=cursor, limit=limit, **filters)
 
 
-def history(session: Session, draft: TaskDraft) -> Sequence[Change]:
+def history(session: Session, draft: TaskDraft) -> Sequence[DraftChange]:
     """Every version, newest first."""
-    return [Change(row.TaskDraftVersion, row.name) for row in repository.versions(session, draft.id)]
+    return [DraftChange(row.TaskDraftVersion, row.name) for row in repository.versions(session, draft.id)]
 
 
 def _there(draft: TaskDraft | None, draft_id: UUID) -> TaskDraft:

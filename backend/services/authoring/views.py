@@ -7,19 +7,19 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, TaskDraft
 from backend.db.repositories.authoring import drafts as repository
-from backend.db.repositories.pagination import Page
-from backend.domain.drafts.checks import Check
+from backend.db.repositories.pagination import CursorPage
+from backend.domain.drafts.checks import ContentCheck
 from backend.domain.drafts.content import DraftContent, missing
-from backend.domain.drafts.states import NEEDED, REASON_WORDS, DraftState, Reason
+from backend.domain.drafts.states import NEEDED, REASON_WORDS, DraftState, RejectionReason
 from backend.domain.model.episode import RunState
 from backend.domain.ports.storage import ArtifactStore
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.services.authoring import draft_checks, draft_forms, draft_recordings, draft_reviews, drafts
 from backend.services.authoring.draft_forms import CheckRow, Plugin, SolutionRow
-from backend.services.authoring.draft_recordings import View as Recording
-from backend.services.authoring.draft_reviews import Said
-from backend.services.authoring.draft_trials import Tried, tried
-from backend.services.authoring.drafts import Change
+from backend.services.authoring.draft_recordings import RecordingView as Recording
+from backend.services.authoring.draft_reviews import ReviewNote
+from backend.services.authoring.draft_trials import DraftTrialResult, latest_trial
+from backend.services.authoring.drafts import DraftChange
 
 STATE_WORDS: Mapping[str, str] = {
     DraftState.DRAFT: "draft",
@@ -35,7 +35,7 @@ ENDED = frozenset({RunState.COMPLETED, RunState.CANCELLED})
 class DraftList:
     """The list page. `waiting`: approved drafts that are in no version yet, by benchmark."""
 
-    page: Page[TaskDraft]
+    page: CursorPage[TaskDraft]
     authors: Mapping[str, str]
     counts: Mapping[str, int]
     waiting: Mapping[str, int]
@@ -57,21 +57,21 @@ class DraftPage:
     content: DraftContent
     author: str
     lacks: Sequence[str]
-    checks: Sequence[Check]
+    checks: Sequence[ContentCheck]
     stops: bool
-    tried: Tried | None
+    tried: DraftTrialResult | None
     streams: Sequence[str]
-    reviews: Sequence[Said]
+    reviews: Sequence[ReviewNote]
     refusal: str
     needed: int
-    versions: Sequence[Change]
+    versions: Sequence[DraftChange]
     recordings: Sequence[Recording]
     steps: Sequence[Plugin]
     metrics: Sequence[CheckRow]
     solution: Sequence[SolutionRow]
     offers: Mapping[str, Sequence[str]]
     dialects: Sequence[str]
-    reasons: Mapping[Reason, str]
+    reasons: Mapping[RejectionReason, str]
 
 
 def draft_list(  # noqa: PLR0913 - one keyword per thing to ask by
@@ -97,7 +97,7 @@ def draft_page(
     current = drafts.content_of(session, row)
     shown = content or current
     checks = draft_checks.checks_of(session, row, current)
-    trial = tried(session, row)
+    trial = latest_trial(session, row)
     recordings = draft_recordings.list_recordings(session, row, store)
     return DraftPage(
         row=row,
@@ -108,7 +108,7 @@ def draft_page(
         stops=any(check.stops for check in checks),
         tried=trial,
         streams=_streams(trial, recordings),
-        reviews=draft_reviews.said(session, row),
+        reviews=draft_reviews.review_notes(session, row),
         refusal=draft_reviews.may_review(session, row, actor),
         needed=max(0, NEEDED - row.approvals),
         versions=drafts.history(session, row),
@@ -122,10 +122,10 @@ def draft_page(
     )
 
 
-_NAMED = (Kind.SETUP, Kind.GETTER, Kind.METRIC)
+_NAMED = (PluginKind.SETUP, PluginKind.GETTER, PluginKind.METRIC)
 
 
-def _streams(trial: Tried | None, recordings: Sequence[Recording]) -> list[str]:
+def _streams(trial: DraftTrialResult | None, recordings: Sequence[Recording]) -> list[str]:
     """Ids of runs that have not ended."""
     going = [view.run for view in recordings if view.run.state not in ENDED]
     if trial is not None:

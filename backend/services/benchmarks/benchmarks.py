@@ -13,7 +13,7 @@ from backend.db.models import Benchmark, Task, TaskSet
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import benchmarks as repository
 from backend.db.repositories.benchmarks import tasks as task_repository
-from backend.db.repositories.pagination import Page
+from backend.db.repositories.pagination import CursorPage
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.judging.criteria import is_judged
 from backend.domain.model import task as domain
@@ -186,7 +186,7 @@ def latest_task_set(session: Session, name: str) -> TaskSet:
 
 def list_tasks(
     session: Session, task_set_id: UUID, *, cursor: str | None = None, limit: int = 100, **filters: Any
-) -> Page[Task]:
+) -> CursorPage[Task]:
     """Tasks in the order of import. Filters: `domain`, `difficulty`, `level`, `app`, `feasible`, `words`."""
     return task_repository.listing(session, task_set_id, cursor=cursor, limit=limit, **filters)
 

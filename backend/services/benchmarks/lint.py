@@ -13,7 +13,7 @@ from backend.db.repositories.benchmarks import benchmark_parts as repository
 from backend.db.repositories.benchmarks import benchmarks as benchmark_repository
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.domain import registry
-from backend.domain.benchmarks import Finding, findings
+from backend.domain.benchmarks import TaskLintFinding, findings
 from backend.domain.model.task import Task
 
 REMEMBERED = 32  # task sets
@@ -26,7 +26,7 @@ class TaskFinding:
     """A finding and the task it is about; `task` is empty where it is about the whole task set."""
 
     task: str
-    finding: Finding
+    finding: TaskLintFinding
 
 
 def lint_task_set(session: Session, task_set: TaskSet) -> list[TaskFinding]:
@@ -41,7 +41,7 @@ def lint_task_set(session: Session, task_set: TaskSet) -> list[TaskFinding]:
     task_findings = [
         TaskFinding(key, finding) for key, spec in rows for finding in findings(Task.model_validate(spec), assets)
     ]
-    odd = [Finding(place="", message=str(warning), severity="warning") for warning in task_set.warnings]
+    odd = [TaskLintFinding(place="", message=str(warning), severity="warning") for warning in task_set.warnings]
     return task_findings + [TaskFinding("", finding) for finding in odd]
 
 

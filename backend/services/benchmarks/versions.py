@@ -15,7 +15,7 @@ from backend.services.benchmarks.benchmarks import latest_task_set, list_task_se
 
 
 @dataclass(frozen=True)
-class Touched:
+class AffectedTask:
     """A task that differs, and what the older task set already has of it.
 
     Attributes:
@@ -29,14 +29,14 @@ class Touched:
 
 
 @dataclass(frozen=True)
-class Difference:
+class TaskSetDifference:
     """What turns task set `old` into `new`."""
 
     old: TaskSet
     new: TaskSet
     old_name: str
     new_name: str
-    tasks: list[Touched]
+    tasks: list[AffectedTask]
     same: int
 
     def count(self, kind: str) -> int:
@@ -59,7 +59,7 @@ def task_set_named(session: Session, name: str) -> TaskSet:
     raise NotFound(f"the benchmark {benchmark!r} has no version {number[:18]}", hint=f"Versions: {known}.")
 
 
-def diff(session: Session, old: str, new: str) -> Difference:
+def diff(session: Session, old: str, new: str) -> TaskSetDifference:
     """What `new` changes of `old`, both `benchmark[@version]`, and the stored scores that it touches."""
     first, second = task_set_named(session, old), task_set_named(session, new)
     before, after = _tasks(session, first.id), _tasks(session, second.id)
@@ -72,9 +72,9 @@ def diff(session: Session, old: str, new: str) -> Difference:
     for change in changes:
         row = before.get(change.task)
         episodes, evaluations = scores.get(row[0].id, (0, 0)) if row and change.scores else (0, 0)
-        tasks.append(Touched(change, episodes, evaluations))
+        tasks.append(AffectedTask(change, episodes, evaluations))
     same = len(before) - sum(change.kind != "added" for change in changes)
-    return Difference(first, second, old, new, tasks, same)
+    return TaskSetDifference(first, second, old, new, tasks, same)
 
 
 def _tasks(session: Session, task_set_id: UUID) -> dict[str, tuple[Task, domain.Task]]:

@@ -71,7 +71,7 @@ class Asset:
 
 
 @dataclass(frozen=True)
-class Fetched:
+class FetchedFile:
     """What a server gave: its bytes lie in the store already."""
 
     sha256: str
@@ -109,7 +109,7 @@ def list_assets(
     return [_asset(url, users[url], known.get(url)) for url in matches]
 
 
-def _asset(url: str, tasks: tuple[str, ...], known: repository.Known | None) -> Asset:
+def _asset(url: str, tasks: tuple[str, ...], known: repository.AssetRow | None) -> Asset:
     if known is None:
         return Asset(url, tasks, AssetState.MISSING)
     row, stored = known
@@ -149,7 +149,7 @@ def needed_asset(session: Session, name: str, url: str) -> Asset:
     return assets[0]
 
 
-def fetch(url: str, web: Web, store: ArtifactStore) -> Fetched:
+def fetch(url: str, web: Web, store: ArtifactStore) -> FetchedFile:
     """Fetches a file and stores it. Takes as long as the network does: hold no session meanwhile.
 
     Raises:
@@ -165,7 +165,7 @@ def fetch(url: str, web: Web, store: ArtifactStore) -> Fetched:
     if wrong:
         raise DeadLink(f"{url} gives {wrong} instead of the file")
     media_type = _media_type(reply)
-    return Fetched(store.put(reply.body, media_type), len(reply.body), media_type, reply.url)
+    return FetchedFile(store.put(reply.body, media_type), len(reply.body), media_type, reply.url)
 
 
 def _answer(url: str, web: Web) -> WebReply:
@@ -203,7 +203,7 @@ def _media_type(reply: WebReply) -> str:
     return media_type if re.fullmatch(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,100}", media_type) else _BYTES
 
 
-def record(session: Session, name: str, url: str, fetched: Fetched) -> None:
+def record(session: Session, name: str, url: str, fetched: FetchedFile) -> None:
     """Notes what was fetched. Safe to call twice."""
     project_id = get_benchmark(session, name).project_id
     artifacts.register(session, fetched.sha256, fetched.size, fetched.media_type)
@@ -225,4 +225,4 @@ def add(session: Session, name: str, url: str, data: bytes, store: ArtifactStore
     needed_asset(session, name, url)
     if not data:
         raise Invalid("the file is empty", path="file")
-    record(session, name, url, Fetched(store.put(data, _BYTES), len(data), _BYTES, ADDED))
+    record(session, name, url, FetchedFile(store.put(data, _BYTES), len(data), _BYTES, ADDED))

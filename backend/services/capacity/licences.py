@@ -62,7 +62,9 @@ def free(session: Session, *, locked: bool = False) -> dict[str, int]:
 def lacking(needs: Mapping[str, int], seats: Mapping[str, int]) -> str:
     """Why a task that needs these seats can never run where there are those in all; empty if it can."""
     short = [(name, number) for name, number in needs.items() if number > seats.get(name, 0)]
-    return "; ".join(f"needs {_of(name, number)}, and there {_are(seats.get(name, 0))} here" for name, number in short)
+    return "; ".join(
+        f"needs {_seats_text(name, number)}, and there {_are(seats.get(name, 0))} here" for name, number in short
+    )
 
 
 def shortage(needs: Mapping[str, int], seats: Sequence[Seats]) -> str:
@@ -70,13 +72,13 @@ def shortage(needs: Mapping[str, int], seats: Sequence[Seats]) -> str:
     known = {row.name: row for row in seats}
     none = Seats("", 0, 0)
     return "; ".join(
-        f"{_of(name, number)}, {row.used} of {row.seats} in use"
+        f"{_seats_text(name, number)}, {row.used} of {row.seats} in use"
         for name, number in needs.items()
         if number > (row := known.get(name, none)).free
     )
 
 
-def _of(name: str, number: int) -> str:
+def _seats_text(name: str, number: int) -> str:
     return f"a licence of {name}" if number == 1 else f"{number} seats of the licence of {name}"
 
 

@@ -67,7 +67,7 @@ class Endpoint(BaseModel):
         return value.rstrip("/")
 
 
-class NoKey(Invalid):
+class MissingKey(Invalid):
     """An endpoint's key was not given; says where to put it."""
 
     code = "no_key"
@@ -116,7 +116,7 @@ class Endpoints:
         Raises:
             Invalid: the file is wrong; says where.
         """
-        content = self._told()
+        content = self._file_content()
         endpoints = {name: self._built_in(name) for name in BUILT_IN}
         prices = _checked_prices(content.get("prices", []), self._file)
         named = content.get("endpoints", {})
@@ -130,23 +130,23 @@ class Endpoints:
         """The same with its key.
 
         Raises:
-            NoKey: it was not given, or the file that holds it cannot be used; says what to do.
+            MissingKey: it was not given, or the file that holds it cannot be used; says what to do.
         """
         if endpoint.key_secret:
             try:
                 key = self._secrets(endpoint.key_secret)
             except TaskSetupFailed as error:
                 words = f"the endpoint {endpoint.name!r} has no key: {error.message}"
-                raise NoKey(words, hint=error.hint) from None
+                raise MissingKey(words, hint=error.hint) from None
         elif endpoint.key_env:
             key = self._environ.get(endpoint.key_env, "").strip()
             if not key:
                 hint = f"Set {endpoint.key_env} where the worker is started (docs/models.md)."
-                raise NoKey(f"the endpoint {endpoint.name!r} has no key: {endpoint.key_env} is not set", hint=hint)
+                raise MissingKey(f"the endpoint {endpoint.name!r} has no key: {endpoint.key_env} is not set", hint=hint)
         else:
             key = ""
         if not key.isprintable() or not key.isascii():
-            raise NoKey(f"the key of the endpoint {endpoint.name!r} has characters that no header can carry")
+            raise MissingKey(f"the key of the endpoint {endpoint.name!r} has characters that no header can carry")
         return endpoint.model_copy(update={"key": SecretStr(key)})
 
     def _built_in(self, name: str) -> Endpoint:
@@ -157,7 +157,7 @@ class Endpoints:
         except ValidationError as error:
             raise Invalid(error.errors(include_url=False)[0]["msg"], path=base) from None
 
-    def _told(self) -> dict[str, Any]:
+    def _file_content(self) -> dict[str, Any]:
         try:
             with self._file.open("rb") as file:
                 data = file.read(_MOST_BYTES + 1)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Node
 from backend.db.repositories.capacity import leases
 from backend.db.repositories.capacity import nodes as repository
-from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.nodes import NodeReport, NodeState
 from backend.services.events import worker_wakeup
 from backend.services.lifecycle.lease_reaper import end_on_nodes
 
@@ -20,7 +20,7 @@ DELETED = "the cluster has no such node any more"
 
 
 def observe(
-    session: Session, cluster: str, reports: Iterable[NodeSeen], *, whole: bool, unseen: float = 0.0
+    session: Session, cluster: str, reports: Iterable[NodeReport], *, whole: bool, unseen: float = 0.0
 ) -> list[str]:
     """Enters what a worker saw of a cluster. Several workers may enter the same; only what differs is written.
 
@@ -40,18 +40,18 @@ def observe(
     known, now = repository.of_cluster(session, cluster), {each.name: each for each in reports}
     if whole:
         others = repository.unseen(session, cluster, unseen) - now.keys()
-        now |= {name: _gone(known[name]) for name in others}
+        now |= {name: _deleted_node(known[name]) for name in others}
     for name in now.keys() - known.keys():
         known[name] = Node(cluster=cluster, name=name, state=NodeState.READY.value)
         session.add(known[name])
     session.flush()  # The slots below need their nodes' ids.
-    changed = {name for name, each in now.items() if _differs(known[name], _kept(known[name], each))}
+    changed = {name for name, each in now.items() if _differs(known[name], _keep_given_up(known[name], each))}
     numbers = repository.slot_numbers(session, cluster, PROVIDER)
     other = {name: each for name, each in now.items() if numbers.get(known[name].id, 0) != each.slots}
     # A node that is gone keeps its slots as they are: leases still point to them until they are taken away.
     offered = [(known[name].id, each.slots) for name, each in sorted(other.items()) if each.state != NodeState.GONE]
     repository.offer_slots(session, PROVIDER, offered)
-    repository.seen(session, [known[name].id for name, each in now.items() if each.state != NodeState.GONE])
+    repository.touch(session, [known[name].id for name, each in now.items() if each.state != NodeState.GONE])
     changed |= {name for name, each in other.items() if each.state != NodeState.GONE}
     if any(now[name].state == NodeState.READY for name in changed):
         worker_wakeup.wake_workers(session)
@@ -70,7 +70,7 @@ def move_off(session: Session, cluster: str) -> list[UUID]:
 
 
 @dataclass(frozen=True)
-class HeldSlot:
+class LeasedNodeSlot:
     """A slot of a cluster that a worker holds, and what runs under its lease; None between two attempts."""
 
     lease_id: UUID
@@ -84,9 +84,9 @@ class HeldSlot:
     attempt_id: UUID | None
 
 
-def held_by(session: Session, worker_id: UUID) -> list[HeldSlot]:
+def held_by(session: Session, worker_id: UUID) -> list[LeasedNodeSlot]:
     """What a worker holds in clusters."""
-    return [HeldSlot(*row) for row in leases.in_clusters(session, worker_id)]
+    return [LeasedNodeSlot(*row) for row in leases.in_clusters(session, worker_id)]
 
 
 def live_fences(session: Session, fences: Iterable[int]) -> set[int]:
@@ -94,18 +94,18 @@ def live_fences(session: Session, fences: Iterable[int]) -> set[int]:
     return leases.live_fences(session, fences)
 
 
-def _gone(node: Node) -> NodeSeen:
-    return NodeSeen(name=node.name, state=NodeState.GONE, reason=DELETED, labels=node.labels, capacity=node.capacity)
+def _deleted_node(node: Node) -> NodeReport:
+    return NodeReport(name=node.name, state=NodeState.GONE, reason=DELETED, labels=node.labels, capacity=node.capacity)
 
 
-def _kept(node: Node, report: NodeSeen) -> NodeSeen:
+def _keep_given_up(node: Node, report: NodeReport) -> NodeReport:
     """What was given up stays so until it answers: another worker may not have waited as long yet."""
     if node.state == NodeState.LOST and report.state == NodeState.UNREADY:
         return report.model_copy(update={"state": NodeState.LOST})
     return report
 
 
-def _differs(node: Node, report: NodeSeen) -> bool:
+def _differs(node: Node, report: NodeReport) -> bool:
     """Writes what was found into the row. True if state or reason were another."""
     values: Mapping[str, Any] = {
         "state": report.state.value,

@@ -12,7 +12,7 @@ from backend.domain.errors import Invalid
 from backend.domain.model.presets import filled
 from backend.domain.model.run import RunConfig
 from backend.domain.model.task import digest
-from backend.services.capacity.scheduling_fields import Tuning
+from backend.services.capacity.scheduling_fields import SchedulingUpdate
 
 _NOT_CONDITION = {"tasks", "repeats", "seed"}
 _LATER: Mapping[str, object] = {
@@ -31,7 +31,7 @@ _LATER: Mapping[str, object] = {
 SELECTION = "@"
 
 
-class RunRequest(RunConfig, Tuning):
+class RunRequest(RunConfig, SchedulingUpdate):
     """A run to submit: a configuration, for which benchmark, why, and how it begins to share in the slots.
 
     Attributes:

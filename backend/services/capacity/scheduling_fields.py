@@ -7,7 +7,7 @@ from backend.domain.scheduling.priorities import HIGHEST, LOWEST
 MOST_AT_ONCE = 100_000
 
 
-class Tuning(BaseModel):
+class SchedulingUpdate(BaseModel):
     """What may change of a run while it goes on: nothing of what it measures. What is not given stays.
 
     Attributes:

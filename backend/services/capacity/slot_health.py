@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Slot
 from backend.db.models.enums import SlotState
 from backend.db.repositories.capacity import workers
-from backend.domain.ports.cluster import LONGEST_REST, Trouble
+from backend.domain.ports.cluster import LONGEST_REST, SlotTrouble
 
 PREFIX = "its pod does not start"
 """What the reasons begin with that are ours to take back."""
@@ -18,7 +18,7 @@ _UNTIL = "; it rests until "
 """Stands between the prefix and a moment, where only one worker knows of the trouble."""
 
 
-def note_troubles(session: Session, cluster: str, provider: str, troubles: Mapping[str, Trouble]) -> int:
+def note_troubles(session: Session, cluster: str, provider: str, troubles: Mapping[str, SlotTrouble]) -> int:
     """Keeps slots in trouble from being leased, and lets those be leased whose trouble is over.
 
     What runs in a slot goes on. Any worker of the cluster may say so: all see the same pods. A trouble with an end is
@@ -35,14 +35,14 @@ def note_troubles(session: Session, cluster: str, provider: str, troubles: Mappi
     """
     changed, now = 0, workers.now(session)
     for slot in workers.cluster_slots(session, cluster, provider):
-        target = _wanted(slot, troubles.get(str(slot.id)), now)
+        target = _next_state(slot, troubles.get(str(slot.id)), now)
         if target is not None and (slot.state, slot.reason) != target:
             slot.state, slot.reason = target
             changed += 1
     return changed
 
 
-def _wanted(slot: Slot, trouble: Trouble | None, now: dt.datetime) -> tuple[str, str] | None:
+def _next_state(slot: Slot, trouble: SlotTrouble | None, now: dt.datetime) -> tuple[str, str] | None:
     """State and reason that a slot is to have; None = it stays as it is."""
     ours = slot.state == SlotState.BROKEN and slot.reason.startswith(PREFIX)
     if not ours and (trouble is None or slot.state != SlotState.FREE):

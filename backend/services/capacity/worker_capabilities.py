@@ -18,8 +18,8 @@ from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
 from backend.domain.machines.image_offers import ImageOffer, image_for
 from backend.domain.machines.machine_image import DEFAULT
 from backend.domain.model.judge_config import JudgeConfig
-from backend.domain.model.run import ImageView, RunConfig, Screen
-from backend.domain.registry import Kind
+from backend.domain.model.run import ImageView, RunConfig, ScreenSize
+from backend.domain.registry import PluginKind
 from backend.domain.scheduling.requirements import FENCE
 from backend.services.capacity.licences import lacking
 from backend.services.capacity.run_request import RunRequest
@@ -27,7 +27,7 @@ from backend.services.capacity.run_request import RunRequest
 NO_JUDGE = "a model judges it, and the run names none: give it a judge"
 WITHOUT_JUDGE = "judge=none"
 """The variant in which checks decide what a model would have judged."""
-_WORDS = {Kind.OBSERVATION: "observation space", Kind.ACTION_SPACE: "action space"}
+_WORDS = {PluginKind.OBSERVATION: "observation space", PluginKind.ACTION_SPACE: "action space"}
 SYSTEMS = ("linux", "windows")
 """Of tasks. A worker that does not say which systems its desktops have is asked for both."""
 FENCES = frozenset({"bwrap", "bwrap_own_user"})
@@ -65,7 +65,7 @@ class Capabilities:
         *,
         judge: bool = True,
         image: str | None = None,
-        screen: Screen | None = None,
+        screen: ScreenSize | None = None,
     ) -> str:
         """Why the task cannot run on that provider's desktops; empty if it can.
 
@@ -93,7 +93,7 @@ class Capabilities:
         return _images(self.providers.get(provider, {}))
 
     def _machine(
-        self, provider: str, task: Task, image: str | None, screen: Screen | None
+        self, provider: str, task: Task, image: str | None, screen: ScreenSize | None
     ) -> tuple[Collection[str], Collection[str], str, str]:
         """Systems and programs of the desktop that the task would get, what people call it, why it cannot be made."""
         offer = self.providers.get(provider, {})
@@ -140,7 +140,7 @@ def runs_functions(able: Mapping[str, Any]) -> bool:
     return evaluators is None or evaluators.get("sandbox") in FENCES
 
 
-def _unshown(image: ImageOffer, screen: Screen | None) -> str:
+def _unshown(image: ImageOffer, screen: ScreenSize | None) -> str:
     if screen is None or not image.screens or screen in image.screens:
         return ""
     return f"{image.name} cannot show {screen.width}x{screen.height}"
@@ -246,8 +246,10 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
             raise _unknown(name.replace("_", " "), value, known[name], path=name)
     chosen["params"] = checked_params(config.agent, config.params)
     options = {**_own_look(config, chosen["observation"]), **(config.observation_params or {})}
-    chosen["observation_params"] = checked_options(Kind.OBSERVATION, chosen["observation"], options)
-    chosen["action_params"] = checked_options(Kind.ACTION_SPACE, chosen["action_space"], config.action_params or {})
+    chosen["observation_params"] = checked_options(PluginKind.OBSERVATION, chosen["observation"], options)
+    chosen["action_params"] = checked_options(
+        PluginKind.ACTION_SPACE, chosen["action_space"], config.action_params or {}
+    )
     if config.image == ImageView():
         chosen["image"] = None
     if config.judge is not None:
@@ -258,8 +260,8 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
 def _own_look(config: RunConfig, space: str | None) -> Mapping[str, Any]:
     """What the agent adds to its observation of its own accord, as far as the space knows it."""
     registry.load()
-    own: Mapping[str, Any] = getattr(registry.lookup(Kind.AGENT, config.agent), "observation_params", {})
-    known = registry.lookup(Kind.OBSERVATION, space).Params.model_fields if own and space else {}
+    own: Mapping[str, Any] = getattr(registry.lookup(PluginKind.AGENT, config.agent), "observation_params", {})
+    known = registry.lookup(PluginKind.OBSERVATION, space).Params.model_fields if own and space else {}
     return {name: value for name, value in own.items() if name in known}
 
 
@@ -311,7 +313,7 @@ def _check_image(can: Capabilities, config: RunConfig) -> None:
 def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """The agent's parameters with its defaults, validated by the agent's own schema. Raises Invalid with the path."""
     registry.load()
-    schema: type[BaseModel] = registry.lookup(Kind.AGENT, agent).Params
+    schema: type[BaseModel] = registry.lookup(PluginKind.AGENT, agent).Params
     instance = _validated(schema, params, path="params", owner=f"the agent {agent!r}")
     if "model" in schema.model_fields and not getattr(instance, "model", ""):
         raise Invalid(
@@ -320,7 +322,7 @@ def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
     return instance.model_dump(mode="json", by_alias=True)
 
 
-def checked_options(kind: Kind, name: str | None, options: Mapping[str, Any]) -> dict[str, Any] | None:
+def checked_options(kind: PluginKind, name: str | None, options: Mapping[str, Any]) -> dict[str, Any] | None:
     """Options of an observation or action space with its defaults; None where they are the defaults.
 
     Raises:
@@ -330,7 +332,7 @@ def checked_options(kind: Kind, name: str | None, options: Mapping[str, Any]) ->
         return None
     registry.load()
     schema: type[BaseModel] = registry.lookup(kind, name).Params
-    field_name = "observation_params" if kind is Kind.OBSERVATION else "action_params"
+    field_name = "observation_params" if kind is PluginKind.OBSERVATION else "action_params"
     instance = _validated(schema, options, path=field_name, owner=f"the {_WORDS[kind]} {name!r}")
     # Runs from before a space had options are the same as those that use its defaults.
     return None if instance == schema() else instance.model_dump(mode="json", by_alias=True)

@@ -90,7 +90,7 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
         pid=info.pid,
         host=info.host,
         version=info.version,
-        capabilities=_said(info),
+        capabilities=_to_payload(info),
         state=WorkerState.ONLINE.value,
     )
     session.add(worker)
@@ -129,10 +129,10 @@ def update_worker(session: Session, worker_id: UUID, info: WorkerInfo) -> None:
     if worker is None:
         raise NotFound(f"there is no worker {worker_id}", hint="Register again.")
     _offer_slots(session, worker.node_id, info)
-    worker.capabilities = _said(info)
+    worker.capabilities = _to_payload(info)
 
 
-def _said(info: WorkerInfo) -> dict[str, Any]:
+def _to_payload(info: WorkerInfo) -> dict[str, Any]:
     """Its capabilities, with the number of desktops that it runs at once where a provider's slots are a cluster's."""
     providers = {
         name: {**offer, "at_once": info.slots[name]}

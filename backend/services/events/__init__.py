@@ -6,7 +6,7 @@ when the broker is away: whoever listens also reads Postgres now and then.
 
 from backend.services.events.broker import broker_state, configure
 from backend.services.events.live import LiveFrame, hurried, put_frame, watchers
-from backend.services.events.log import Kind, append, append_all, list_after
+from backend.services.events.log import EventKind, append, append_all, list_after
 from backend.services.events.patience import end_patience, patience
 from backend.services.events.watch import (
     close_listeners,
@@ -18,7 +18,7 @@ from backend.services.events.watch import (
 )
 
 __all__ = [
-    "Kind",
+    "EventKind",
     "LiveFrame",
     "append",
     "append_all",

@@ -15,7 +15,7 @@ from backend.db.session import after_commit
 from backend.services.events import broker
 
 
-class Kind(StrEnum):
+class EventKind(StrEnum):
     """What can happen in a run."""
 
     RUN_SUBMITTED = "run_submitted"
@@ -38,7 +38,7 @@ def run_channel(run_id: UUID) -> str:
 def append(  # noqa: PLR0913 - two optional references
     session: Session,
     run: Run,
-    kind: Kind,
+    kind: EventKind,
     data: dict[str, Any],
     *,
     episode_id: UUID | None = None,

@@ -5,13 +5,13 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import RawIOBase
 
-from backend.services.export.export import Entry
+from backend.services.export.export import ExportFile
 
 _BEGINNING = (1980, 1, 1, 0, 0, 0)
 _MODE = 0o644
 
 
-def as_tar(entries: Iterable[Entry]) -> Iterator[bytes]:
+def as_tar(entries: Iterable[ExportFile]) -> Iterator[bytes]:
     """An uncompressed tar; whoever reads it can stop at any file."""
     for entry in entries:
         info = tarfile.TarInfo(entry.name)
@@ -22,7 +22,7 @@ def as_tar(entries: Iterable[Entry]) -> Iterator[bytes]:
     yield b"\0" * (2 * tarfile.BLOCKSIZE)
 
 
-def as_zip(entries: Iterable[Entry]) -> Iterator[bytes]:
+def as_zip(entries: Iterable[ExportFile]) -> Iterator[bytes]:
     """A zip. Pictures are stored as they are, everything else is compressed."""
     sink = _Sink()
     with zipfile.ZipFile(sink, "w") as archive:
@@ -60,7 +60,7 @@ class _Sink(RawIOBase):
         return data
 
 
-ARCHIVES: Mapping[str, tuple[str, Callable[[Iterable[Entry]], Iterator[bytes]]]] = {
+ARCHIVES: Mapping[str, tuple[str, Callable[[Iterable[ExportFile]], Iterator[bytes]]]] = {
     "tar": ("application/x-tar", as_tar),
     "zip": ("application/zip", as_zip),
 }

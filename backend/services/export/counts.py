@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Benchmark
 from backend.db.repositories.export import training_data as repository
-from backend.db.repositories.export.training_data import NOT_ASKED, Group, Scope
+from backend.db.repositories.export.training_data import NOT_ASKED, EpisodeGroup, Scope
 from backend.domain.model.benchmark_licence import LicenceStatus, licence_status
 from backend.domain.model.export_request import Filters
-from backend.domain.model.trajectory_export import Result
+from backend.domain.model.trajectory_export import AttemptResult
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class LicenceNote:
 
 
 @dataclass(frozen=True)
-class Counts:
+class ExportCounts:
     """What an export comes to.
 
     Attributes:
@@ -69,17 +69,17 @@ def note_of(benchmark: Benchmark) -> LicenceNote:
     return LicenceNote(benchmark.name, benchmark.licence, licence_status(benchmark.licence), benchmark.source)
 
 
-def count(session: Session, project_id: UUID, filters: Filters) -> Counts:
+def count(session: Session, project_id: UUID, filters: Filters) -> ExportCounts:
     """How much an export with these filters would give."""
     groups = repository.groups(session, scope_of(session, project_id, filters))
     usable = [group for group in groups if not group.reason]
     by_result = _sums((str(group.result), group) for group in usable)
     known = {row.id: row for row in repository.benchmarks(session, project_id)}
     used = [row for row in known.values() if row.id in {group.benchmark_id for group in usable}]
-    return Counts(
+    return ExportCounts(
         trajectories=sum(group.episodes for group in usable),
         steps=sum(group.steps for group in usable),
-        results={result.value: number for result in Result if (number := by_result.get(result.value))},
+        results={result.value: number for result in AttemptResult if (number := by_result.get(result.value))},
         kinds=_sums((group.kind, group) for group in usable),
         benchmarks=_sums((known[group.benchmark_id].name, group) for group in usable),
         left_out=_sums((group.reason, group) for group in groups if group.reason not in {"", NOT_ASKED}),
@@ -88,7 +88,7 @@ def count(session: Session, project_id: UUID, filters: Filters) -> Counts:
     )
 
 
-def _sums(pairs: Iterable[tuple[str, Group]]) -> dict[str, int]:
+def _sums(pairs: Iterable[tuple[str, EpisodeGroup]]) -> dict[str, int]:
     sums: Counter[str] = Counter()
     for name, group in pairs:
         sums[name] += group.episodes

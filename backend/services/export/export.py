@@ -14,14 +14,14 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.export import training_data as repository
-from backend.db.repositories.export.training_data import Found, Scope
+from backend.db.repositories.export.training_data import Scope, TrainingEpisode
 from backend.domain import registry
 from backend.domain.errors import NotFound
 from backend.domain.model.export_request import ExportRequest, check_form
-from backend.domain.model.trajectory_export import Picture
+from backend.domain.model.trajectory_export import PictureRef
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.ports.training import TrainingForm
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.services.export.counts import scope_of
 from backend.services.export.manifest import Manifest
 from backend.services.export.masks import Masker
@@ -37,7 +37,7 @@ Work = Callable[[], AbstractContextManager[Session]]
 
 
 @dataclass
-class Entry:
+class ExportFile:
     """A file of the export: its bytes are read once, in order. `file` stands at its beginning."""
 
     name: str
@@ -52,7 +52,7 @@ class Entry:
 
 
 @dataclass
-class _Growing:
+class _PendingFile:
     """A file that is being written, in memory while it is small."""
 
     name: str
@@ -64,7 +64,7 @@ class _Growing:
         self.file.write(json_line(row))
         self.rows += 1
 
-    def done(self, manifest: Manifest) -> Entry:
+    def done(self, manifest: Manifest) -> ExportFile:
         """The finished file, noted in the manifest."""
         size = self.file.tell()
         self.file.seek(0)
@@ -73,7 +73,7 @@ class _Growing:
             digest.update(data)
         manifest.file(self.name, digest.hexdigest(), size, self.rows)
         self.file.seek(0)
-        return Entry(self.name, self.file, size)
+        return ExportFile(self.name, self.file, size)
 
 
 class Export:
@@ -102,15 +102,15 @@ class Export:
             Unavailable: what writes the format is not installed.
         """
         registry.load()
-        self._form: TrainingForm = registry.lookup(Kind.TRAINING, request.form)()
+        self._form: TrainingForm = registry.lookup(PluginKind.TRAINING, request.form)()
         check_form(request.form, request.format, self._form.columns)
         self._writer: RowWriter = writer_of(request.format, self._form.columns)
         self._work, self._store, self._masker = work, store, masker
         self._project_id, self._request = project_id, request
         self._manifest = Manifest(request, masker)
-        self._index, self._left_out = _Growing("index.jsonl"), _Growing("left_out.jsonl")
+        self._index, self._left_out = _PendingFile("index.jsonl"), _PendingFile("left_out.jsonl")
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[ExportFile]:
         """All files."""
         with closing(Pictures()) as pictures:
             with self._work() as session:
@@ -126,12 +126,12 @@ class Export:
         text = json.dumps(self._manifest.as_json(), indent=2, ensure_ascii=False).encode()
         yield _whole("manifest.json", text)
 
-    def _parts(self, scope: Scope, pictures: Pictures) -> Iterator[Entry]:
+    def _parts(self, scope: Scope, pictures: Pictures) -> Iterator[ExportFile]:
         """Files of rows, each of the next `PART` episodes; one of which every trajectory is refused is left away."""
         after: UUID | None = None
         number = 0
         while True:
-            part = _Growing(f"data/part-{number:05}.{self._writer.suffix}")
+            part = _PendingFile(f"data/part-{number:05}.{self._writer.suffix}")
             with self._work() as session:
                 page = repository.page(session, scope, after, PART)
                 part.rows = self._writer.write(self._rows(session, page, pictures), part.file)
@@ -144,7 +144,7 @@ class Export:
                 return
             after = page[-1].episode.id
 
-    def _rows(self, session: Session, page: Sequence[Found], pictures: Pictures) -> Iterator[Row]:
+    def _rows(self, session: Session, page: Sequence[TrainingEpisode], pictures: Pictures) -> Iterator[Row]:
         for one, trajectory in recorded(session, page, self._store, self._masker):
             refusal = self._form.refuses(trajectory)
             if refusal:
@@ -161,7 +161,7 @@ class Export:
             self._index.line({"trajectory": trajectory.id, **more, **outcome, **source_of(one)})
             yield from self._form.rows(trajectory)
 
-    def _unused(self, scope: Scope) -> Entry:
+    def _unused(self, scope: Scope) -> ExportFile:
         """The list of what was left out and why."""
         after: UUID | None = None
         while True:
@@ -177,9 +177,9 @@ class Export:
         self._manifest.left_out[reason] += 1
         self._left_out.line({"episode": str(episode), "run": str(run), "task": task, "reason": reason})
 
-    def _pictures(self, pictures: Pictures) -> Iterator[Entry]:
+    def _pictures(self, pictures: Pictures) -> Iterator[ExportFile]:
         """The pictures, each once, and their list."""
-        listed = _Growing("images.jsonl")
+        listed = _PendingFile("images.jsonl")
         left = iter(pictures)
         while some := list(islice(left, PART)):
             with self._work() as session:
@@ -188,7 +188,7 @@ class Export:
                 yield from self._picture(picture, sizes[picture.sha256], listed)
         yield listed.done(self._manifest)
 
-    def _picture(self, picture: Picture, size: int, listed: _Growing) -> Iterator[Entry]:
+    def _picture(self, picture: PictureRef, size: int, listed: _PendingFile) -> Iterator[ExportFile]:
         row = {"sha256": picture.sha256, "name": picture.path, "media_type": picture.media_type, "bytes": size}
         if self._request.pictures:
             try:
@@ -202,5 +202,5 @@ class Export:
         listed.line(row)
 
 
-def _whole(name: str, data: bytes) -> Entry:
-    return Entry(name, io.BytesIO(data), len(data))
+def _whole(name: str, data: bytes) -> ExportFile:
+    return ExportFile(name, io.BytesIO(data), len(data))

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from backend.db.models import Benchmark
-from backend.db.repositories.export.training_data import Found
+from backend.db.repositories.export.training_data import TrainingEpisode
 from backend.domain.model.export_request import ExportRequest
-from backend.domain.model.trajectory_export import Recorded
+from backend.domain.model.trajectory_export import ExportedAttempt
 from backend.services.export.counts import note_of
 from backend.services.export.masks import Masker
 from backend.services.runs.provenance import code_version
@@ -34,7 +34,7 @@ class Manifest:
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
     benchmarks: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def add(self, row: Found, recorded: Recorded) -> None:
+    def add(self, row: TrainingEpisode, recorded: ExportedAttempt) -> None:
         """Counts a trajectory."""
         self.trajectories += 1
         self.steps += len(recorded.acted)
@@ -74,7 +74,7 @@ class Manifest:
             "files": self.files,
         }
 
-    def _run(self, row: Found) -> dict[str, Any]:
+    def _run(self, row: TrainingEpisode) -> dict[str, Any]:
         """A run with what defines its agent."""
         run = row.run
         return {

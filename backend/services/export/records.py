@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 from backend.db import models
 from backend.db.repositories.attempts import attempts
 from backend.db.repositories.export import training_data as repository
-from backend.db.repositories.export.training_data import Found
+from backend.db.repositories.export.training_data import TrainingEpisode
 from backend.domain.errors import Conflict
 from backend.domain.model.score import PartResult
 from backend.domain.model.trajectory import Action, Mark
-from backend.domain.model.trajectory_export import AgentKind, Picture, Recorded, RecordedStep, Result
+from backend.domain.model.trajectory_export import AgentKind, AttemptResult, ExportedAttempt, PictureRef, RecordedStep
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.benchmarks.variants import task_of
 from backend.services.export.masks import Masker
@@ -25,8 +25,8 @@ TOGETHER = 10
 
 
 def recorded(
-    session: Session, page: Sequence[Found], store: ArtifactStore, masker: Masker
-) -> Iterator[tuple[Found, Recorded]]:
+    session: Session, page: Sequence[TrainingEpisode], store: ArtifactStore, masker: Masker
+) -> Iterator[tuple[TrainingEpisode, ExportedAttempt]]:
     """Each episode with what was recorded of it, in order."""
     measures = attempts.measures(session, [one.evaluation.id for one in page])
     for start in range(0, len(page), TOGETHER):
@@ -36,7 +36,7 @@ def recorded(
             yield one, _recorded(session, one, measures[one.evaluation.id], steps.get(one.attempt.id, ()), masker)
 
 
-def source_of(row: Found) -> dict[str, Any]:
+def source_of(row: TrainingEpisode) -> dict[str, Any]:
     """Where a trajectory comes from. It names no person: who acted is said by its kind alone."""
     return {
         "run": str(row.run.id),
@@ -59,11 +59,11 @@ def source_of(row: Found) -> dict[str, Any]:
 
 
 def _recorded(
-    session: Session, row: Found, measures: Mapping[str, float], steps: Sequence[RecordedStep], masker: Masker
-) -> Recorded:
+    session: Session, row: TrainingEpisode, measures: Mapping[str, float], steps: Sequence[RecordedStep], masker: Masker
+) -> ExportedAttempt:
     task = task_of(session, row.task, row.run.config)
     parts = tuple(PartResult.model_validate(part) for part in row.evaluation.parts)
-    return Recorded(
+    return ExportedAttempt(
         id=str(row.attempt.id),
         task=task.model_copy(update={"instruction": masker.text(task.instruction)}),
         benchmark={
@@ -73,7 +73,7 @@ def _recorded(
         },
         agent=row.agent.name,
         kind=AgentKind(row.kind),
-        result=Result(row.result),
+        result=AttemptResult(row.result),
         score=_score(row),
         ended_by=row.episode.ended_by or "",
         steps=tuple(_with_reached(step, parts) for step in steps),
@@ -83,7 +83,7 @@ def _recorded(
     )
 
 
-def _score(row: Found) -> float:
+def _score(row: TrainingEpisode) -> float:
     """Only scored attempts are asked for: work that people judge has no score, and is no 0."""
     if row.evaluation.score is None:
         raise Conflict(f"the attempt {row.attempt.id} was handed in and has no score")
@@ -96,7 +96,7 @@ def _with_reached(step: RecordedStep, parts: Sequence[PartResult]) -> RecordedSt
 
 
 def _steps(
-    session: Session, page: Sequence[Found], store: ArtifactStore, masker: Masker
+    session: Session, page: Sequence[TrainingEpisode], store: ArtifactStore, masker: Masker
 ) -> Mapping[UUID, Sequence[RecordedStep]]:
     rows = list(repository.steps(session, [one.attempt.id for one in page]))
     types = repository.media_types(session, {row.shown_sha256 for row in rows if row.shown_sha256})
@@ -112,10 +112,10 @@ def _step(row: models.Step, types: Mapping[str, str], store: ArtifactStore, mask
         index=row.index,
         actions=tuple(Action.model_validate(masker.value(action)) for action in row.actions),
         final=any(isinstance(result, dict) and result.get("final") for result in row.results),
-        frame=Picture(row.frame_sha256, row.frame_media_type or "") if row.frame_sha256 else None,
+        frame=PictureRef(row.frame_sha256, row.frame_media_type or "") if row.frame_sha256 else None,
         width=row.width or 0,
         height=row.height or 0,
-        shown=Picture(shown, types.get(shown, "")) if shown else None,
+        shown=PictureRef(shown, types.get(shown, "")) if shown else None,
         marks=tuple(Mark.model_validate(masker.value(mark)) for mark in row.extras.get("marks") or ()),
         tree=None if tree is None else lambda: masker.text(store.get(tree).decode(errors="replace")),
         words=masker.text(row.words),

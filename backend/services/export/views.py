@@ -14,15 +14,15 @@ from backend.domain import registry
 from backend.domain.errors import Invalid
 from backend.domain.model.export_request import Filters, check_form
 from backend.domain.model.task import Difficulty
-from backend.domain.model.trajectory_export import AgentKind, Result
-from backend.domain.registry import Kind
-from backend.services.export.counts import Counts, count
+from backend.domain.model.trajectory_export import AgentKind, AttemptResult
+from backend.domain.registry import PluginKind
+from backend.services.export.counts import ExportCounts, count
 
 COMMAND = "deskarena export trajectories --out trajectories"
 RESULT_WORDS = {
-    Result.SOLVED: "score 1",
-    Result.PARTLY: "some score, or a part of the task",
-    Result.UNSOLVED: "nothing of it",
+    AttemptResult.SOLVED: "score 1",
+    AttemptResult.PARTLY: "some score, or a part of the task",
+    AttemptResult.UNSOLVED: "nothing of it",
 }
 KIND_WORDS = {
     AgentKind.HUMAN: "a person",
@@ -59,7 +59,7 @@ class ExportPage:
     """The page: choices, counts (None where the filters are wrong), and how to get it."""
 
     choices: Choices
-    counts: Counts | None
+    counts: ExportCounts | None
     command: str
     address: str
 
@@ -88,9 +88,9 @@ def check(query: Sequence[tuple[str, str]]) -> None:
     values = dict(query)
     registry.load()
     name, file_format = values.get("form", "steps"), values.get("format", "jsonl")
-    if name not in registry.names(Kind.TRAINING):
+    if name not in registry.names(PluginKind.TRAINING):
         raise Invalid(f"there is no form {name[:80]!r}", path="form")
-    check_form(name, file_format, registry.lookup(Kind.TRAINING, name).columns)
+    check_form(name, file_format, registry.lookup(PluginKind.TRAINING, name).columns)
 
 
 def command_of(query: Sequence[tuple[str, str]]) -> str:
@@ -107,7 +107,9 @@ def command_of(query: Sequence[tuple[str, str]]) -> str:
 
 def _choices(session: Session, project_id: UUID) -> Choices:
     registry.load()
-    forms: Mapping[str, Any] = {name: registry.lookup(Kind.TRAINING, name) for name in registry.names(Kind.TRAINING)}
+    forms: Mapping[str, Any] = {
+        name: registry.lookup(PluginKind.TRAINING, name) for name in registry.names(PluginKind.TRAINING)
+    }
     rows = repository.choices(session, project_id)
     first = sorted(forms, key=lambda name: (forms[name].columns is None, name != "steps", name))
     return Choices(

@@ -45,7 +45,7 @@ class Alpha:
 
 
 @dataclass(frozen=True)
-class Correlation:
+class MeasureCorrelation:
     """Pearson's r of what people rated and a measure, over n attempts that enough people have rated."""
 
     measure: str
@@ -67,7 +67,7 @@ class Disagreement:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class JudgeAgreement:
     """What people say of a judge.
 
     Attributes:
@@ -85,11 +85,11 @@ class Agreement:
     levels: list[Level]
     people: Alpha
     everybody: Alpha
-    correlations: list[Correlation]
+    correlations: list[MeasureCorrelation]
     disagreements: list[Disagreement]
 
 
-def agreement_of(session: Session, judge: Judge) -> Agreement:
+def agreement_of(session: Session, judge: Judge) -> JudgeAgreement:
     """Everything that people's verdicts say of a judge. Intervals draw whole attempts: their criteria are alike."""
     rows = repository.compared(session, judge.id) if judge.kind == JudgeKind.VLM else []
     sure = [row for row in rows if row.reached is not None]
@@ -97,7 +97,7 @@ def agreement_of(session: Session, judge: Judge) -> Agreement:
     for row in sure:
         by_level[row.level or NO_LEVEL].append(row)
     rated = repository.rated(session, judge.id) if judge.kind == JudgeKind.GRAPH else []
-    return Agreement(
+    return JudgeAgreement(
         attempts=len({row.attempt_id for row in (*rows, *rated)}),
         unsure=len(rows) - len(sure),
         whole=_level("all", sure),
@@ -139,14 +139,14 @@ def _units(rows: Sequence[AnyRow], *, with_judge: bool) -> list[list[bool]]:
     return list(units.values())
 
 
-def _correlations(rows: Sequence[AnyRow]) -> list[Correlation]:
+def _correlations(rows: Sequence[AnyRow]) -> list[MeasureCorrelation]:
     if not rows:
         return []
     groups = [group for group in _by_attempt(rows).values() if len(group) >= PEOPLE]
     return [_correlation(groups, "CR", "completion"), _correlation(groups, "LC", "logic")]
 
 
-def _correlation(groups: Sequence[Sequence[AnyRow]], measure: str, rating: str) -> Correlation:
+def _correlation(groups: Sequence[Sequence[AnyRow]], measure: str, rating: str) -> MeasureCorrelation:
     """The mean of people's ratings beside the measure, where it is defined."""
     pairs = [
         (float(value), fmean(getattr(row, rating) / 100 for row in group))
@@ -154,4 +154,4 @@ def _correlation(groups: Sequence[Sequence[AnyRow]], measure: str, rating: str) 
         if (value := getattr(group[0], measure)) is not None
     ]
     r = pearson([value for value, _ in pairs], [mean for _, mean in pairs])
-    return Correlation(measure, rating, r, None if r is None else pearson_interval(r, len(pairs)), len(pairs))
+    return MeasureCorrelation(measure, rating, r, None if r is None else pearson_interval(r, len(pairs)), len(pairs))

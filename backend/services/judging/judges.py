@@ -13,7 +13,7 @@ from backend.db.repositories.judging import judges as repository
 from backend.domain.errors import NotFound
 from backend.domain.judging.ask import Question
 from backend.domain.judging.criteria import criteria_of
-from backend.domain.judging.judge_input import KeptPicture, SeenStep
+from backend.domain.judging.judge_input import JudgeInputStep, StoredPicture
 from backend.domain.judging.judgement import Judgement, JudgeReply
 from backend.domain.judging.prompt import PROMPT_SHA256
 from backend.domain.model.judge_config import JudgeConfig
@@ -90,10 +90,10 @@ def question_of(session: Session, attempt_id: UUID, task: Task, config: JudgeCon
     return Question(config, task.instruction, criteria_of(task), seen_steps(session, attempt_id))
 
 
-def seen_steps(session: Session, attempt_id: UUID) -> tuple[SeenStep, ...]:
+def seen_steps(session: Session, attempt_id: UUID) -> tuple[JudgeInputStep, ...]:
     """An attempt as a judge sees it, and a person who checks the judge."""
     return tuple(
-        SeenStep(
+        JudgeInputStep(
             index=row.index,
             did="; ".join(action_words(action) for action in row.actions),
             picture=_picture(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name for it.
@@ -103,9 +103,9 @@ def seen_steps(session: Session, attempt_id: UUID) -> tuple[SeenStep, ...]:
     )
 
 
-def _picture(row: Mapping[Any, Any]) -> KeptPicture | None:
-    values = {name: row[name] for name in KeptPicture.model_fields}
-    return None if None in values.values() else KeptPicture.model_validate(values)
+def _picture(row: Mapping[Any, Any]) -> StoredPicture | None:
+    values = {name: row[name] for name in StoredPicture.model_fields}
+    return None if None in values.values() else StoredPicture.model_validate(values)
 
 
 def judge_of_attempt(session: Session, attempt_id: UUID, config: JudgeConfig) -> UUID:

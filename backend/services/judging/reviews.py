@@ -13,7 +13,7 @@ from backend.db.models.enums import JudgeKind
 from backend.db.repositories.judging import reviews as repository
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.judging.criteria import Criterion
-from backend.domain.judging.judge_input import SeenStep
+from backend.domain.judging.judge_input import JudgeInputStep
 from backend.services.benchmarks.variants import task_of
 from backend.services.judging.judges import get_judge, seen_steps
 
@@ -39,11 +39,11 @@ class ReviewTask:
     kind: str
     instruction: str
     criteria: tuple[Criterion, ...]
-    steps: tuple[SeenStep, ...]
+    steps: tuple[JudgeInputStep, ...]
 
 
 @dataclass(frozen=True)
-class Progress:
+class ReviewProgress:
     """How far people are with a judge's items.
 
     Attributes:
@@ -144,11 +144,11 @@ def give_rating(  # noqa: PLR0913 - who says what of which item
     repository.put_rating(session, row)
 
 
-def progress(session: Session, judge: Judge) -> Progress:
+def progress(session: Session, judge: Judge) -> ReviewProgress:
     """How far people are."""
     items, done = repository.progress(session, judge, PEOPLE)
     people = {row.name: int(row.n) for row in repository.by_person(session, judge)}
-    return Progress(items, done, repository.judged_count(session, judge), people)
+    return ReviewProgress(items, done, repository.judged_count(session, judge), people)
 
 
 def _item(session: Session, judge_id: UUID, item_id: UUID, kind: JudgeKind) -> tuple[Judge, ReviewItem]:

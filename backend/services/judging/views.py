@@ -11,9 +11,9 @@ from backend.db.models import Judge, Project
 from backend.db.models.enums import JudgeKind
 from backend.db.repositories.judging import judges as repository
 from backend.db.repositories.judging import reviews as review_repository
-from backend.services.judging.judge_agreement import Agreement, Level, agreement_of
+from backend.services.judging.judge_agreement import JudgeAgreement, Level, agreement_of
 from backend.services.judging.judges import JudgeCost, get_judge, list_judges
-from backend.services.judging.reviews import Progress, progress
+from backend.services.judging.reviews import ReviewProgress, progress
 
 SHOWN = 200
 """Disagreements on a page; the CSV has all answers."""
@@ -28,8 +28,8 @@ class JudgePage:
     """
 
     judge: Judge
-    progress: Progress
-    agreement: Agreement
+    progress: ReviewProgress
+    agreement: JudgeAgreement
     cost: JudgeCost
 
     @property

@@ -17,7 +17,7 @@ from backend.db.repositories.people import human_agent
 from backend.domain.errors import FailureClass, NotFound
 from backend.domain.model.episode import AttemptState, EpisodeState, Outcome, RunState, next_try, repeat_pause
 from backend.services import events
-from backend.services.events import Kind, worker_wakeup
+from backend.services.events import EventKind, worker_wakeup
 from backend.services.lifecycle import human_runs, remote_runs, validation_results
 from backend.services.lifecycle.state_transitions import move, settle
 
@@ -37,7 +37,7 @@ _SUSPICIOUS = 2
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReevaluationRequest:
     """How an evaluation is to be repeated.
 
     Attributes:
@@ -100,7 +100,7 @@ def after_loss(
         validation_results.note(session, run, episode, None)
         return
     if evaluation is not None:
-        repeat(session, run, episode, evaluation, Asked(pause=repeat_pause(0) or 0.0))
+        repeat(session, run, episode, evaluation, ReevaluationRequest(pause=repeat_pause(0) or 0.0))
         return
     known = repository.losses(session, episode.id, episode.retries_from)
     delay = next_try([loss for loss, _ in known])
@@ -136,7 +136,7 @@ def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, mess
     validation_results.note(session, run, episode, None)
 
 
-def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation, request: Asked) -> UUID:
+def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation, request: ReevaluationRequest) -> UUID:
     """Has a worker judge kept evidence again; until then the episode waits, and nobody else may begin it.
 
     Args:
@@ -233,4 +233,4 @@ def flag(session: Session, run: Run, episode: Episode, number: int) -> None:
     episode.flag_reason = (
         f"all {number} attempts were lost right after an action: the agent may have killed its desktop"
     )
-    events.append(session, run, Kind.FLAG, {"reason": episode.flag_reason}, episode_id=episode.id)
+    events.append(session, run, EventKind.FLAG, {"reason": episode.flag_reason}, episode_id=episode.id)

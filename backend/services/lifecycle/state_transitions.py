@@ -24,7 +24,7 @@ from backend.domain.model.episode import (
     check_move,
 )
 from backend.services import events
-from backend.services.events import Kind
+from backend.services.events import EventKind
 
 
 def move(session: Session, run: Run, thing: Run | Episode | Attempt, new: StrEnum, **values: Any) -> None:
@@ -55,7 +55,7 @@ def move(session: Session, run: Run, thing: Run | Episode | Attempt, new: StrEnu
     thing.state = str(new)
     for name, value in values.items():
         setattr(thing, name, value)
-    _log(session, run, thing, data | _told(values))
+    _log(session, run, thing, data | _to_payload(values))
 
 
 def move_all(  # noqa: PLR0913 - which ones, and to what
@@ -94,7 +94,7 @@ def move_all(  # noqa: PLR0913 - which ones, and to what
     if number:
         run.rollup_stale = True
         data = {"from": str(old), "to": str(new), "count": number}
-        events.append(session, run, Kind.EPISODE_STATE, data | _told(values))
+        events.append(session, run, EventKind.EPISODE_STATE, data | _to_payload(values))
     return number
 
 
@@ -109,17 +109,17 @@ def settle(session: Session, run: Run) -> None:
 
 def _log(session: Session, run: Run, thing: Run | Episode | Attempt, data: dict[str, Any]) -> None:
     if isinstance(thing, Run):
-        events.append(session, run, Kind.RUN_STATE, data)
+        events.append(session, run, EventKind.RUN_STATE, data)
     elif isinstance(thing, Episode):
-        events.append(session, run, Kind.EPISODE_STATE, data, episode_id=thing.id)
+        events.append(session, run, EventKind.EPISODE_STATE, data, episode_id=thing.id)
     else:
         data["number"] = thing.number
-        events.append(session, run, Kind.ATTEMPT_STATE, data, episode_id=thing.episode_id, attempt_id=thing.id)
+        events.append(session, run, EventKind.ATTEMPT_STATE, data, episode_id=thing.episode_id, attempt_id=thing.id)
 
 
 _IN_EVENTS = ("outcome", "ended_by", "failure_class", "score", "solved", "reason")
 
 
-def _told(values: Mapping[str, Any]) -> dict[str, Any]:
+def _to_payload(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that a listener needs to show the move without reading the row."""
     return {name: values[name] for name in _IN_EVENTS if values.get(name) not in {None, ""}}

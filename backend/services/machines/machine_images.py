@@ -63,7 +63,7 @@ def all_images(data: Path, default: str = "") -> list[FoundImage]:
     names = sorted(each.name for each in folder.iterdir() if each.is_dir() and NAME.fullmatch(each.name))
     whole = list(image_names(folder))
     default = default or (whole[0] if len(whole) == 1 else "")
-    return [_found(folder / name, [each for image, each in templates if image == name], default) for name in names]
+    return [_read_image(folder / name, [each for image, each in templates if image == name], default) for name in names]
 
 
 def one_image(data: Path, name: str, default: str = "") -> FoundImage:
@@ -98,7 +98,7 @@ def remove_image(data: Path, name: str) -> int:
     return image.size + sum(template.size for template in image.templates)
 
 
-def _found(place: Path, templates: Iterable[FoundTemplate], default: str) -> FoundImage:
+def _read_image(place: Path, templates: Iterable[FoundTemplate], default: str) -> FoundImage:
     image, problem = None, ""
     try:
         image = read_image(place)

@@ -27,7 +27,7 @@ from backend.services.runs.runs import get_run, submit_run
 RATINGS = {1: "easy", 2: "medium", 3: "hard"}
 
 
-class Next(StrEnum):
+class NextAction(StrEnum):
     """What the person does next in a run."""
 
     JUDGE = "judge"  # is the task feasible? asked before its desktop is shown
@@ -39,7 +39,7 @@ class Next(StrEnum):
 
 
 @dataclass(frozen=True)
-class Done:
+class CompletedTask:
     """One task that a person has done. `seconds`: of acting; `feasible`, `rating`: what they said."""
 
     episode: Episode
@@ -52,7 +52,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Desk:
+class HumanRunState:
     """A person's place in a run.
 
     Attributes:
@@ -64,13 +64,13 @@ class Desk:
     """
 
     run: Run
-    next: Next
+    next: NextAction
     episode: Episode | None
     task: Task | None
     number: int
     total: int
     solution: Sequence[str]
-    done: Sequence[Done]
+    done: Sequence[CompletedTask]
     first_run: str = ""
 
 
@@ -80,7 +80,7 @@ def is_human(session: Session, run_id: UUID) -> bool:
     return agent is not None and agent.human
 
 
-def desk(session: Session, run_id: UUID) -> Desk:
+def desk(session: Session, run_id: UUID) -> HumanRunState:
     """Where a person stands in a run.
 
     Raises:
@@ -92,8 +92,8 @@ def desk(session: Session, run_id: UUID) -> Desk:
     rows = [row for row in repository.newest(session, run_id) if row.Episode.state != EpisodeState.NOT_RUNNABLE]
     at, step = _next(run, rows)
     row = None if at is None else rows[at]
-    learning = row is not None and step is Next.LEARN
-    return Desk(
+    learning = row is not None and step is NextAction.LEARN
+    return HumanRunState(
         run=run,
         next=step,
         episode=None if row is None else row.Episode,
@@ -101,29 +101,33 @@ def desk(session: Session, run_id: UUID) -> Desk:
         number=0 if at is None else at + 1,
         total=len(rows),
         solution=solution(session, row.Task, run) if learning and row is not None else (),
-        done=[_done(one) for one in rows if one.Attempt is not None and _said(one.Attempt, "rating") is not None],
+        done=[
+            _completed_task(one)
+            for one in rows
+            if one.Attempt is not None and _person_value(one.Attempt, "rating") is not None
+        ],
         first_run=str((rows[0].Episode.person or {}).get("first_run", "")) if rows else "",
     )
 
 
-def _next(run: Run, rows: Sequence[Any]) -> tuple[int | None, Next]:
+def _next(run: Run, rows: Sequence[Any]) -> tuple[int | None, NextAction]:
     """The first episode for which something is left to do."""
     going = [at for at, row in enumerate(rows) if _under_way(row.Episode)]
     if going:
-        return going[0], Next.ACT
+        return going[0], NextAction.ACT
     unrated = run.purpose in {Purpose.PRACTICE, Purpose.RECORD}
     for at, row in enumerate(rows):
         if row.Episode.state != EpisodeState.SCORED or unrated:
             continue
-        if _said(row.Attempt, "rating") is None:
-            return at, Next.RATE
-        if not row.Episode.solved and _said(row.Attempt, "second_try") is None:
-            return at, Next.LEARN
+        if _person_value(row.Attempt, "rating") is None:
+            return at, NextAction.RATE
+        if not row.Episode.solved and _person_value(row.Attempt, "second_try") is None:
+            return at, NextAction.LEARN
     if RunState(run.state) in {RunState.QUEUED, RunState.RUNNING}:
         for at, row in enumerate(rows):
             if row.Episode.state == EpisodeState.WAITING:
-                return at, Next.AGAIN if is_lost(row.Episode) else Next.JUDGE
-    return None, Next.END
+                return at, NextAction.AGAIN if is_lost(row.Episode) else NextAction.JUDGE
+    return None, NextAction.END
 
 
 def _under_way(episode: Episode) -> bool:
@@ -132,13 +136,13 @@ def _under_way(episode: Episode) -> bool:
     return waits or episode.state == EpisodeState.RUNNING
 
 
-def _said(attempt: Attempt | None, name: str) -> Any:
+def _person_value(attempt: Attempt | None, name: str) -> Any:
     return None if attempt is None else (attempt.person or {}).get(name)
 
 
-def _done(row: Any) -> Done:
+def _completed_task(row: Any) -> CompletedTask:
     answers = row.Attempt.person or {}
-    return Done(
+    return CompletedTask(
         episode=row.Episode,
         task=row.Task,
         steps=row.Attempt.current_step,
@@ -192,7 +196,7 @@ def rate(session: Session, run_id: UUID, episode_id: UUID, rating: int) -> None:
     if rating not in RATINGS:
         raise Invalid("expected 1, 2 or 3", path="rating")
     attempt = _ended(session, run_id, episode_id)
-    if _said(attempt, "rating") is not None:
+    if _person_value(attempt, "rating") is not None:
         raise Conflict("the task has been rated")
     attempt.person = {**(attempt.person or {}), "rating": rating}
 
@@ -200,7 +204,7 @@ def rate(session: Session, run_id: UUID, episode_id: UUID, rating: int) -> None:
 def go_on(session: Session, run_id: UUID, episode_id: UUID) -> None:
     """No second try. Safe to call twice."""
     attempt = _ended(session, run_id, episode_id)
-    if _said(attempt, "second_try") is None:
+    if _person_value(attempt, "second_try") is None:
         attempt.person = {**(attempt.person or {}), "second_try": {}}
 
 
@@ -213,7 +217,7 @@ def try_again(session: Session, run_id: UUID, episode_id: UUID, *, project: Proj
     attempt = _ended(session, run_id, episode_id)
     run = get_run(session, run_id)
     episode = _episode(session, run, episode_id)
-    if episode.solved or _said(attempt, "second_try") is not None:
+    if episode.solved or _person_value(attempt, "second_try") is not None:
         raise Conflict("the task needs no second try, or has had it")
     key = next(row.Task.key for row in repository.newest(session, run_id) if row.Episode.id == episode_id)
     request = RunRequest.model_validate(

@@ -24,7 +24,7 @@ ALL = "all domains"
 _BY_RATING = (Difficulty.EASY, Difficulty.MEDIUM, Difficulty.HARD)
 
 
-class By(StrEnum):
+class LabelBasis(StrEnum):
     """What a label is made of."""
 
     TIME = "time"
@@ -32,7 +32,7 @@ class By(StrEnum):
 
 
 @dataclass(frozen=True)
-class Trial:
+class HumanTrial:
     """One task done by a person once.
 
     Attributes:
@@ -66,7 +66,7 @@ class Means:
 
 
 @dataclass(frozen=True)
-class Correlation:
+class DifficultyCorrelation:
     """Spearman's coefficient over tasks, and over how many."""
 
     value: float | None
@@ -80,17 +80,17 @@ class DomainRow:
     domain: str
     means: Means
     tasks: int
-    steps_difficulty: Correlation
-    steps_success: Correlation
-    success_difficulty: Correlation
+    steps_difficulty: DifficultyCorrelation
+    steps_success: DifficultyCorrelation
+    success_difficulty: DifficultyCorrelation
 
 
-def trial(row: AnyRow) -> Trial:
+def trial(row: AnyRow) -> HumanTrial:
     """One scored episode of a person."""
     answers: Mapping[str, Any] = row.Attempt.person or {}
     again = answers.get("second_try") or {}
     learned = not row.Episode.solved and bool(again.get("solved"))
-    return Trial(
+    return HumanTrial(
         run_id=row.run_id,
         task=row.Task.key,
         domain=row.Task.domain,
@@ -103,12 +103,12 @@ def trial(row: AnyRow) -> Trial:
     )
 
 
-def trials(session: Session, task_set_id: UUID) -> list[Trial]:
+def trials(session: Session, task_set_id: UUID) -> list[HumanTrial]:
     """All that people did on a task set."""
     return [trial(row) for row in repository.of_task_set(session, task_set_id)]
 
 
-def means(of: Sequence[Trial]) -> Means:
+def means(of: Sequence[HumanTrial]) -> Means:
     """Means over trials."""
     ratings = [one.rating for one in of if one.rating is not None]
     return Means(
@@ -121,15 +121,15 @@ def means(of: Sequence[Trial]) -> Means:
     )
 
 
-def by_run(of: Iterable[Trial]) -> dict[UUID, Means]:
+def by_run(of: Iterable[HumanTrial]) -> dict[UUID, Means]:
     """Means per run."""
-    groups: dict[UUID, list[Trial]] = {}
+    groups: dict[UUID, list[HumanTrial]] = {}
     for one in of:
         groups.setdefault(one.run_id, []).append(one)
     return {run_id: means(group) for run_id, group in groups.items()}
 
 
-def by_domain(of: Sequence[Trial]) -> list[DomainRow]:
+def by_domain(of: Sequence[HumanTrial]) -> list[DomainRow]:
     """One row per domain, and first one for all together; nothing without a trial."""
     if not of:
         return []
@@ -139,7 +139,7 @@ def by_domain(of: Sequence[Trial]) -> list[DomainRow]:
     return [_domain(name, part) for name, part in parts]
 
 
-def _domain(name: str, of: Sequence[Trial]) -> DomainRow:
+def _domain(name: str, of: Sequence[HumanTrial]) -> DomainRow:
     tasks = [means([one for one in of if one.task == task]) for task in sorted({one.task for one in of})]
     return DomainRow(
         domain=name,
@@ -151,12 +151,12 @@ def _domain(name: str, of: Sequence[Trial]) -> DomainRow:
     )
 
 
-def _correlated(pairs: Sequence[tuple[float | None, float | None]]) -> Correlation:
+def _correlated(pairs: Sequence[tuple[float | None, float | None]]) -> DifficultyCorrelation:
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
-    return Correlation(spearman([a for a, _ in both], [b for _, b in both]), len(both))
+    return DifficultyCorrelation(spearman([a for a, _ in both], [b for _, b in both]), len(both))
 
 
-def label_tasks(session: Session, benchmark: str, by: By) -> tuple[int, int]:
+def label_tasks(session: Session, benchmark: str, by: LabelBasis) -> tuple[int, int]:
     """Writes what people measured as labels: median steps and seconds of those who solved the task, and a difficulty.
 
     The difficulty is OSWorld's by the median time, or the median of WAA's ratings (halves count as harder).
@@ -171,12 +171,12 @@ def label_tasks(session: Session, benchmark: str, by: By) -> tuple[int, int]:
     sets = [row.id for row in list_task_sets(session, benchmark)]
     rows = labels([trial(row) for row in repository.of_tasks(session, sets)], by)
     if not rows:
-        needed = "solved a task" if by is By.TIME else "rated a task"
+        needed = "solved a task" if by is LabelBasis.TIME else "rated a task"
         raise Conflict(f"no person has {needed} of {benchmark!r}", hint="Submit a run of the agent `human`.")
     return import_labels(session, benchmark, as_csv(rows))
 
 
-def labels(of: Sequence[Trial], by: By) -> list[dict[str, Any]]:
+def labels(of: Sequence[HumanTrial], by: LabelBasis) -> list[dict[str, Any]]:
     """Rows for `import_labels`, by task."""
     rows = []
     for task in sorted({one.task for one in of}):
@@ -189,10 +189,10 @@ def labels(of: Sequence[Trial], by: By) -> list[dict[str, Any]]:
             row["human_seconds"] = round(median(one.seconds for one in solved), 3)
         if stepped:
             row["human_steps"] = round(median(one.steps for one in stepped))
-        if by is By.RATING and ratings:
+        if by is LabelBasis.RATING and ratings:
             row["difficulty"] = _BY_RATING[int(median(ratings) + 0.5) - 1].value
             row["source"] = DifficultySource.HUMAN_RATING.value
-        if (by is By.TIME and solved) or (by is By.RATING and ratings):
+        if (by is LabelBasis.TIME and solved) or (by is LabelBasis.RATING and ratings):
             row.setdefault("source", DifficultySource.HUMAN_TIME.value)
             rows.append(row)
     return rows

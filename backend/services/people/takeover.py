@@ -8,12 +8,12 @@ from sqlalchemy.orm import Session
 from backend.db.models import Agent, Attempt, Episode, Run
 from backend.domain.errors import NotFound
 from backend.domain.model.episode import AttemptState
-from backend.domain.model.run import RunConfig, Screen
+from backend.domain.model.run import RunConfig, ScreenSize
 from backend.services.accounts.projects import default_project
 
 
 @dataclass(frozen=True)
-class Controlled:
+class ControlledAttempt:
     """An attempt as it stands.
 
     Attributes:
@@ -27,11 +27,11 @@ class Controlled:
     live: bool
     state: AttemptState
     human: bool
-    screen: Screen
+    screen: ScreenSize
     step: int
 
 
-def controlled(session: Session, attempt_id: UUID) -> Controlled:
+def controlled(session: Session, attempt_id: UUID) -> ControlledAttempt:
     """The attempt. Raises NotFound, also for one of another project."""
     attempt = session.get(Attempt, attempt_id)
     episode = None if attempt is None else session.get(Episode, attempt.episode_id)
@@ -39,7 +39,7 @@ def controlled(session: Session, attempt_id: UUID) -> Controlled:
     agent = None if run is None else session.get(Agent, run.agent_id)
     if attempt is None or run is None or agent is None or run.project_id != default_project(session).id:
         raise NotFound(f"there is no attempt {attempt_id}")
-    return Controlled(
+    return ControlledAttempt(
         attempt_id=attempt.id,
         run_id=run.id,
         live=attempt.live,

@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 
 from backend.db.repositories.results import checkpoint_analyses as repository
 from backend.db.repositories.results import leaderboards as boards
-from backend.db.repositories.results.leaderboards import Condition
+from backend.db.repositories.results.leaderboards import RunCondition
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.statistics import checkpoints
-from backend.domain.statistics.checkpoints import Counted, Gap, LanguageGap, Mean, StepGap
+from backend.domain.statistics.checkpoints import Gap, LanguageGap, Mean, ScoredEpisode, StepGap
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 
 KIND = "windowsworld"
@@ -94,12 +94,12 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
         )
     task_set = latest_task_set(session, benchmark)
     known = boards.conditions(session, task_set.id)
-    chosen = _chosen(known, run_ids)
-    counted: dict[UUID, list[Counted]] = {}
+    chosen = _select_runs(known, run_ids)
+    counted: dict[UUID, list[ScoredEpisode]] = {}
     seconds: dict[UUID, float] = {}
     for row in repository.episodes(session, [condition.run.id for condition in chosen]):
         values = row._mapping  # noqa: SLF001 - SQLAlchemy's public name for it.
-        counted.setdefault(row.run_id, []).append(Counted(*(values[name] for name in Counted._fields)))
+        counted.setdefault(row.run_id, []).append(ScoredEpisode(*(values[name] for name in ScoredEpisode._fields)))
         seconds[row.run_id] = seconds.get(row.run_id, 0.0) + row.agent_seconds
     runs = [_run(one, counted.get(one.run.id, []), seconds.get(one.run.id, 0.0)) for one in chosen]
     return Analyses(
@@ -112,7 +112,7 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
     )
 
 
-def _chosen(known: Sequence[Condition], run_ids: Sequence[UUID]) -> list[Condition]:
+def _select_runs(known: Sequence[RunCondition], run_ids: Sequence[UUID]) -> list[RunCondition]:
     newest = sorted(known, key=lambda one: one.run.id, reverse=True)
     if not run_ids:
         return newest[:MOST]
@@ -123,7 +123,7 @@ def _chosen(known: Sequence[Condition], run_ids: Sequence[UUID]) -> list[Conditi
     return [by_id[run_id] for run_id in dict.fromkeys(run_ids)][:MOST]
 
 
-def _run(condition: Condition, rows: list[Counted], seconds: float) -> RunAnalysis:
+def _run(condition: RunCondition, rows: list[ScoredEpisode], seconds: float) -> RunAnalysis:
     config, steps = condition.run.config, sum(row.steps for row in rows)
     return RunAnalysis(
         run_id=condition.run.id,
@@ -143,9 +143,9 @@ def _run(condition: Condition, rows: list[Counted], seconds: float) -> RunAnalys
     )
 
 
-def _languages(chosen: Sequence[Condition], counted: Mapping[UUID, list[Counted]]) -> list[Languages]:
+def _languages(chosen: Sequence[RunCondition], counted: Mapping[UUID, list[ScoredEpisode]]) -> list[Languages]:
     """Runs that differ in nothing but the language of the instruction."""
-    pairs: dict[str, dict[str, Condition]] = {}
+    pairs: dict[str, dict[str, RunCondition]] = {}
     for condition in chosen:
         variant = condition.run.config.get("variant")
         if variant in {None, "language=cn"}:
@@ -162,7 +162,7 @@ def _languages(chosen: Sequence[Condition], counted: Mapping[UUID, list[Counted]
     ]
 
 
-def _alike(condition: Condition) -> str:
+def _alike(condition: RunCondition) -> str:
     run = condition.run
     config: dict[str, Any] = {key: run.config[key] for key in sorted(run.config) if key not in _NO_CONDITION}
     return f"{run.agent_id} {run.provider} {config!r}"

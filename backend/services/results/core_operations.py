@@ -9,8 +9,8 @@ from backend.db.models import Benchmark, TaskSet
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
-from backend.services.results.leaderboards import Row, label, leaderboard
-from backend.services.runs.summary import Summary, summarise
+from backend.services.results.leaderboards import BoardRow, label, leaderboard
+from backend.services.runs.summary import RunSummary, summarise
 
 ALONE = "L1"
 """The level whose tasks are one operation each."""
@@ -29,15 +29,15 @@ class Operation:
 class Mastery:
     """What an agent's episodes of one operation come to; None where it has none."""
 
-    alone: Summary | None
-    within: Summary | None
+    alone: RunSummary | None
+    within: RunSummary | None
 
 
 @dataclass(frozen=True)
-class Line:
+class OperationBoardRow:
     """One row of the leaderboard, by operation, in the order of `OperationBoard.operations`."""
 
-    row: Row
+    row: BoardRow
     label: str
     cells: Sequence[Mastery]
 
@@ -49,7 +49,7 @@ class OperationBoard:
     benchmark: Benchmark
     task_set: TaskSet
     operations: Sequence[Operation]
-    lines: Sequence[Line]
+    lines: Sequence[OperationBoardRow]
 
 
 def operation_board(session: Session, benchmark: str, *, version: int | None = None) -> OperationBoard:
@@ -62,7 +62,11 @@ def operation_board(session: Session, benchmark: str, *, version: int | None = N
     """
     board = leaderboard(session, benchmark, version=version, dimensions=())
     operations = _operations(session, board.task_set)
-    lines = [Line(row, label(row), _cells(session, row, operations)) for row in board.rows] if operations else []
+    lines = (
+        [OperationBoardRow(row, label(row), _cells(session, row, operations)) for row in board.rows]
+        if operations
+        else []
+    )
     return OperationBoard(board.benchmark, board.task_set, operations, lines)
 
 
@@ -76,7 +80,7 @@ def _operations(session: Session, task_set: TaskSet) -> list[Operation]:
     return [Operation(name, alone.get(name, 0), within.get(name, 0)) for name in sorted({*alone, *within})]
 
 
-def _cells(session: Session, row: Row, operations: Sequence[Operation]) -> list[Mastery]:
+def _cells(session: Session, row: BoardRow, operations: Sequence[Operation]) -> list[Mastery]:
     totals = [task for task in repository.task_totals(session, row.run.id) if task.extra.get("operations")]
     return [
         Mastery(
@@ -86,7 +90,7 @@ def _cells(session: Session, row: Row, operations: Sequence[Operation]) -> list[
     ]
 
 
-def _summary(totals: Sequence[TaskTotals], operation: str, *, alone: bool) -> Summary | None:
+def _summary(totals: Sequence[TaskTotals], operation: str, *, alone: bool) -> RunSummary | None:
     tasks = [task for task in totals if operation in task.extra["operations"] and (task.level == ALONE) == alone]
     return summarise(tasks) if tasks else None
 
@@ -104,11 +108,11 @@ def rows(board: OperationBoard) -> Iterator[list[object]]:
                 yield [*names, *_numbers(summary)]
 
 
-def _places(cell: Mastery) -> Mapping[str, Summary]:
+def _places(cell: Mastery) -> Mapping[str, RunSummary]:
     return {name: summary for name, summary in (("alone", cell.alone), ("within", cell.within)) if summary is not None}
 
 
-def _numbers(summary: Summary) -> list[object]:
+def _numbers(summary: RunSummary) -> list[object]:
     success, mean = summary.success_interval or ("", ""), summary.mean_interval or ("", "")
     counts = [summary.tasks, summary.episodes, summary.counts.scored, summary.counts.lost]
     rates = [summary.success_rate, *success, summary.mean_score, *mean]

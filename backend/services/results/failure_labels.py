@@ -10,7 +10,7 @@ from backend.db.models import Episode, Project, Task
 from backend.db.repositories.results import failure_labels as repository
 from backend.domain.errors import Conflict, Invalid
 from backend.domain.judging import failure_labels
-from backend.domain.judging.failure_labels import KEYS, LABELS, Seen, Share, Suggestion
+from backend.domain.judging.failure_labels import KEYS, LABELS, LabelShare, StepFacts, Suggestion
 from backend.domain.statistics.agreement import krippendorffs_alpha
 from backend.services.accounts import projects
 from backend.services.runs.episodes import get_episode
@@ -23,7 +23,7 @@ SAMPLE = 100
 
 
 @dataclass(frozen=True)
-class Review:
+class LabelReview:
     """What one person said; `accepted` and `rejected` are what the rules had suggested then."""
 
     person: str
@@ -41,20 +41,20 @@ class Failure:
     task: Task
     attempt_id: UUID
     suggestions: Sequence[Suggestion]
-    reviews: Sequence[Review]
+    reviews: Sequence[LabelReview]
 
     @property
     def labels(self) -> Collection[str]:
         """What people say, together; empty where nobody has judged it."""
         return failure_labels.joined([review.labels for review in self.reviews])
 
-    def by(self, person: str) -> Review | None:
+    def by(self, person: str) -> LabelReview | None:
         """What that person said."""
         return next((review for review in self.reviews if review.person == person), None)
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ReviewerAgreement:
     """How far people agree on one label: Krippendorff's alpha over the episodes that several judged."""
 
     label: str
@@ -63,7 +63,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class ReviewSample:
     """A sample of a run's failures.
 
     Attributes:
@@ -82,34 +82,36 @@ class Sampled:
         return [row for row in self.rows if row.reviews]
 
     @property
-    def by_people(self) -> list[Share]:
+    def by_people(self) -> list[LabelShare]:
         """Shares among those that somebody has judged."""
         return failure_labels.shares([row.labels for row in self.judged])
 
     @property
-    def by_rules(self) -> list[Share]:
+    def by_rules(self) -> list[LabelShare]:
         """Shares of what rules suggest, among all that were drawn, for the labels that have a rule."""
         shares = failure_labels.shares([{one.label for one in row.suggestions} for row in self.rows])
         return [share for share, label in zip(shares, LABELS, strict=True) if label.by_rule]
 
     @property
-    def agreement(self) -> list[Agreement]:
+    def agreement(self) -> list[ReviewerAgreement]:
         """Of every label that somebody set, over the episodes that several people judged."""
         twice = [[review.labels for review in row.reviews] for row in self.rows if len(row.reviews) > 1]
         used = [label.key for label in LABELS if any(label.key in labels for unit in twice for labels in unit)]
         return [
-            Agreement(key, krippendorffs_alpha([[key in labels for labels in unit] for unit in twice]), len(twice))
+            ReviewerAgreement(
+                key, krippendorffs_alpha([[key in labels for labels in unit] for unit in twice]), len(twice)
+            )
             for key in used
         ]
 
 
-def sample(session: Session, run_id: UUID, *, number: int = SAMPLE, seed: int = 0) -> Sampled:
+def sample(session: Session, run_id: UUID, *, number: int = SAMPLE, seed: int = 0) -> ReviewSample:
     """A seeded sample of a run's failed episodes. Raises NotFound."""
     get_run(session, run_id)
     ids = repository.failed(session, run_id)
     drawn = failure_labels.sampled(ids, min(number, MOST), seed)
     by_id = {row.episode.id: row for row in _failures(session, drawn)}
-    return Sampled(run_id, seed, len(ids), [by_id[key] for key in drawn if key in by_id])
+    return ReviewSample(run_id, seed, len(ids), [by_id[key] for key in drawn if key in by_id])
 
 
 def failure_of(session: Session, episode_id: UUID) -> Failure | None:
@@ -159,13 +161,13 @@ def review(  # noqa: PLR0913 - what is said, and by whom
 
 def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
     rows = repository.episodes(session, ids)
-    steps = _seen(session, [attempt for _, _, attempt in rows])
-    reviews: dict[UUID, list[Review]] = {}
+    steps = _steps_by_attempt(session, [attempt for _, _, attempt in rows])
+    reviews: dict[UUID, list[LabelReview]] = {}
     for row, name in repository.reviews(session, ids):
         suggested = list(dict.fromkeys(str(one[0]) for one in row.suggested))
         accepted = [key for key in suggested if key in row.labels]
         rejected = [key for key in suggested if key not in row.labels]
-        reviews.setdefault(row.episode_id, []).append(Review(name, row.labels, accepted, rejected, row.note))
+        reviews.setdefault(row.episode_id, []).append(LabelReview(name, row.labels, accepted, rejected, row.note))
     return [
         Failure(
             episode,
@@ -178,8 +180,8 @@ def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
     ]
 
 
-def _seen(session: Session, attempts: Sequence[UUID]) -> Mapping[UUID, Sequence[Seen]]:
-    by_attempt: dict[UUID, list[Seen]] = {}
+def _steps_by_attempt(session: Session, attempts: Sequence[UUID]) -> Mapping[UUID, Sequence[StepFacts]]:
+    by_attempt: dict[UUID, list[StepFacts]] = {}
     for attempt, index, actions, picture, invalid in repository.steps(session, attempts):
-        by_attempt.setdefault(attempt, []).append(Seen(index, actions, picture, invalid))
+        by_attempt.setdefault(attempt, []).append(StepFacts(index, actions, picture, invalid))
     return by_attempt

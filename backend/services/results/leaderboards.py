@@ -21,7 +21,7 @@ from backend.services.people import human_baselines
 from backend.services.people.human_baselines import DomainRow, Means
 from backend.services.results import measure_rollups, rollups
 from backend.services.runs.action_description import short
-from backend.services.runs.summary import Counts, Summary, Totals, describe
+from backend.services.runs.summary import EpisodeCounts, RunSummary, RunTotals, describe
 
 FLOORS = frozenset({"noop", "always_fail", "random"})
 """Built-in agents that do not try: what they reach is the floor, no place on the board."""
@@ -30,7 +30,7 @@ SHOWN = (Dimension.DOMAIN, Dimension.DIFFICULTY, Dimension.LEVEL, Dimension.CAPA
 
 
 @dataclass(frozen=True)
-class Row:
+class BoardRow:
     """One condition: an agent configuration with everything else that decides a result.
 
     Attributes:
@@ -50,9 +50,9 @@ class Row:
     agent: Agent
     others: Sequence[UUID]
     mark: str
-    summary: Summary
+    summary: RunSummary
     missing_tasks: int
-    by: Mapping[Dimension, Mapping[str, Summary]]
+    by: Mapping[Dimension, Mapping[str, RunSummary]]
     measures: measure_rollups.Cube = field(default_factory=dict)
     standing: Standing | None = None
     people: Means | None = None
@@ -65,13 +65,13 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Board:
+class BenchmarkBoard:
     """A benchmark's leaderboard for one version of its tasks."""
 
     benchmark: Benchmark
     task_set: TaskSet
     tasks: int
-    rows: Sequence[Row]
+    rows: Sequence[BoardRow]
     reported: Sequence[ReportedResult]
     people: Sequence[DomainRow] = ()
 
@@ -83,7 +83,7 @@ class Board:
 
 def leaderboard(
     session: Session, benchmark: str, *, version: int | None = None, dimensions: Sequence[Dimension] = SHOWN
-) -> Board:
+) -> BenchmarkBoard:
     """The board of a benchmark.
 
     Args:
@@ -107,10 +107,10 @@ def leaderboard(
     done = human_baselines.trials(session, task_set.id)
     rows = _with_people(session, rows, human_baselines.by_run(done))
     reported = repository.reported(session, benchmark_row.id)
-    return Board(benchmark_row, task_set, tasks, _ranked(rows), reported, human_baselines.by_domain(done))
+    return BenchmarkBoard(benchmark_row, task_set, tasks, _ranked(rows), reported, human_baselines.by_domain(done))
 
 
-def _with_people(session: Session, rows: Sequence[Row], people: Mapping[UUID, Means]) -> list[Row]:
+def _with_people(session: Session, rows: Sequence[BoardRow], people: Mapping[UUID, Means]) -> list[BoardRow]:
     """Human rows with what people needed, others with their steps in units of a person's."""
     ratios = people_repository.efficiency(session, [row.run.id for row in rows])
     return [replace(row, people=people.get(row.run.id), efficiency=ratios.get(row.run.id)) for row in rows]
@@ -125,30 +125,32 @@ def _task_set(session: Session, benchmark: str, version: int | None) -> TaskSet:
     return chosen[0]
 
 
-Cube = Mapping[Dimension, Mapping[str, Summary]]
+Cube = Mapping[Dimension, Mapping[str, RunSummary]]
 
 
 def _cubes(
     session: Session, run_ids: Sequence[UUID], dimensions: Collection[Dimension]
-) -> dict[UUID, dict[Dimension, dict[str, Summary]]]:
-    cubes: dict[UUID, dict[Dimension, dict[str, Summary]]] = {}
+) -> dict[UUID, dict[Dimension, dict[str, RunSummary]]]:
+    cubes: dict[UUID, dict[Dimension, dict[str, RunSummary]]] = {}
     for row in rollup_repository.of_runs(session, run_ids, dimensions):
         cubes.setdefault(row.run_id, {}).setdefault(Dimension(row.dimension), {})[row.key] = rollups.summary_of(row)
     return cubes
 
 
-def _row(condition: repository.Condition, cube: Cube, means: measure_rollups.Cube, tasks: int) -> Row:
+def _row(condition: repository.RunCondition, cube: Cube, means: measure_rollups.Cube, tasks: int) -> BoardRow:
     agent = condition.agent
     mark = "human" if agent.human else "privileged" if agent.privileged else "floor" if agent.name in FLOORS else ""
     whole = cube.get(Dimension.ALL, {}).get("") or describe(_NOTHING, None, None, "")
     missing = tasks - whole.scored_tasks
-    return Row(condition.run, agent, condition.others, mark, whole, missing, cube, means)
+    return BoardRow(condition.run, agent, condition.others, mark, whole, missing, cube, means)
 
 
-_NOTHING = Totals(counts=Counts(), lost={}, tasks=0, scored_tasks=0, solved=0, score_sum=0.0, score_sq_sum=0.0, steps=0)
+_NOTHING = RunTotals(
+    counts=EpisodeCounts(), lost={}, tasks=0, scored_tasks=0, solved=0, score_sum=0.0, score_sq_sum=0.0, steps=0
+)
 
 
-def _ranked(rows: Sequence[Row]) -> list[Row]:
+def _ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
     able = [row for row in rows if not row.mark and row.summary.mean_score is not None]
     places = standings([(row.summary.mean_score or 0.0, row.summary.mean_interval or Interval(0, 1)) for row in able])
     placed = [replace(row, standing=place) for row, place in zip(able, places, strict=True)]
@@ -156,16 +158,18 @@ def _ranked(rows: Sequence[Row]) -> list[Row]:
     return sorted(placed + rest, key=_order)
 
 
-def _order(row: Row) -> tuple[bool, bool, float, str]:
+def _order(row: BoardRow) -> tuple[bool, bool, float, str]:
     score = row.summary.mean_score
     return score is None, row.standing is None, -(score or 0.0), row.run.id.hex
 
 
-def label(row: Row) -> str:
+def label(row: BoardRow) -> str:
     """An agent with its parameters on one line."""
-    params = ", ".join(f"{name}={_said(value)}" for name, value in row.agent.params.items() if value not in (None, ""))
+    params = ", ".join(
+        f"{name}={_to_text(value)}" for name, value in row.agent.params.items() if value not in (None, "")
+    )
     return short(f"{row.agent.name} ({params})" if params else row.agent.name, 60)
 
 
-def _said(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return short(str(value), 24)

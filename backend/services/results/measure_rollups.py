@@ -12,10 +12,10 @@ from backend.db.models.enums import Dimension
 from backend.db.repositories.results import measure_rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model.measures import PARTS, PHASE, info
-from backend.domain.statistics.intervals import Cluster, Interval, cluster_mean
+from backend.domain.statistics.intervals import Interval, TaskCluster, cluster_mean
 
 Cells = Mapping[tuple[Dimension, str], Sequence[TaskTotals]]
-Sums = Mapping[str, Mapping[UUID, Cluster]]
+Sums = Mapping[str, Mapping[UUID, TaskCluster]]
 """By measure, then by task: how many values, and their sum."""
 
 
@@ -70,9 +70,9 @@ def _mean(total: float, n: int, ends: tuple[float, float], tasks: int, undefined
 
 def task_sums(session: Session, run_id: UUID) -> Sums:
     """Sums per task of a run, from its evaluations as they are now."""
-    sums: dict[str, dict[UUID, Cluster]] = {}
+    sums: dict[str, dict[UUID, TaskCluster]] = {}
     for row in repository.task_sums(session, run_id):
-        sums.setdefault(row.measure, {})[row.task_id] = Cluster(row.n, row.total)
+        sums.setdefault(row.measure, {})[row.task_id] = TaskCluster(row.n, row.total)
     return sums
 
 

@@ -9,12 +9,12 @@ from backend.db.repositories.results import rollup_jobs as repository
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.errors import Unavailable
 from backend.services.results import rollups
-from backend.services.results.rollups import Computed
+from backend.services.results.rollups import RollupRows
 
 logger = logging.getLogger(__name__)
 
 
-class _Overtaken(Exception):  # noqa: N818 - rolls back a cube whose turn somebody else has.
+class _NewerRollup(Exception):  # noqa: N818 - rolls back a cube whose turn somebody else has.
     pass
 
 
@@ -52,14 +52,14 @@ def renew(factory: SessionFactory, run_id: UUID) -> bool:
     if began_at is None:
         return False
     try:
-        return _taken(factory, run_id, began_at)
+        return _claim_run(factory, run_id, began_at)
     except BaseException:
         with unit_of_work(factory) as session:
             repository.give_back(session, run_id, began_at)
         raise
 
 
-def _taken(factory: SessionFactory, run_id: UUID, began_at: datetime) -> bool:
+def _claim_run(factory: SessionFactory, run_id: UUID, began_at: datetime) -> bool:
     start = time.monotonic()
     with unit_of_work(factory) as session:
         repository.one_snapshot(session)
@@ -67,15 +67,15 @@ def _taken(factory: SessionFactory, run_id: UUID, began_at: datetime) -> bool:
     computed = rollups.compute(gathered)
     try:
         _store(factory, run_id, computed, began_at, start)
-    except _Overtaken:
+    except _NewerRollup:
         logger.info("run %s: somebody else computes its roll-ups now", run_id)
         return False
     return True
 
 
-def _store(factory: SessionFactory, run_id: UUID, computed: Computed, began_at: datetime, start: float) -> None:
+def _store(factory: SessionFactory, run_id: UUID, computed: RollupRows, began_at: datetime, start: float) -> None:
     with unit_of_work(factory) as session:
         rollups.store(session, run_id, computed)
         # Last, so that the run is locked for this one update only.
         if not repository.end(session, run_id, began_at, time.monotonic() - start):
-            raise _Overtaken
+            raise _NewerRollup

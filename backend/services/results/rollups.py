@@ -21,9 +21,9 @@ from backend.domain.model.episode import RunState
 from backend.domain.statistics.intervals import Interval
 from backend.services.results import measure_rollups
 from backend.services.runs.summary import (
-    Counts,
-    Summary,
-    Totals,
+    EpisodeCounts,
+    RunSummary,
+    RunTotals,
     added,
     describe,
     mean_interval,
@@ -40,7 +40,7 @@ LARGE = 2_000
 
 
 @dataclass(frozen=True)
-class Gathered:
+class RollupInputs:
     """What a run's cube is computed from: its tasks with their totals, and their measures."""
 
     totals: Sequence[TaskTotals]
@@ -48,26 +48,26 @@ class Gathered:
 
 
 @dataclass(frozen=True)
-class Computed:
+class RollupRows:
     """Rows of a run's cube and of its measures, without the run."""
 
     cells: Sequence[Mapping[str, Any]]
     means: Sequence[Mapping[str, Any]]
 
 
-def gather(session: Session, run_id: UUID) -> Gathered:
+def gather(session: Session, run_id: UUID) -> RollupInputs:
     """Reads what the cube is computed from, from the episodes as they are now."""
-    return Gathered(repository.task_totals(session, run_id), measure_rollups.task_sums(session, run_id))
+    return RollupInputs(repository.task_totals(session, run_id), measure_rollups.task_sums(session, run_id))
 
 
-def compute(gathered: Gathered) -> Computed:
+def compute(gathered: RollupInputs) -> RollupRows:
     """The whole cube. Needs no database: a run of 36,000 tasks takes seconds."""
     cells = grouped(gathered.totals)
     rows = [{"dimension": name.value, "key": key, **cell(tasks)} for (name, key), tasks in sorted(cells.items())]
-    return Computed(rows, list(measure_rollups.rows(cells, gathered.sums)))
+    return RollupRows(rows, list(measure_rollups.rows(cells, gathered.sums)))
 
 
-def store(session: Session, run_id: UUID, computed: Computed) -> None:
+def store(session: Session, run_id: UUID, computed: RollupRows) -> None:
     """The run's cube is now this one."""
     repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.cells])
     measure_repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.means])
@@ -161,9 +161,9 @@ def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:
     }
 
 
-def summary_of(row: Rollup | Row[Any]) -> Summary:
+def summary_of(row: Rollup | Row[Any]) -> RunSummary:
     """A stored cell as a summary."""
-    counts = Counts(
+    counts = EpisodeCounts(
         scored=row.scored,
         lost=sum(row.lost.values()),
         cancelled=row.cancelled,
@@ -173,7 +173,7 @@ def summary_of(row: Rollup | Row[Any]) -> Summary:
         mixed=row.mixed,
         handed_in=row.handed_in,
     )
-    totals = Totals(
+    totals = RunTotals(
         counts=counts,
         lost=row.lost,
         tasks=row.tasks,
@@ -191,7 +191,7 @@ def _interval(low: float | None, high: float | None) -> Interval | None:
     return None if low is None or high is None else Interval(low, high)
 
 
-def run_summaries(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Summary]:
+def run_summaries(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, RunSummary]:
     """What several runs come to, for lists: from the cube where it is up to date, else from the episodes."""
     rows = {row.run_id: row for row in repository.of_runs(session, run_ids, [Dimension.ALL])}
     stale = turns.behind_among(session, run_ids)
@@ -203,7 +203,7 @@ def run_summaries(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Summa
     }
 
 
-def summary_now(session: Session, run: Run) -> Summary:
+def summary_now(session: Session, run: Run) -> RunSummary:
     """What a run comes to, from its episodes as they are now; of a large one that goes on, as its cube has it.
 
     That is of some seconds ago (`rollup_turns.renew`). Once the run has ended, the answer is exact.
@@ -216,9 +216,9 @@ def summary_now(session: Session, run: Run) -> Summary:
     return run_summary(session, run.id)
 
 
-def run_cube(session: Session, run_id: UUID) -> dict[Dimension, dict[str, Summary]]:
+def run_cube(session: Session, run_id: UUID) -> dict[Dimension, dict[str, RunSummary]]:
     """What a run comes to now, by every dimension, computed from its episodes."""
-    cube: dict[Dimension, dict[str, Summary]] = {}
+    cube: dict[Dimension, dict[str, RunSummary]] = {}
     for (dimension, key), tasks in sorted(cells_of(session, run_id).items()):
         cube.setdefault(dimension, {})[key] = summarise(tasks)
     return cube

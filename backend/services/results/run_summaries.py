@@ -10,12 +10,12 @@ from backend.db.models import Run
 from backend.db.repositories import common_queries as repository
 from backend.services.results import rollups
 from backend.services.results.rollups import summary_of
-from backend.services.runs.summary import Summary, run_summary
+from backend.services.runs.summary import RunSummary, run_summary
 
 DEADLOCK = "40P01"
 
 
-def summaries(session: Session, runs: Sequence[Run]) -> dict[UUID, Summary]:
+def summaries(session: Session, runs: Sequence[Run]) -> dict[UUID, RunSummary]:
     """Each run's summary from its cube, which is recomputed first where an episode changed since.
 
     That of a large run is of some seconds ago while it goes on: workers recompute it.

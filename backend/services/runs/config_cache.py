@@ -27,7 +27,7 @@ _K = TypeVar("_K")
 _V = TypeVar("_V")
 
 
-class Unreadable(DeskarenaError):
+class UnreadableConfig(DeskarenaError):
     """This release cannot read a run or a task; another may."""
 
     code = "unreadable"
@@ -37,21 +37,23 @@ def config_of(run_id: UUID, raw: Mapping[str, Any]) -> RunConfig:
     """A run's configuration.
 
     Raises:
-        Unreadable: its message says what of it.
+        UnreadableConfig: its message says what of it.
     """
     if run_id not in _configs:
         try:
             _keep(_configs, run_id, RunConfig.model_validate(raw))
         except ValidationError as error:
-            raise Unreadable(f"the run's configuration ({_first(error)})") from error
+            raise UnreadableConfig(f"the run's configuration ({_first(error)})") from error
     return _configs[run_id]
 
 
-def tasks_of(session: Session, task_ids: Collection[UUID], config: RunConfig) -> dict[UUID, domain.Task | Unreadable]:
+def tasks_of(
+    session: Session, task_ids: Collection[UUID], config: RunConfig
+) -> dict[UUID, domain.Task | UnreadableConfig]:
     """Tasks as a run of that configuration does them, by id; in the place of one that cannot be read: why."""
     variant = config.variant or ""
     missing = {each for each in task_ids if (each, variant) not in _tasks}
-    tasks: dict[UUID, domain.Task | Unreadable] = {
+    tasks: dict[UUID, domain.Task | UnreadableConfig] = {
         each: _tasks[each, variant] for each in task_ids if each not in missing
     }
     rows = {row.id: row for row in repository.by_ids(session, missing)} if missing else {}
@@ -59,11 +61,11 @@ def tasks_of(session: Session, task_ids: Collection[UUID], config: RunConfig) ->
         try:
             task = task_of(session, rows[each], {"variant": config.variant})
         except KeyError:
-            tasks[each] = Unreadable("the task: it is gone")
+            tasks[each] = UnreadableConfig("the task: it is gone")
         except ValidationError as error:
-            tasks[each] = Unreadable(f"the task ({_first(error)})")
+            tasks[each] = UnreadableConfig(f"the task ({_first(error)})")
         except NotFound as error:
-            tasks[each] = Unreadable(f"the task ({error.message})")
+            tasks[each] = UnreadableConfig(f"the task ({error.message})")
         else:
             _keep(_tasks, (each, variant), task)
             tasks[each] = task

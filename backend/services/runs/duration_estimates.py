@@ -12,15 +12,15 @@ from backend.db.repositories.runs import durations as repository
 from backend.db.repositories.runs import runs
 from backend.domain.loop.agent_loop import DEFAULT_MAX_STEPS
 from backend.domain.model.run import Budget, RunConfig
-from backend.domain.scheduling.duration_estimate import History, TaskFacts, expected
-from backend.services.runs.config_cache import Unreadable, config_of
+from backend.domain.scheduling.duration_estimate import DurationHistory, TaskFacts, expected
+from backend.services.runs.config_cache import UnreadableConfig, config_of
 
 LOOK_AGAIN = timedelta(minutes=1)
 AT_ONCE = 5
 """Runs that one look brings up to date."""
 
 
-class Known(Protocol):
+class TaskTraits(Protocol):
     """What is read of a task."""
 
     id: UUID
@@ -29,7 +29,7 @@ class Known(Protocol):
     level: str | None
 
 
-def expectations(session: Session, run: Run, tasks: Iterable[tuple[Known, int | None]]) -> dict[UUID, float]:
+def expectations(session: Session, run: Run, tasks: Iterable[tuple[TaskTraits, int | None]]) -> dict[UUID, float]:
     """Expected seconds by task.
 
     Args:
@@ -55,7 +55,7 @@ def renew(session: Session, run_id: UUID) -> int:
         return 0
     try:
         config_of(run_id, run.config)
-    except Unreadable:
+    except UnreadableConfig:
         return 0
     waiting = [(row, row.max_steps) for row in repository.waiting_tasks(session, run_id)]
     rows = expectations(session, run, waiting)
@@ -63,14 +63,14 @@ def renew(session: Session, run_id: UUID) -> int:
     return repository.write(session, run_id, rows)
 
 
-def _facts(task: Known, budget: Budget, own: int | None) -> TaskFacts:
+def _facts(task: TaskTraits, budget: Budget, own: int | None) -> TaskFacts:
     steps = budget.steps_of(task.level, own) or DEFAULT_MAX_STEPS
     return TaskFacts(task.id, task.domain, task.difficulty, steps)
 
 
-def _history(session: Session, tasks: dict[UUID, TaskFacts], run: Run) -> History:
+def _history(session: Session, tasks: dict[UUID, TaskFacts], run: Run) -> DurationHistory:
     rows = repository.medians(session, tasks, run.agent_id, run.task_set_id)
-    return History(
+    return DurationHistory(
         own={row.task_id: row.seconds for row in rows if row.kind == "own"},
         others={row.task_id: row.seconds for row in rows if row.kind == "others"},
         alike={(row.domain, row.difficulty): row.seconds for row in rows if row.kind == "alike"},

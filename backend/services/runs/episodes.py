@@ -9,14 +9,14 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Evaluation, Evidence, Step, Task
 from backend.db.repositories.attempts import attempts as attempt_repository
-from backend.db.repositories.pagination import Page
+from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.runs import episodes as repository
 from backend.domain.errors import NotFound
 from backend.domain.model.episode import AttemptState, EpisodeState
 
 
 @dataclass(frozen=True)
-class EpisodeRow:
+class EpisodeSummary:
     """An episode with its task and its newest attempt."""
 
     episode: Episode
@@ -48,23 +48,23 @@ class EvaluationRow:
     evidence: Sequence[Evidence]
 
 
-def get_episode(session: Session, episode_id: UUID) -> EpisodeRow:
+def get_episode(session: Session, episode_id: UUID) -> EpisodeSummary:
     """The episode. Raises NotFound."""
     episode = repository.get(session, episode_id)
     if episode is None:
         raise NotFound(f"there is no episode {episode_id}")
     newest = repository.newest_attempts(session, [episode.id])
-    return EpisodeRow(episode, session.get_one(Task, episode.task_id), newest.get(episode.id))
+    return EpisodeSummary(episode, session.get_one(Task, episode.task_id), newest.get(episode.id))
 
 
 def list_episodes(
     session: Session, *, cursor: str | None = None, limit: int = 50, newest_first: bool = False, **filters: Any
-) -> Page[EpisodeRow]:
+) -> CursorPage[EpisodeSummary]:
     """Episodes, in the order of their making. Filters: `run_id`, `task_id`, `states`, `domain`, `difficulty`."""
     page = repository.listing(session, cursor=cursor, limit=limit, newest_first=newest_first, **filters)
     newest = repository.newest_attempts(session, [episode.id for episode, _ in page.items])
-    rows = [EpisodeRow(episode, task, newest.get(episode.id)) for episode, task in page.items]
-    return Page(items=rows, next=page.next)
+    rows = [EpisodeSummary(episode, task, newest.get(episode.id)) for episode, task in page.items]
+    return CursorPage(items=rows, next=page.next)
 
 
 def number_waiting(session: Session, run_id: UUID) -> int:
@@ -72,9 +72,9 @@ def number_waiting(session: Session, run_id: UUID) -> int:
     return repository.counts(session, [run_id])[run_id].get(EpisodeState.WAITING.value, 0)
 
 
-def live_episodes(session: Session, limit: int = 200) -> list[EpisodeRow]:
+def live_episodes(session: Session, limit: int = 200) -> list[EpisodeSummary]:
     """Episodes under way now, with the attempt that is live."""
-    return [EpisodeRow(*row) for row in repository.live(session, limit=limit)]
+    return [EpisodeSummary(*row) for row in repository.live(session, limit=limit)]
 
 
 def get_attempt(session: Session, attempt_id: UUID) -> Attempt:

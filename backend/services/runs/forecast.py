@@ -27,7 +27,7 @@ FEW = 3
 
 
 @dataclass(frozen=True)
-class Trouble:
+class SubmissionProblem:
     """Why a request cannot be submitted as it stands; `path` names its field."""
 
     path: str
@@ -61,7 +61,7 @@ class Forecast:
     seconds: float | None
     sample: int
     difference: float | None
-    troubles: list[Trouble]
+    troubles: list[SubmissionProblem]
 
     @property
     def reasons(self) -> list[tuple[str, int]]:
@@ -94,8 +94,8 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     benchmark = get_benchmark(session, request.benchmark)
     task_set = latest_task_set(session, request.benchmark)
     tasks = repository.tasks(session, task_set.id)
-    troubles: list[Trouble] = []
-    chosen = _chosen(tasks, request.tasks, parts.selections(session, task_set.id), troubles)
+    troubles: list[SubmissionProblem] = []
+    chosen = _select_tasks(tasks, request.tasks, parts.selections(session, task_set.id), troubles)
     lacking = _lacking(session, task_set.id, request, chosen, troubles)
     can, config = _can(session, request, troubles)
     why_not = reasons(session, can, config, chosen, purpose=request.purpose, lacking=lacking)
@@ -118,35 +118,40 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     )
 
 
-def _chosen(
-    tasks: Sequence[Task], patterns: Sequence[str], selections: Mapping[str, Sequence[str]], troubles: list[Trouble]
+def _select_tasks(
+    tasks: Sequence[Task],
+    patterns: Sequence[str],
+    selections: Mapping[str, Sequence[str]],
+    troubles: list[SubmissionProblem],
 ) -> list[Task]:
     try:
         return selected(tasks, patterns, selections)
     except Invalid as error:
-        troubles.append(Trouble(error.path, error.message, error.hint))
+        troubles.append(SubmissionProblem(error.path, error.message, error.hint))
         return []
 
 
 def _lacking(
-    session: Session, task_set_id: UUID, request: RunRequest, chosen: Sequence[Task], troubles: list[Trouble]
+    session: Session, task_set_id: UUID, request: RunRequest, chosen: Sequence[Task], troubles: list[SubmissionProblem]
 ) -> set[UUID]:
     """Tasks that have no such variant, as far as the reasons above leave them."""
     try:
         return without_variant(session, task_set_id, request.variant, chosen) if chosen else set()
     except Invalid as error:
-        troubles.append(Trouble(error.path, error.message, error.hint))
+        troubles.append(SubmissionProblem(error.path, error.message, error.hint))
         return {task.id for task in chosen}
 
 
-def _can(session: Session, request: RunRequest, troubles: list[Trouble]) -> tuple[Capabilities | None, RunConfig]:
+def _can(
+    session: Session, request: RunRequest, troubles: list[SubmissionProblem]
+) -> tuple[Capabilities | None, RunConfig]:
     """What workers can do, None where that is not known; and what the request comes to, as far as it can be met."""
     try:
         can = capabilities(session)
         return can, resolved_config(can, request)
     except Unavailable as error:
-        troubles.append(Trouble("provider", error.message, error.hint))
+        troubles.append(SubmissionProblem("provider", error.message, error.hint))
         return None, request
     except DeskarenaError as error:
-        troubles.append(Trouble(getattr(error, "path", ""), error.message, error.hint))
+        troubles.append(SubmissionProblem(getattr(error, "path", ""), error.message, error.hint))
         return capabilities(session), request

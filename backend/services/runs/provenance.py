@@ -16,8 +16,8 @@ from backend.domain import registry
 from backend.domain.judging.prompt import PROMPT_SHA256
 from backend.domain.model.prices import Price, price_of
 from backend.domain.model.run import ImageView, RunConfig
-from backend.domain.ports.agent import Sight
-from backend.domain.registry import Kind
+from backend.domain.ports.agent import CoordinateFrame
+from backend.domain.registry import PluginKind
 from backend.services.capacity.model_endpoints import BUILT_IN
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,14 +34,14 @@ def pins_of(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[s
         today: for the price that holds now.
     """
     registry.load()
-    plugin = registry.lookup(Kind.AGENT, config.agent)
+    plugin = registry.lookup(PluginKind.AGENT, config.agent)
     prompts = getattr(plugin, "prompts", dict)
     pins: dict[str, Any] = {
         "code": code_version(),
         "prompts": dict(prompts()),
         "parameters": dict(config.params),
-        "observation": _space(Kind.OBSERVATION, config.observation, config.observation_params),
-        "action_space": _space(Kind.ACTION_SPACE, config.action_space, config.action_params),
+        "observation": _space(PluginKind.OBSERVATION, config.observation, config.observation_params),
+        "action_space": _space(PluginKind.ACTION_SPACE, config.action_space, config.action_params),
         "image": (config.image or ImageView()).model_dump(mode="json"),
         "screen": config.screen.model_dump(mode="json"),
         "budget": config.budget.model_dump(mode="json"),
@@ -89,7 +89,7 @@ def _commit() -> str | None:
     return done.stdout.strip() or None
 
 
-def _space(kind: Kind, name: str | None, params: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _space(kind: PluginKind, name: str | None, params: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if name is None:
         return None
     options = registry.lookup(kind, name).Params.model_validate(dict(params or {}))
@@ -98,9 +98,9 @@ def _space(kind: Kind, name: str | None, params: Mapping[str, Any] | None) -> di
 
 def _instructions(config: RunConfig) -> str:
     """Hash of what the action space tells a model on this screen."""
-    space = registry.lookup(Kind.ACTION_SPACE, config.action_space or "")
+    space = registry.lookup(PluginKind.ACTION_SPACE, config.action_space or "")
     options = space.Params.model_validate(dict(config.action_params or {}))
-    text: str = space(options).instructions(Sight(screen=config.screen))
+    text: str = space(options).instructions(CoordinateFrame(screen=config.screen))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -13,7 +13,7 @@ from backend.db.repositories.agents import agents
 from backend.db.repositories.attempts import reevaluations
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import tasks
-from backend.db.repositories.pagination import Page
+from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.runs import episodes
 from backend.db.repositories.runs import runs as repository
 from backend.db.repositories.scheduling import wait_reasons
@@ -26,17 +26,17 @@ from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_se
 from backend.services.benchmarks.variants import without_variant
 from backend.services.capacity.run_request import RunRequest, condition_hash, config_hash, episode_seed, selected
 from backend.services.capacity.worker_capabilities import Capabilities, capabilities, has_judge, resolved_config
-from backend.services.events import Kind, worker_wakeup
+from backend.services.events import EventKind, worker_wakeup
 from backend.services.lifecycle import human_runs, retry_policy
 from backend.services.lifecycle.state_transitions import move, move_all, settle
 from backend.services.runs.duration_estimates import expectations
 from backend.services.runs.provenance import pins_of
 from backend.services.runs.runnability import reasons
-from backend.services.runs.summary import Summary, run_summary
+from backend.services.runs.summary import RunSummary, run_summary
 
 __all__ = [
     "RunRequest",
-    "Summary",
+    "RunSummary",
     "add_episodes",
     "cancel_run",
     "close_run",
@@ -112,7 +112,7 @@ def submit_run(
     session.flush()  # Episodes and events refer to it.
     number = _make_episodes(session, run, config, chosen, config.repeats, can, lacking)
     data = {"benchmark": benchmark.name, "agent": config.agent, "episodes": number, "purpose": run.purpose}
-    events.append(session, run, Kind.RUN_SUBMITTED, data)
+    events.append(session, run, EventKind.RUN_SUBMITTED, data)
     settle(session, run)  # A run of nothing but not-runnable tasks has already ended.
     worker_wakeup.wake_workers(session)
     return run
@@ -181,7 +181,7 @@ def list_runs(
     cursor: str | None = None,
     limit: int = 50,
     **filters: Any,
-) -> Page[Run]:
+) -> CursorPage[Run]:
     """Runs, newest first. Filters: `states`, `benchmark`, `agent`, `purposes`."""
     return repository.listing(session, project_id=project.id, cursor=cursor, limit=limit, **filters)
 
@@ -265,7 +265,7 @@ def _repeat_kept(session: Session, run: Run, failures: Sequence[str]) -> int:
     rows = reevaluations.unjudged_of_run(session, run.id)
     for episode, evaluation in rows:
         episode.flagged, episode.flag_reason, episode.retries_from = False, "", episode.attempts_count
-        retry_policy.repeat(session, run, episode, evaluation, retry_policy.Asked(anew=True))
+        retry_policy.repeat(session, run, episode, evaluation, retry_policy.ReevaluationRequest(anew=True))
     session.flush()
     return len(rows)
 
@@ -301,14 +301,14 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
     lacking = without_variant(session, run.task_set_id, config.variant, chosen)
     _wants_from_now(session, run)
     number = _make_episodes(session, run, config, chosen, repeats, capabilities(session), lacking)
-    events.append(session, run, Kind.EPISODE_STATE, {"to": EpisodeState.WAITING.value, "added": number})
+    events.append(session, run, EventKind.EPISODE_STATE, {"to": EpisodeState.WAITING.value, "added": number})
     worker_wakeup.wake_workers(session)
     return number
 
 
 def _wants_from_now(session: Session, run: Run) -> None:
     """A run that had nothing to begin has not waited for a turn until now: its priority has not aged."""
-    if not wait_reasons.left(session, [run.id]):
+    if not wait_reasons.count_waiting(session, [run.id]):
         run.turn_at = episodes.now(session)
 
 
@@ -317,7 +317,7 @@ def close_run(session: Session, run_id: UUID) -> Run:
     run = _lock(session, run_id)
     if run.open:
         run.open = False
-        events.append(session, run, Kind.RUN_STATE, {"from": run.state, "to": run.state, "open": False})
+        events.append(session, run, EventKind.RUN_STATE, {"from": run.state, "to": run.state, "open": False})
         settle(session, run)
     return run
 

@@ -17,8 +17,8 @@ from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model.episode import RunState
 from backend.domain.scheduling.projects import ALL, PROVIDERS, ProjectRules
 from backend.services import events
-from backend.services.capacity.scheduling_fields import Tuning
-from backend.services.events import Kind, worker_wakeup
+from backend.services.capacity.scheduling_fields import SchedulingUpdate
+from backend.services.events import EventKind, worker_wakeup
 
 _ENDED = {RunState.COMPLETED, RunState.CANCELLED}
 
@@ -32,7 +32,7 @@ class ProjectRow:
     in_use: dict[str, int]
 
 
-def retune_run(session: Session, run_id: UUID, tuning: Tuning) -> Run:
+def retune_run(session: Session, run_id: UUID, tuning: SchedulingUpdate) -> Run:
     """Changes what `tuning` names, from the next claim on; attempts under way go on. Safe to call twice.
 
     Raises:
@@ -50,7 +50,7 @@ def retune_run(session: Session, run_id: UUID, tuning: Tuning) -> Run:
     for name, value in changed.items():
         setattr(run, name, value)
     if changed:
-        events.append(session, run, Kind.RUN_TUNED, changed)
+        events.append(session, run, EventKind.RUN_TUNED, changed)
         worker_wakeup.wake_workers(session)
     return run
 

@@ -8,14 +8,14 @@ from sqlalchemy.orm import Session
 
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
-from backend.domain.statistics.intervals import LEVEL, Cluster, Interval, cluster_mean, wilson
+from backend.domain.statistics.intervals import LEVEL, Interval, TaskCluster, cluster_mean, wilson
 
 WILSON = "Wilson score interval"
 BOOTSTRAP = "bootstrap over tasks (Wilson over tasks where all are 0 or all are 1; normal for more than 2,000 tasks)"
 
 
 @dataclass(frozen=True)
-class Counts:
+class EpisodeCounts:
     """Episodes by where they are; the eight add up to all.
 
     `mixed` ones have a score that is not the agent's, `handed_in` ones none.
@@ -32,7 +32,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Summary:
+class RunSummary:
     """Rates are over scored episodes and None without any; `lower_bound_*` count every lost one as 0.
 
     Attributes:
@@ -46,7 +46,7 @@ class Summary:
     episodes: int
     tasks: int
     scored_tasks: int
-    counts: Counts
+    counts: EpisodeCounts
     lost: Mapping[str, int]
     solved: int
     score_sum: float
@@ -67,10 +67,10 @@ class Summary:
 
 
 @dataclass(frozen=True)
-class Totals:
+class RunTotals:
     """Sums over tasks, from which every rate follows."""
 
-    counts: Counts
+    counts: EpisodeCounts
     lost: Mapping[str, int]
     tasks: int
     scored_tasks: int
@@ -86,27 +86,27 @@ class Totals:
         return c.scored + c.lost + c.cancelled + c.not_runnable + c.waiting + c.running + c.mixed + c.handed_in
 
 
-def run_summary(session: Session, run_id: UUID) -> Summary:
+def run_summary(session: Session, run_id: UUID) -> RunSummary:
     """What the run comes to now, computed from its episodes."""
     return summarise(repository.task_totals(session, run_id))
 
 
-def summarise(tasks: Iterable[TaskTotals]) -> Summary:
+def summarise(tasks: Iterable[TaskTotals]) -> RunSummary:
     """From per-task totals. Wilson's interval where no task counts twice, else a bootstrap over tasks."""
     rows = list(tasks)
     success, method = success_interval(rows)
     return describe(added(rows), success, mean_interval(rows), method)
 
 
-def added(rows: Iterable[TaskTotals]) -> Totals:
+def added(rows: Iterable[TaskTotals]) -> RunTotals:
     """Sums."""
     rows = list(rows)
     lost: dict[str, int] = {}
     for row in rows:
         for name, number in row.lost.items():
             lost[name] = lost.get(name, 0) + number
-    return Totals(
-        counts=Counts(
+    return RunTotals(
+        counts=EpisodeCounts(
             scored=sum(row.scored for row in rows),
             lost=sum(lost.values()),
             cancelled=sum(row.cancelled for row in rows),
@@ -131,19 +131,19 @@ def success_interval(rows: Iterable[TaskTotals]) -> tuple[Interval | None, str]:
     rows = list(rows)
     if all(row.scored <= 1 for row in rows):
         return wilson(sum(row.solved for row in rows), sum(row.scored for row in rows)), WILSON
-    return cluster_mean([Cluster(row.scored, float(row.solved)) for row in rows]), BOOTSTRAP
+    return cluster_mean([TaskCluster(row.scored, float(row.solved)) for row in rows]), BOOTSTRAP
 
 
 def mean_interval(rows: Iterable[TaskTotals]) -> Interval | None:
     """The interval of the mean score."""
-    return cluster_mean([Cluster(row.scored, row.score_sum) for row in rows])
+    return cluster_mean([TaskCluster(row.scored, row.score_sum) for row in rows])
 
 
-def describe(totals: Totals, success: Interval | None, mean: Interval | None, method: str) -> Summary:
+def describe(totals: RunTotals, success: Interval | None, mean: Interval | None, method: str) -> RunSummary:
     """Rates, bounds and words from sums and intervals."""
     counts = totals.counts
     counted, with_lost = counts.scored, counts.scored + counts.lost
-    return Summary(
+    return RunSummary(
         episodes=totals.episodes,
         tasks=totals.tasks,
         scored_tasks=totals.scored_tasks,
@@ -162,7 +162,7 @@ def describe(totals: Totals, success: Interval | None, mean: Interval | None, me
     )
 
 
-def denominator_words(episodes: int, counts: Counts, lost: Mapping[str, int]) -> str:
+def denominator_words(episodes: int, counts: EpisodeCounts, lost: Mapping[str, int]) -> str:
     """`12 of 20 episodes scored; 3 lost (guest 2, cluster 1), 5 not runnable here`."""
     if episodes == 0:
         return "no episodes"

@@ -8,19 +8,19 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models.enums import Controller
+from backend.db.models.enums import AttemptController
 from backend.db.repositories.attempts import attempts
 from backend.db.repositories.events.events import NewEvent
 from backend.db.repositories.scheduling import scheduler
 from backend.domain.machines.image_offers import ImageOffer
 from backend.domain.model.episode import AttemptState, EpisodeState, RunState
 from backend.services import events
-from backend.services.events import Kind
-from backend.services.scheduling.claim_types import Chosen, Claim, Claims, Place
+from backend.services.events import EventKind
+from backend.services.scheduling.claim_types import Claim, Claims, LeasedSlot, StartingEpisode
 
 
 def begin(
-    session: Session, chosen: Sequence[Chosen], places: Sequence[Place], images: Sequence[ImageOffer]
+    session: Session, chosen: Sequence[StartingEpisode], places: Sequence[LeasedSlot], images: Sequence[ImageOffer]
 ) -> list[Claim]:
     """An attempt for each episode that `turns.take` has moved to `running`.
 
@@ -32,13 +32,13 @@ def begin(
     """
     claims = Claims(session, images)
     starts = [(each, claims.make(each, uuid7(), place), place) for each, place in zip(chosen, places, strict=True)]
-    scheduler.begun(session, Counter(each.episode.run_id for each in chosen))
+    scheduler.count_starts(session, Counter(each.episode.run_id for each in chosen))
     attempts.add_all(session, [_attempt(*each) for each in starts])
     _tell(session, starts)
     return [claim for _, claim, _ in starts]
 
 
-def _attempt(chosen: Chosen, claim: Claim, place: Place) -> dict[str, Any]:
+def _attempt(chosen: StartingEpisode, claim: Claim, place: LeasedSlot) -> dict[str, Any]:
     episode = chosen.episode
     return {
         "id": claim.attempt_id,
@@ -48,22 +48,22 @@ def _attempt(chosen: Chosen, claim: Claim, place: Place) -> dict[str, Any]:
         "slot_id": place.slot_id,
         "lease_id": place.lease_id,
         "fencing_token": place.slot.fence,
-        "controller": (Controller.PERSON if chosen.run.human else Controller.AGENT).value,
+        "controller": (AttemptController.PERSON if chosen.run.human else AttemptController.AGENT).value,
         "person": dict(episode.person) if episode.person else None,
         "desktop": {"image": claim.image},
     }
 
 
-def _tell(session: Session, starts: Sequence[tuple[Chosen, Claim, Place]]) -> None:
+def _tell(session: Session, starts: Sequence[tuple[StartingEpisode, Claim, LeasedSlot]]) -> None:
     by_run: dict[UUID, list[NewEvent]] = defaultdict(list)
     for chosen, claim, place in starts:
         episode = chosen.episode
         run = by_run[episode.run_id]
         if not run and chosen.run.queued:
-            run.append(NewEvent(Kind.RUN_STATE, _move(RunState.QUEUED, RunState.RUNNING)))
-        run.append(NewEvent(Kind.EPISODE_STATE, _move(EpisodeState.WAITING, EpisodeState.RUNNING), episode.id))
+            run.append(NewEvent(EventKind.RUN_STATE, _move(RunState.QUEUED, RunState.RUNNING)))
+        run.append(NewEvent(EventKind.EPISODE_STATE, _move(EpisodeState.WAITING, EpisodeState.RUNNING), episode.id))
         started = {"number": episode.number, "state": AttemptState.PREPARING.value, "worker": str(place.worker_id)}
-        run.append(NewEvent(Kind.ATTEMPT_STARTED, started, episode.id, claim.attempt_id))
+        run.append(NewEvent(EventKind.ATTEMPT_STARTED, started, episode.id, claim.attempt_id))
     events.append_all(session, by_run)
 
 

@@ -14,7 +14,7 @@ from backend.db.repositories.scheduling import autoscaling_signals as repository
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.machines.nodes import NodeState
 from backend.domain.scheduling.prometheus_text import Family, gauge
-from backend.services.scheduling.scheduler_demand import wanted
+from backend.services.scheduling.scheduler_demand import episode_demand
 
 FRESH_SECONDS = 5.0
 LOST_SECONDS, LEASES_SECONDS = 3600.0, 60.0
@@ -91,12 +91,12 @@ def gather(session: Session) -> Signals:
 
 def _beginning(session: Session) -> dict[str, int]:
     counts: Counter[str] = Counter()
-    for each in wanted(session):
+    for each in episode_demand(session):
         counts[each.provider] += each.number
     return dict(counts)
 
 
-class Recent:
+class CachedSignals:
     """Signals that are a few seconds old at most, however many ask: one of them looks, the others wait for it."""
 
     def __init__(

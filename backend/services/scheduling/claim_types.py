@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Task
 from backend.db.repositories.benchmarks import benchmarks, web_assets
-from backend.db.repositories.scheduling.scheduler import Begun
+from backend.db.repositories.scheduling.scheduler import StartedEpisode
 from backend.domain import benchmarks as domain_benchmarks
 from backend.domain.machines.image_offers import ImageOffer, image_for
 from backend.domain.machines.machine_image import DEFAULT
@@ -62,7 +62,7 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Place:
+class LeasedSlot:
     """Where an attempt takes place: a slot, the lease on it, and whose it is. `slot.fence` is the lease's token."""
 
     worker_id: UUID
@@ -84,7 +84,7 @@ class RunFacts:
 
 
 @dataclass(frozen=True)
-class SetFacts:
+class TaskSetFacts:
     """What never changes of a task set: hashes of its assets by name, and its benchmark's name."""
 
     assets: Mapping[str, str]
@@ -92,14 +92,14 @@ class SetFacts:
 
 
 _KEPT = 200
-_sets: dict[UUID, SetFacts] = {}
+_sets: dict[UUID, TaskSetFacts] = {}
 
 
 @dataclass(frozen=True)
-class Chosen:
+class StartingEpisode:
     """An episode that begins, its task as its run does it, and its run."""
 
-    episode: Begun
+    episode: StartedEpisode
     task: domain.Task
     run: RunFacts
 
@@ -111,7 +111,7 @@ class Claims:
     session: Session
     images: Sequence[ImageOffer]
 
-    def make(self, chosen: Chosen, attempt_id: UUID, place: Place) -> Claim:
+    def make(self, chosen: StartingEpisode, attempt_id: UUID, place: LeasedSlot) -> Claim:
         """The claim of an episode whose attempt has that id and takes place there."""
         episode, task, run = chosen.episode, chosen.task, chosen.run
         facts = _facts(self.session, run.task_set_id)
@@ -134,20 +134,20 @@ class Claims:
             image=image_for(self.images, run.config.desktop_image, task.labels.os),
         )
 
-    def _trajectory(self, episode: Begun, config: RunConfig) -> tuple[Decision, ...]:
+    def _trajectory(self, episode: StartedEpisode, config: RunConfig) -> tuple[Decision, ...]:
         if config.agent != REPLAY:
             return ()
         return recorded_decisions(self.session, config, self.session.get_one(Task, episode.task_id), episode.repeat)
 
-    def _files(self, run: RunFacts, task: domain.Task, facts: SetFacts) -> Mapping[str, str]:
+    def _files(self, run: RunFacts, task: domain.Task, facts: TaskSetFacts) -> Mapping[str, str]:
         urls = domain_benchmarks.external_assets(task)
         return {**facts.assets, **web_assets.hashes(self.session, run.project_id, urls)}
 
 
-def _facts(session: Session, task_set_id: UUID) -> SetFacts:
+def _facts(session: Session, task_set_id: UUID) -> TaskSetFacts:
     if task_set_id not in _sets:
         if len(_sets) >= _KEPT:
             _sets.clear()
         assets = benchmarks.assets(session, task_set_id)
-        _sets[task_set_id] = SetFacts(assets, benchmarks.name_of(session, task_set_id))
+        _sets[task_set_id] = TaskSetFacts(assets, benchmarks.name_of(session, task_set_id))
     return _sets[task_set_id]

@@ -16,7 +16,7 @@ from backend.services.capacity.worker_capabilities import images_of
 from backend.services.capacity.workers import register_worker, update_worker, worker_heartbeat
 from backend.services.lifecycle.lease_reaper import drain, reap, release_lease
 from backend.services.scheduling import attempt_start, episode_scheduler
-from backend.services.scheduling.claim_types import Claim, Fence, Place
+from backend.services.scheduling.claim_types import Claim, Fence, LeasedSlot
 
 __all__ = [
     "Claim",
@@ -58,10 +58,10 @@ def claim_many(session: Session, worker_id: UUID, provider: str, number: int) ->
         return []  # Nobody else is kept waiting for that.
     scheduler.enter(session)
     slots = leases.free_slots(session, worker, provider, number)
-    chosen = episode_scheduler.take(session, able, len(slots)) if slots else []
+    chosen = episode_scheduler.start_episodes(session, able, len(slots)) if slots else []
     if not chosen:
         return []
-    new_leases = leases.take(session, worker.id, [slot.id for slot in slots[: len(chosen)]])
+    new_leases = leases.insert_leases(session, worker.id, [slot.id for slot in slots[: len(chosen)]])
     nodes = _nodes(session, worker, provider, slots)
     places = [
         _place(worker, slot, nodes.get(slot.node_id, ""), *lease)
@@ -88,7 +88,7 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     if worker.state != WorkerState.ONLINE or not offered:
         return None
     lease.waits = ""  # Of the attempt before, which has ended: the next one waits for no model yet.
-    chosen = episode_scheduler.take(session, episode_scheduler.able_of(worker, slot.provider), 1, leases=1)
+    chosen = episode_scheduler.start_episodes(session, episode_scheduler.able_of(worker, slot.provider), 1, leases=1)
     if not chosen:
         return None
     places = [_place(worker, slot, node.name if node.cluster else "", lease.id, lease.fencing_token)]
@@ -128,5 +128,5 @@ def _nodes(session: Session, worker: Worker, provider: str, slots: Sequence[Slot
     return workers.node_names(session, {slot.node_id for slot in slots})
 
 
-def _place(worker: Worker, slot: Slot, node: str, lease_id: UUID, token: int) -> Place:
-    return Place(worker.id, lease_id, slot.id, SlotRef(slot.index, node, str(slot.id), token), slot.provider)
+def _place(worker: Worker, slot: Slot, node: str, lease_id: UUID, token: int) -> LeasedSlot:
+    return LeasedSlot(worker.id, lease_id, slot.id, SlotRef(slot.index, node, str(slot.id), token), slot.provider)

@@ -12,18 +12,18 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Worker
 from backend.db.repositories.scheduling import scheduler as repository
-from backend.db.repositories.scheduling.scheduler import Begun
+from backend.db.repositories.scheduling.scheduler import StartedEpisode
 from backend.domain.model.episode import RunState
 from backend.domain.scheduling.bounds import has_room
 from backend.domain.scheduling.order import rank, turns, with_slot
-from backend.domain.scheduling.requirements import Able, Need, seated
-from backend.domain.scheduling.snapshot import Now
+from backend.domain.scheduling.requirements import Requirements, WorkerCapability, seated
+from backend.domain.scheduling.snapshot import QueueSnapshot
 from backend.domain.scheduling.wait_reasons import unread
 from backend.services.capacity import licences
 from backend.services.capacity.worker_capabilities import images_of, programs_of, runs_functions
 from backend.services.runs import config_cache
-from backend.services.runs.config_cache import Unreadable
-from backend.services.scheduling.claim_types import Chosen, RunFacts
+from backend.services.runs.config_cache import UnreadableConfig
+from backend.services.scheduling.claim_types import RunFacts, StartingEpisode
 from backend.services.scheduling.scheduler_snapshot import now_of
 
 PATIENCE_MS = 50
@@ -31,10 +31,10 @@ PATIENCE_MS = 50
 MOST_UNREAD = 32
 """Episodes of tasks that this release cannot read, after which a transaction looks for no others in their run."""
 _KEPT = 500
-_needs: dict[UUID, tuple[Need, ...]] = {}
+_needs: dict[UUID, tuple[Requirements, ...]] = {}
 
 
-def able_of(worker: Worker, provider: str) -> Able:
+def able_of(worker: Worker, provider: str) -> WorkerCapability:
     """What a worker says that it can do with a provider's desktops."""
     offers = worker.capabilities.get("agents", {})
     agents = frozenset(name for name, offer in offers.items() if not offer.get("reason"))
@@ -44,10 +44,10 @@ def able_of(worker: Worker, provider: str) -> Able:
         for system, by_image in programs_of(worker.capabilities, provider).items()
     }
     named = f"{worker.name} (release {worker.version})"
-    return Able(provider, programs, agents, images, named, runs_functions(worker.capabilities))
+    return WorkerCapability(provider, programs, agents, images, named, runs_functions(worker.capabilities))
 
 
-def needs_of(session: Session, task_set_id: UUID) -> tuple[Need, ...]:
+def needs_of(session: Session, task_set_id: UUID) -> tuple[Requirements, ...]:
     """What tasks of a set need. A set never changes, so it is asked for once."""
     if task_set_id not in _needs:
         if len(_needs) >= _KEPT:
@@ -56,7 +56,7 @@ def needs_of(session: Session, task_set_id: UUID) -> tuple[Need, ...]:
     return _needs[task_set_id]
 
 
-def open_to(session: Session, able: Able) -> list[Row[Any]]:
+def open_to(session: Session, able: WorkerCapability) -> list[Row[Any]]:
     """Runs that might begin an episode now if such a worker had a free slot. Locks nothing."""
     rows = repository.queue(session)
     fitting = _fitting(rows, able)
@@ -67,16 +67,16 @@ def open_to(session: Session, able: Able) -> list[Row[Any]]:
     return [row for row in fitting if row.id in with_room]
 
 
-def waits(session: Session, able: Able) -> bool:
+def waits(session: Session, able: WorkerCapability) -> bool:
     """Whether an episode waits that would begin if such a worker had a free slot. Locks nothing."""
-    pairs = [(row, need) for row in open_to(session, able) for need in _met(session, able, row)]
+    pairs = [(row, need) for row in open_to(session, able) for need in _satisfiable_needs(session, able, row)]
     seats = licences.free(session) if any(need.licences for _, need in pairs) else {}
     open_ = [(row, need) for row, need in pairs if seated(need, seats)]
     left = [(row.id, task) for row, need in open_ for task in able.leaves(need)]
     return repository.any_waits(session, [(row.id, need.id) for row, need in open_], left)
 
 
-def take(session: Session, able: Able, number: int, *, leases: int = 0) -> list[Chosen]:
+def start_episodes(session: Session, able: WorkerCapability, number: int, *, leases: int = 0) -> list[StartingEpisode]:
     """Moves up to `number` episodes to `running`.
 
     Which ones: see docs/internals/scheduling.md. A run that somebody else is just writing to is passed over if another
@@ -97,29 +97,29 @@ def take(session: Session, able: Able, number: int, *, leases: int = 0) -> list[
         return []
     now = now_of(session, able.provider, rows, fitting)
     now = now if now.free is None else replace(now, free=now.free + leases)
-    taking = _Taking(session, able, now, {row.id: row for row in fitting})
+    taking = _EpisodeSelection(session, able, now, {row.id: row for row in fitting})
     taking.do(number)
     return taking.picks
 
 
-def _fitting(rows: Sequence[Row[Any]], able: Able) -> list[Row[Any]]:
+def _fitting(rows: Sequence[Row[Any]], able: WorkerCapability) -> list[Row[Any]]:
     ready = [row for row in rows if row.ready and row.provider == able.provider and able.fits(row.agent, row.image)]
     return [row for row in ready if row.id not in config_cache.unread_runs()]
 
 
-def _met(session: Session, able: Able, row: Row[Any]) -> list[Need]:
+def _satisfiable_needs(session: Session, able: WorkerCapability, row: Row[Any]) -> list[Requirements]:
     return [need for need in needs_of(session, row.task_set_id) if able.meets(need, row.image)]
 
 
 @dataclass
-class _Taking:
+class _EpisodeSelection:
     """One transaction's decisions."""
 
     session: Session
-    able: Able
-    now: Now
+    able: WorkerCapability
+    now: QueueSnapshot
     rows: Mapping[UUID, Row[Any]]
-    picks: list[Chosen] = field(default_factory=list)
+    picks: list[StartingEpisode] = field(default_factory=list)
     locked: dict[UUID, Row[Any]] = field(default_factory=dict)
     facts: dict[UUID, RunFacts] = field(default_factory=dict)
     without: set[UUID] = field(default_factory=set)
@@ -140,7 +140,7 @@ class _Taking:
             passed |= self._lock(counts)
             locked_counts = {run: count for run, count in counts.items() if run in self.locked}
             before = len(self.picks)
-            self._take(locked_counts)
+            self._start_rows(locked_counts)
             if len(self.picks) > before:
                 passed.clear()  # Others had their turns; what is left may be theirs.
 
@@ -148,7 +148,7 @@ class _Taking:
         """What is needed of a run, or that this release cannot read it: it is left to others."""
         try:
             config = config_cache.config_of(row.id, row.config)
-        except Unreadable as error:
+        except UnreadableConfig as error:
             self.without.add(row.id)
             repository.note_unread(self.session, row.id, unread(self.able.worker, error.message))
             config_cache.note_unread(self.session, row.id)
@@ -209,11 +209,11 @@ class _Taking:
         for row in rows:
             self._read(row)
 
-    def _take(self, counts: Mapping[UUID, int]) -> None:
+    def _start_rows(self, counts: Mapping[UUID, int]) -> None:
         by_id = {run.id: run for run in self.now.runs}
         room = {run: _room(by_id[run].concurrency, by_id[run].in_use, count) for run, count in counts.items()}
         numbers = {run: count for run, count in room.items() if count > 0 and run not in self.without}
-        needs = {run: _met(self.session, self.able, self.rows[run]) for run in numbers}
+        needs = {run: _satisfiable_needs(self.session, self.able, self.rows[run]) for run in numbers}
         seatless = {run: count for run, count in numbers.items() if not any(need.licences for need in needs[run])}
         episodes = self._ask(seatless, needs) if seatless else []
         for run in numbers.keys() - seatless.keys():
@@ -224,42 +224,42 @@ class _Taking:
             self.now = with_slot(self.now, next(run for run in self.now.runs if run.id == chosen.episode.run_id))
             self.picks.append(chosen)
 
-    def _readable(self, episodes: Sequence[Begun]) -> list[Chosen]:
+    def _readable(self, episodes: Sequence[StartedEpisode]) -> list[StartingEpisode]:
         """These with their tasks; those whose task this release cannot read wait on, for others."""
-        by_run: dict[UUID, list[Begun]] = defaultdict(list)
+        by_run: dict[UUID, list[StartedEpisode]] = defaultdict(list)
         for each in episodes:
             by_run[each.run_id].append(each)
         read = {
             run: config_cache.tasks_of(self.session, {each.task_id for each in own}, self.facts[run].config)
             for run, own in by_run.items()
         }
-        chosen: list[Chosen] = []
+        chosen: list[StartingEpisode] = []
         for each in episodes:
             task = read[each.run_id][each.task_id]
-            if isinstance(task, Unreadable):
+            if isinstance(task, UnreadableConfig):
                 self._put_back(each, task)
             else:
-                chosen.append(Chosen(each, task, self.facts[each.run_id]))
+                chosen.append(StartingEpisode(each, task, self.facts[each.run_id]))
         return chosen
 
-    def _put_back(self, episode: Begun, why: Unreadable) -> None:
+    def _put_back(self, episode: StartedEpisode, why: UnreadableConfig) -> None:
         repository.put_back(self.session, episode.id, unread(self.able.worker, why.message))
         config_cache.note_unread(self.session, episode.run_id, {episode.task_id})
         self.unread.add((episode.run_id, episode.task_id))
         if len(self.unread) >= MOST_UNREAD:
             self.without.add(episode.run_id)
 
-    def _ask(self, numbers: Mapping[UUID, int], needs: Mapping[UUID, Sequence[Need]]) -> list[Begun]:
+    def _ask(self, numbers: Mapping[UUID, int], needs: Mapping[UUID, Sequence[Requirements]]) -> list[StartedEpisode]:
         pairs = [(run, need.id) for run in numbers for need in needs[run]]
         fenced = [(run, task) for run in numbers for need in needs[run] for task in self.able.leaves(need)]
         left = [*self.unread, *config_cache.unread_tasks(numbers), *fenced]
-        return repository.take(self.session, numbers, pairs, left)
+        return repository.start_episodes(self.session, numbers, pairs, left)
 
-    def _seated(self, run: UUID, number: int, needs: Sequence[Need]) -> list[Begun]:
+    def _seated(self, run: UUID, number: int, needs: Sequence[Requirements]) -> list[StartedEpisode]:
         """Episodes of a run with licensed tasks, one by one: each may take the last seat."""
         if self._seats is None:
             self._seats = licences.free(self.session, locked=True)
-        episodes: list[Begun] = []
+        episodes: list[StartedEpisode] = []
         for _ in range(number):
             open_ = [need for need in needs if seated(need, self._seats)]
             one = self._ask({run: 1}, {run: open_})

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from backend.db.repositories.scheduling import autoscaling_signals as repository
 from backend.db.repositories.scheduling import scheduler
 from backend.domain.scheduling.demand import beginning
-from backend.domain.scheduling.requirements import Need
+from backend.domain.scheduling.requirements import Requirements
 from backend.services.capacity import licences
 from backend.services.scheduling.episode_scheduler import needs_of
 from backend.services.scheduling.scheduler_snapshot import now_of
@@ -21,28 +21,28 @@ MOST = 1_000_000
 
 
 @dataclass(frozen=True)
-class Wanted:
+class EpisodeDemand:
     """So many episodes of a run with the same need would begin; `image`: that the run names, None = none."""
 
     provider: str
     run_id: UUID
-    need: Need
+    need: Requirements
     image: str | None
     number: int
 
 
-Able = Callable[[Row[Any], Need], bool]
-Leaves = Callable[[Need], Collection[UUID]]
+Able = Callable[[Row[Any], Requirements], bool]
+Leaves = Callable[[Requirements], Collection[UUID]]
 
 
-def wanted(
+def episode_demand(
     session: Session,
     providers: Sequence[str] = (),
     *,
     able: Able = lambda *_: True,
     leaves: Leaves = lambda _: (),
     most: int = MOST,
-) -> list[Wanted]:
+) -> list[EpisodeDemand]:
     """What would begin at once, run by run in the order of submission. Locks nothing.
 
     Two providers may be given the same quota or seat here, as it is not known which of them comes to use it.
@@ -62,7 +62,7 @@ def wanted(
     left = [(row.id, task) for row, need in pairs for task in leaves(need)]
     numbers = repository.ready(session, [(row.id, need.id) for row, need in pairs], most, left)
     seats = licences.free(session) if any(need.licences for _, need in pairs) else {}
-    demand: list[Wanted] = []
+    demand: list[EpisodeDemand] = []
     for provider in sorted({row.provider for row, _ in pairs}):
         mine = [(row, need, numbers.get((row.id, need.id), 0)) for row, need in pairs if row.provider == provider]
         demand += _of_provider(session, provider, rows, mine, dict(seats))
@@ -73,9 +73,9 @@ def _of_provider(
     session: Session,
     provider: str,
     rows: Sequence[Row[Any]],
-    pairs: Sequence[tuple[Row[Any], Need, int]],
+    pairs: Sequence[tuple[Row[Any], Requirements, int]],
     seats: dict[str, int],
-) -> list[Wanted]:
+) -> list[EpisodeDemand]:
     seated = [(row, need, _seated(need, number, seats)) for row, need, number in pairs]
     waiting: dict[UUID, int] = defaultdict(int)
     for row, _, number in seated:
@@ -86,11 +86,11 @@ def _of_provider(
         begin = min(number, left[row.id])
         left[row.id] -= begin
         if begin:
-            demand.append(Wanted(provider, row.id, need, row.image, begin))
+            demand.append(EpisodeDemand(provider, row.id, need, row.image, begin))
     return demand
 
 
-def _seated(need: Need, number: int, seats: dict[str, int]) -> int:
+def _seated(need: Requirements, number: int, seats: dict[str, int]) -> int:
     """How many of so many episodes find seats, which are then taken."""
     for name, each in (need.licences or {}).items():
         number = min(number, max(0, seats.get(name, 0)) // each) if each else number

@@ -12,14 +12,14 @@ from backend.config import get_settings
 from backend.db.repositories.scheduling import scheduler as repository
 from backend.domain.scheduling.projects import ProjectRules
 from backend.domain.scheduling.reservations import Reserve, Urgency, common
-from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
+from backend.domain.scheduling.snapshot import ProjectLoad, QueueSnapshot, RunLoad
 from backend.domain.scheduling.usage import decayed
 
 OUTSIDE = frozenset({"remote", "container"})
 """Agents that are programs from outside: they wait for their desktop as a person does."""
 
 
-def now_of(session: Session, provider: str, rows: Sequence[Row[Any]], wanting: Iterable[Row[Any]]) -> Now:
+def now_of(session: Session, provider: str, rows: Sequence[Row[Any]], wanting: Iterable[Row[Any]]) -> QueueSnapshot:
     """The queue of a provider.
 
     Args:
@@ -37,7 +37,7 @@ def now_of(session: Session, provider: str, rows: Sequence[Row[Any]], wanting: I
         shared = common(setting, total)
     here = [row for row in rows if row.provider == provider]
     interactive = _sums((row.project_id, row.in_use) for row in here if urgency_of(row) is not Urgency.NOBODY)
-    return Now(
+    return QueueSnapshot(
         provider=provider,
         runs=tuple(run_of(row) for row in wanting),
         projects=projects_of(rows, provider),
@@ -46,14 +46,14 @@ def now_of(session: Session, provider: str, rows: Sequence[Row[Any]], wanting: I
     )
 
 
-def projects_of(rows: Sequence[Row[Any]], provider: str) -> dict[UUID, ProjectNow]:
+def projects_of(rows: Sequence[Row[Any]], provider: str) -> dict[UUID, ProjectLoad]:
     """The projects of these runs, with what they have."""
     in_use: dict[UUID, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
         in_use[row.project_id][row.provider] += row.in_use
     used = _sums((row.project_id, _used(row)) for row in rows if row.provider == provider)
     rules = {row.project_id: (row.weight, row.quota, row.reserved) for row in rows}
-    return {each: ProjectNow(rules_of(*rule), dict(in_use[each]), used.get(each, 0.0)) for each, rule in rules.items()}
+    return {each: ProjectLoad(rules_of(*rule), dict(in_use[each]), used.get(each, 0.0)) for each, rule in rules.items()}
 
 
 def rules_of(weight: float, quota: Mapping[str, int], reserved: Mapping[str, int]) -> ProjectRules:
@@ -61,9 +61,9 @@ def rules_of(weight: float, quota: Mapping[str, int], reserved: Mapping[str, int
     return ProjectRules.model_construct(weight=weight, quota=quota, reserved=reserved)
 
 
-def run_of(row: Row[Any]) -> RunNow:
+def run_of(row: Row[Any]) -> RunLoad:
     """A run's row."""
-    return RunNow(
+    return RunLoad(
         id=row.id,
         project_id=row.project_id,
         provider=row.provider,

@@ -18,17 +18,17 @@ from backend.db.repositories.runs import episodes as episode_repository
 from backend.db.repositories.runs import runs as run_repository
 from backend.db.repositories.scheduling import scheduler
 from backend.db.repositories.scheduling import wait_reasons as repository
-from backend.db.repositories.scheduling.wait_reasons import Place
+from backend.db.repositories.scheduling.wait_reasons import QueuePosition
 from backend.domain.model.episode import EpisodeState, RunState
 from backend.domain.scheduling.bounds import hindrance
 from backend.domain.scheduling.closed_slots import closed
 from backend.domain.scheduling.demand import beginning
 from backend.domain.scheduling.limits import Concurrency, concurrency
 from backend.domain.scheduling.order import rank
-from backend.domain.scheduling.requirements import Able, Need
-from backend.domain.scheduling.snapshot import Now, RunNow
+from backend.domain.scheduling.requirements import Requirements, WorkerCapability
+from backend.domain.scheduling.snapshot import QueueSnapshot, RunLoad
 from backend.domain.scheduling.start_estimate import starts_in
-from backend.domain.scheduling.wait_reasons import Stand, Waiter, hindered, refused, unable, why
+from backend.domain.scheduling.wait_reasons import EpisodeWait, RunStanding, hindered, refused, unable, why
 from backend.services.capacity.licences import shortage
 from backend.services.capacity.slot_health import without_end
 from backend.services.lifecycle.human_runs import WAITS
@@ -39,7 +39,7 @@ _OPEN = {RunState.QUEUED, RunState.RUNNING, RunState.PAUSED}
 
 
 @dataclass(frozen=True)
-class Why:
+class WaitExplanation:
     """Why an episode waits.
 
     Attributes:
@@ -61,7 +61,7 @@ class Why:
 
 
 @dataclass(frozen=True)
-class Alike:
+class WaitGroup:
     """Waiting episodes of a run that could begin by now, with the same need and the same reason in their rows.
 
     `apart`: of those with the need, their tasks are among `told_apart`.
@@ -73,21 +73,21 @@ class Alike:
     apart: bool = False
 
 
-def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, Why]:
+def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, WaitExplanation]:
     """Why these wait, by episode; nothing of those that do not."""
     by_run: dict[UUID, list[Episode]] = defaultdict(list)
     for each in episodes:
         if each.state == EpisodeState.WAITING:
             by_run[each.run_id].append(each)
-    view = _View(session)
+    view = _QueueView(session)
     # A run may have ended since its episodes were read.
     queued = {run_id: rows for run_id, rows in by_run.items() if view.queues(run_id)}
     return {key: reason for run_id, rows in queued.items() for key, reason in view.explain(run_id, rows).items()}
 
 
-def explain_alike(session: Session, alike: Collection[Alike]) -> dict[Alike, str]:
+def explain_alike(session: Session, alike: Collection[WaitGroup]) -> dict[WaitGroup, str]:
     """Why these wait, in words; nothing of those that wait for nothing but their turn."""
-    view = _View(session)
+    view = _QueueView(session)
     return {each: words for each in alike if view.queues(each.run_id) and (words := view.explain_alike(each))}
 
 
@@ -99,18 +99,18 @@ def told_apart(session: Session) -> set[UUID]:
 
 def concurrency_of(session: Session, run_id: UUID) -> Concurrency | None:
     """How many of the run's episodes can be under way at once, and what limits it; None once the run has ended."""
-    run, view = run_repository.get(session, run_id), _View(session)
+    run, view = run_repository.get(session, run_id), _QueueView(session)
     return None if run is None or RunState(run.state) not in _OPEN or not view.queues(run_id) else view.concurrency(run)
 
 
-class _View:
+class _QueueView:
     """What there is at one moment; each part is read when it is first asked for."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._nows: dict[str, Now] = {}
+        self._nows: dict[str, QueueSnapshot] = {}
         self._slots: dict[str, tuple[int, int]] = {}
-        self._ables: dict[str, list[Able]] = {}
+        self._ables: dict[str, list[WorkerCapability]] = {}
         self._shut: dict[str, str] = {}
         self._under_way: dict[UUID, tuple[Sequence[float], int]] = {}
 
@@ -118,7 +118,7 @@ class _View:
         """Whether the run has not ended."""
         return any(row.id == run_id for row in self._rows)
 
-    def explain(self, run_id: UUID, episodes: Sequence[Episode]) -> dict[UUID, Why]:
+    def explain(self, run_id: UUID, episodes: Sequence[Episode]) -> dict[UUID, WaitExplanation]:
         run = self._session.get_one(Run, run_id)
         stand, needs = self._stand(run), {need.id: need for need in needs_of(self._session, run.task_set_id)}
         places = repository.places(self._session, run_id, [each.id for each in episodes])
@@ -127,30 +127,34 @@ class _View:
             place, need = places.get(each.id), needs.get(each.needs) if each.needs else None
             need = need and need.of(each.task_id)
             ahead = None if place is None else place.ahead
-            waiter = Waiter(each.available_at, each.reason, need, self._lacking(need))
+            waiter = EpisodeWait(each.available_at, each.reason, need, self._lacking(need))
             reason = why(waiter, stand, workers, self._time, ahead)
             starts = self._starts(run, place) if reason.timed and place is not None else None
-            reasons[each.id] = Why(reason.words, ahead if reason.turn else None, starts)
+            reasons[each.id] = WaitExplanation(reason.words, ahead if reason.turn else None, starts)
         return reasons
 
-    def explain_alike(self, alike: Alike) -> str:
+    def explain_alike(self, alike: WaitGroup) -> str:
         row = next(row for row in self._rows if row.id == alike.run_id)
         need = next((each for each in needs_of(self._session, row.task_set_id) if each.id == alike.needs), None)
         need = replace(need, others=False) if need is not None and alike.apart else need
         slots, free = self._slots_of(row.provider)
         hindrance, lacking = self._hindrance(run_of(row)), self._lacking(need)
         refusal, shut = self._refusal(row.provider), self._closed(row.provider)
-        stand = Stand(
+        stand = RunStanding(
             row.state, row.provider, row.agent, row.image, hindrance, slots, free, refusal=refusal, closed=shut
         )
         reason = why(
-            Waiter(self._time, alike.reason, need, lacking), stand, self._able(row.provider), self._time, ahead=None
+            EpisodeWait(self._time, alike.reason, need, lacking),
+            stand,
+            self._able(row.provider),
+            self._time,
+            ahead=None,
         )
         return "" if reason.turn and not hindrance else reason.words
 
     def concurrency(self, run: Run) -> Concurrency:
         slots, _ = self._slots_of(run.provider)
-        left = repository.left(self._session, [run.id]).get(run.id, 0) + run.in_use
+        left = repository.count_waiting(self._session, [run.id]).get(run.id, 0) + run.in_use
         agent, image = self._agent(run), _image(run)
         needs = needs_of(self._session, run.task_set_id)
         hindrances = ["the run is paused"] if run.state == RunState.PAUSED else []
@@ -160,44 +164,46 @@ class _View:
         hindrances += [refusal or min(one, key=len)] if one and all(one) else []
         hindrances += [shut] if (shut := self._closed(run.provider)) else []
         now, mine = self._now(run.provider), self._run(run)
-        reason = self._held(run.id) if left <= slots else ""
+        reason = self._hold_text(run.id) if left <= slots else ""
         return concurrency(now, mine, slots, left, hindrances, self._wanted_before(now, mine), reason)
 
-    def _stand(self, run: Run) -> Stand:
+    def _stand(self, run: Run) -> RunStanding:
         slots, free = self._slots_of(run.provider)
         now, mine = self._now(run.provider), self._run(run)
         agent, image = self._agent(run), _image(run)
         first = self._first(now, mine)
         refusal, shut = self._refusal(run.provider), self._closed(run.provider)
-        return Stand(run.state, run.provider, agent, image, self._hindrance(mine), slots, free, first, refusal, shut)
+        return RunStanding(
+            run.state, run.provider, agent, image, self._hindrance(mine), slots, free, first, refusal, shut
+        )
 
-    def _hindrance(self, run: RunNow) -> str:
+    def _hindrance(self, run: RunLoad) -> str:
         now = self._now(run.provider)
         # Where no slot is free, it is not the reserved ones that it waits for.
         open_ = now if now.free is None or now.free > 0 else replace(now, free=None)
         return hindrance(open_, run)
 
-    def _held(self, run_id: UUID) -> str:
-        reason = repository.held(self._session, run_id)
+    def _hold_text(self, run_id: UUID) -> str:
+        reason = repository.hold_reason(self._session, run_id)
         if reason is None or reason == WAITS:
             return f"the rest {reason}" if reason else ""
         return f"the rest is held back: {reason}" if reason else "the rest is held back"
 
-    def _first(self, now: Now, mine: RunNow) -> str:
+    def _first(self, now: QueueSnapshot, mine: RunLoad) -> str:
         """Runs that come before this one whatever the shares, with the episodes that they may begin."""
         number = sum(self._beginning_before(now, mine).values())
         return f"{number} episode{'' if number == 1 else 's'} of more urgent runs come first" if number else ""
 
-    def _wanted_before(self, now: Now, mine: RunNow) -> int:
+    def _wanted_before(self, now: QueueSnapshot, mine: RunLoad) -> int:
         """Slots that these have, and those that they could use now."""
         return sum(run.in_use for run in _before(now, mine)) + sum(self._beginning_before(now, mine).values())
 
-    def _beginning_before(self, now: Now, mine: RunNow) -> dict[UUID, int]:
+    def _beginning_before(self, now: QueueSnapshot, mine: RunLoad) -> dict[UUID, int]:
         """Of each more urgent run the waiting episodes that only slots keep from beginning."""
         before = [run.id for run in _before(now, mine)]
-        return beginning(now, repository.left(self._session, before)) if before else {}
+        return beginning(now, repository.count_waiting(self._session, before)) if before else {}
 
-    def _starts(self, run: Run, place: Place) -> datetime | None:
+    def _starts(self, run: Run, place: QueuePosition) -> datetime | None:
         if run.id not in self._under_way:
             self._under_way[run.id] = repository.remaining(self._session, run.id), self._at_once(run)
         seconds = starts_in(place.ahead, place.seconds, *self._under_way[run.id])
@@ -210,17 +216,17 @@ class _View:
         limit = concurrency(now, mine, self._slots_of(run.provider)[0], mine.in_use + 1, urgent=urgent)
         return 0 if mine.model_waits else limit.at_once
 
-    def _lacking(self, need: Need | None) -> str:
+    def _lacking(self, need: Requirements | None) -> str:
         return shortage(need.licences, self._seats) if need is not None and need.licences else ""
 
     def _agent(self, run: Run) -> str:
         return self._session.get_one(Agent, run.agent_id).name
 
-    def _run(self, run: Run) -> RunNow:
+    def _run(self, run: Run) -> RunLoad:
         """The run in the queue, whether or not it wants a slot."""
         return next(run_of(row) for row in self._rows if row.id == run.id)
 
-    def _now(self, provider: str) -> Now:
+    def _now(self, provider: str) -> QueueSnapshot:
         if provider not in self._nows:
             wanting = [row for row in self._rows if row.provider == provider and row.ready]
             now = now_of(self._session, provider, self._rows, wanting)
@@ -242,7 +248,7 @@ class _View:
         slots, nodes = repository.closed(self._session, provider)
         return closed(provider, [replace(each, reason=without_end(each.reason)) for each in slots], nodes)
 
-    def _able(self, provider: str) -> list[Able]:
+    def _able(self, provider: str) -> list[WorkerCapability]:
         if provider not in self._ables:
             having = (row for row in self._workers if _offer(row, provider).get("ok") and not _hinders(row))
             self._ables[provider] = [able_of(row, provider) for row in having]
@@ -288,6 +294,6 @@ def _image(run: Run) -> str | None:
     return None if image is None else str(image)
 
 
-def _before(now: Now, mine: RunNow) -> list[RunNow]:
+def _before(now: QueueSnapshot, mine: RunLoad) -> list[RunLoad]:
     """Runs that come before one whatever the shares."""
     return [run for run in now.runs if run.id != mine.id and rank(now, run) > rank(now, mine)]

@@ -18,9 +18,9 @@ from backend.domain.machines.nodes import NodeState
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
 from backend.services.capacity.worker_capabilities import images_of
-from backend.services.runs.config_cache import Unreadable, config_of
+from backend.services.runs.config_cache import UnreadableConfig, config_of
 from backend.services.scheduling.episode_scheduler import able_of
-from backend.services.scheduling.scheduler_demand import wanted
+from backend.services.scheduling.scheduler_demand import episode_demand
 
 PROVIDER = "k8s"
 _MOST = 1000
@@ -28,7 +28,7 @@ _MOST = 1000
 
 
 @dataclass(frozen=True)
-class SlotNow:
+class ClusterSlot:
     """A slot. `usable`: new attempts may begin on its node, and the node still offers it."""
 
     slot: SlotRef
@@ -37,7 +37,7 @@ class SlotNow:
 
 
 @dataclass(frozen=True)
-class Outlook:
+class WarmDemand:
     """What is there and what is wanted.
 
     Attributes:
@@ -46,12 +46,12 @@ class Outlook:
         last: what was used last, or is; None where nothing was for the time that was asked about.
     """
 
-    slots: tuple[SlotNow, ...] = ()
+    slots: tuple[ClusterSlot, ...] = ()
     waiting: Mapping[DesktopSpec, int] = field(default_factory=dict)
     last: DesktopSpec | None = None
 
 
-def outlook(session: Session, worker_id: UUID, cluster: str, seconds: float) -> Outlook | None:
+def outlook(session: Session, worker_id: UUID, cluster: str, seconds: float) -> WarmDemand | None:
     """For the worker that keeps the cluster's pods warm; None for all others.
 
     Args:
@@ -68,12 +68,12 @@ def outlook(session: Session, worker_id: UUID, cluster: str, seconds: float) -> 
     def specs(run_id: UUID, config: Mapping[str, Any], system: str) -> list[DesktopSpec]:
         try:
             read = config_of(run_id, config)
-        except Unreadable:
+        except UnreadableConfig:
             return []  # A run that a later release wrote is for its own workers.
         return [DesktopSpec(screen=read.screen, image=image_for(images, read.desktop_image, system))]
 
     waiting: Counter[DesktopSpec] = Counter()
-    for each in wanted(
+    for each in episode_demand(
         session,
         [PROVIDER],
         able=lambda row, need: able.fits(row.agent, row.image) and able.meets(need, row.image),
@@ -83,17 +83,17 @@ def outlook(session: Session, worker_id: UUID, cluster: str, seconds: float) -> 
         for spec in specs(each.run_id, session.get_one(Run, each.run_id).config, each.need.os):
             waiting[spec] += each.number
     last = repository.last_used(session, cluster, PROVIDER, workers.now(session) - timedelta(seconds=seconds))
-    return Outlook(
+    return WarmDemand(
         slots=tuple(_slots(session, cluster)),
         waiting=waiting,
         last=next(iter(specs(*last)), None) if last is not None else None,
     )
 
 
-def _slots(session: Session, cluster: str) -> list[SlotNow]:
+def _slots(session: Session, cluster: str) -> list[ClusterSlot]:
     open_ = {(SlotState.FREE.value, NodeState.READY.value)}
     return [
-        SlotNow(SlotRef(index, node, str(slot_id)), leased, (state, node_state) in open_)
+        ClusterSlot(SlotRef(index, node, str(slot_id)), leased, (state, node_state) in open_)
         for slot_id, node, index, state, node_state, leased in repository.slots_now(session, cluster, PROVIDER)
         if state != SlotState.BROKEN
     ]

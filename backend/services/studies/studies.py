@@ -13,27 +13,27 @@ from uuid_utils.compat import uuid7
 from backend.db.models import Actor, Project, Run, Study
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import tasks
-from backend.db.repositories.pagination import Page
+from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.studies import studies as repository
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model.task import digest
-from backend.domain.studies.study import Cell, StudyConfig, cell_words, cells, sampled
-from backend.domain.studies.study_results import Fact, StudyResult, study_result
+from backend.domain.studies.study import DesignCell, StudyConfig, cell_words, cells, sampled
+from backend.domain.studies.study_results import CellEpisode, StudyResult, study_result
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.capacity.run_request import RunRequest, selected
-from backend.services.capacity.scheduling_fields import Tuning
+from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.results.run_summaries import summaries
 from backend.services.runs.runs import submit_run
-from backend.services.runs.summary import Summary
+from backend.services.runs.summary import RunSummary
 
 MOST_EPISODES = 200_000
-EVEN = Tuning()
+EVEN = SchedulingUpdate()
 """As other runs: normal priority, no limit of its own."""
 _UNDER_WAY = ("waiting", "running")
 
 
 @dataclass(frozen=True)
-class StudyView:
+class StudyDetail:
     """A study and how it is doing.
 
     Attributes:
@@ -66,14 +66,14 @@ class StudyCell:
 
     run: Run
     levels: Mapping[str, Any]
-    summary: Summary
+    summary: RunSummary
 
 
 @dataclass(frozen=True)
 class Results:
     """What a study comes to now; `cells` and `found.cells` are in the same order, the base cell first."""
 
-    view: StudyView
+    view: StudyDetail
     cells: Sequence[StudyCell]
     found: StudyResult
 
@@ -84,7 +84,7 @@ def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its run
     *,
     project: Project,
     actor: Actor,
-    tuning: Tuning = EVEN,
+    tuning: SchedulingUpdate = EVEN,
     key: str | None = None,
 ) -> Study:
     """Starts a study, one run per cell; nothing is written unless all cells can be.
@@ -112,7 +112,7 @@ def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its run
         known = repository.by_key(session, project.id, key)
         if known is not None:
             return _same(known, request_hash, key)
-    drawn = _drawn(session, study)
+    drawn = _with_sample(session, study)
     grid = cells(drawn)
     _check_size(session, drawn, len(grid))
     row = Study(
@@ -141,30 +141,30 @@ def _same(study: Study, request_hash: str, key: str) -> Study:
     return study
 
 
-def _drawn(session: Session, study: StudyConfig) -> StudyConfig:
+def _with_sample(session: Session, study: StudyConfig) -> StudyConfig:
     """The study with its sample's tasks by name, so that the record says which they are."""
     if study.sample is None:
         return study
-    keys = sampled(_chosen(session, study), study.sample, study.base.seed)
+    keys = sampled(_select_keys(session, study), study.sample, study.base.seed)
     base = study.base.model_copy(update={"tasks": tuple(glob.escape(key) for key in keys)})
     return study.model_copy(update={"base": base})
 
 
-def _chosen(session: Session, study: StudyConfig) -> list[str]:
+def _select_keys(session: Session, study: StudyConfig) -> list[str]:
     task_set = latest_task_set(session, study.benchmark)
     selection = selected(tasks.all_of(session, task_set.id), study.base.tasks, parts.selections(session, task_set.id))
     return [task.key for task in selection]
 
 
 def _check_size(session: Session, study: StudyConfig, number: int) -> None:
-    episodes = number * len(_chosen(session, study)) * study.base.repeats
+    episodes = number * len(_select_keys(session, study)) * study.base.repeats
     if episodes > MOST_EPISODES:
         hint = "Take a sample of the tasks, fewer factors or fewer repeats."
         raise Invalid(f"{episodes} episodes are more than {MOST_EPISODES}", path="factors", hint=hint)
 
 
 def _submit_cell(  # noqa: PLR0913, PLR0917 - everything a cell's run is made of
-    session: Session, study: StudyConfig, cell: Cell, project: Project, actor: Actor, shares: Mapping[str, Any]
+    session: Session, study: StudyConfig, cell: DesignCell, project: Project, actor: Actor, shares: Mapping[str, Any]
 ) -> Run:
     """Starts a cell's run. What is wrong with it is said with the cell's levels."""
     settings = cell.config.model_dump(mode="json", exclude_unset=True)
@@ -177,7 +177,7 @@ def _submit_cell(  # noqa: PLR0913, PLR0917 - everything a cell's run is made of
         raise
 
 
-def get_study(session: Session, study_id: UUID) -> StudyView:
+def get_study(session: Session, study_id: UUID) -> StudyDetail:
     """The study and how it is doing. Raises NotFound."""
     study = repository.get(session, study_id)
     if study is None:
@@ -185,13 +185,15 @@ def get_study(session: Session, study_id: UUID) -> StudyView:
     return _views(session, [study])[0]
 
 
-def list_studies(session: Session, project: Project, *, cursor: str | None = None, limit: int = 50) -> Page[StudyView]:
+def list_studies(
+    session: Session, project: Project, *, cursor: str | None = None, limit: int = 50
+) -> CursorPage[StudyDetail]:
     """Studies, newest first."""
     page = repository.listing(session, project.id, cursor=cursor, limit=limit)
-    return Page(items=_views(session, page.items), next=page.next)
+    return CursorPage(items=_views(session, page.items), next=page.next)
 
 
-def _views(session: Session, rows: Sequence[Study]) -> list[StudyView]:
+def _views(session: Session, rows: Sequence[Study]) -> list[StudyDetail]:
     states: dict[UUID, dict[str, int]] = defaultdict(dict)
     for row in repository.progress(session, [study.id for study in rows]):
         states[row.study][row.state] = row.n
@@ -201,7 +203,7 @@ def _views(session: Session, rows: Sequence[Study]) -> list[StudyView]:
         names[row.study].append(row.name)
         numbers[row.study] += row.n
     return [
-        StudyView(
+        StudyDetail(
             study=study,
             config=StudyConfig.model_validate(study.config),
             actor=repository.actor(session, study),
@@ -213,7 +215,7 @@ def _views(session: Session, rows: Sequence[Study]) -> list[StudyView]:
     ]
 
 
-def study_cells(session: Session, view: StudyView) -> list[StudyCell]:
+def study_cells(session: Session, view: StudyDetail) -> list[StudyCell]:
     """The cells with their runs and rates, the base cell first."""
     runs = repository.runs(session, view.study.id)
     rates = summaries(session, runs)
@@ -224,9 +226,9 @@ def study_results(session: Session, study_id: UUID) -> Results:
     """What the study comes to now, computed from its episodes. Raises NotFound."""
     view = get_study(session, study_id)
     cells = study_cells(session, view)
-    facts: dict[UUID, list[Fact]] = {cell.run.id: [] for cell in cells}
+    facts: dict[UUID, list[CellEpisode]] = {cell.run.id: [] for cell in cells}
     for row in repository.facts(session, study_id):
-        facts[row.run_id].append(Fact(*row[1:]))
+        facts[row.run_id].append(CellEpisode(*row[1:]))
     result = study_result(view.config, [(cell.levels, facts[cell.run.id]) for cell in cells])
     return Results(view, cells, result)
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Agent, Benchmark, Choice, Task, TaskSet, Work
-from backend.db.models.enums import Preferred
+from backend.db.models.enums import Preference
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.submissions import submissions as repository
 from backend.domain.errors import Conflict, Invalid
@@ -24,7 +24,7 @@ EXPERT = "human expert"
 
 
 @dataclass(frozen=True)
-class Pair:
+class SubmissionPair:
     """Two works of one task, as they lie side by side. Nothing here tells whose they are.
 
     Attributes:
@@ -60,7 +60,7 @@ class Contestant:
 
 
 @dataclass(frozen=True)
-class Board:
+class PreferenceBoard:
     """The ratings of a task set.
 
     Attributes:
@@ -107,7 +107,7 @@ def benchmarks(session: Session) -> list[str]:
     return repository.benchmarks(session)
 
 
-def next_pair(session: Session, benchmark: str, actor: Actor, chance_of: Random) -> Pair | None:
+def next_pair(session: Session, benchmark: str, actor: Actor, chance_of: Random) -> SubmissionPair | None:
     """The pair that this person judges next; None when nothing is left.
 
     Of the pairs that the person has not seen, one of the two contestants that were compared least, of the pair that
@@ -129,10 +129,10 @@ def next_pair(session: Session, benchmark: str, actor: Actor, chance_of: Random)
 
     one, two = min(open_, key=rank)
     left, right = (one, two) if chance_of.random() < 0.5 else (two, one)  # noqa: PLR2004 - a coin
-    return Pair(left.task, left.work, right.work, len(every) - len(open_), len(open_))
+    return SubmissionPair(left.task, left.work, right.work, len(every) - len(open_), len(open_))
 
 
-def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preferred, actor: Actor) -> None:
+def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preference, actor: Actor) -> None:
     """Keeps what a person chose.
 
     Raises:
@@ -148,17 +148,17 @@ def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preferred
         raise Conflict("you have judged this pair before", hint="The first choice counts. Go on with the next pair.")
 
 
-def board(session: Session, benchmark: str) -> Board:
+def board(session: Session, benchmark: str) -> PreferenceBoard:
     """What people chose among the works of a benchmark's newest tasks, and the ratings that follow."""
     benchmark_row, task_set = get_benchmark(session, benchmark), latest_task_set(session, benchmark)
     entries, choices = _entries(session, benchmark), _choices(session, benchmark)
     names = {entry.work.id: entry.name for entry in entries}
     rated = [choice for choice in choices if len({names.get(work) for work in _pair(choice)} - {None}) == 2]  # noqa: PLR2004 - a pair
     ratings = {row.name: row for row in rate(_scores(names, rated))}
-    decided = [choice for choice in rated if choice.preferred != Preferred.EQUAL]
-    lefts = sum(choice.preferred == Preferred.LEFT for choice in decided)
+    decided = [choice for choice in rated if choice.preferred != Preference.EQUAL]
+    lefts = sum(choice.preferred == Preference.LEFT for choice in decided)
     share = wilson(lefts, len(decided))
-    return Board(
+    return PreferenceBoard(
         benchmark=benchmark_row,
         task_set=task_set,
         tasks=len({entry.task.id for entry in entries}),
@@ -214,7 +214,7 @@ def _scores(names: Mapping[UUID, str], choices: Sequence[Choice]) -> list[Score]
     counts: dict[tuple[str, str], Counter[str]] = {}
     for choice in choices:
         counts.setdefault((names[choice.left_id], names[choice.right_id]), Counter())[choice.preferred] += 1
-    sides = (Preferred.LEFT, Preferred.RIGHT, Preferred.EQUAL)
+    sides = (Preference.LEFT, Preference.RIGHT, Preference.EQUAL)
     return [Score(left, right, *(float(count[side]) for side in sides)) for (left, right), count in counts.items()]
 
 
@@ -261,7 +261,7 @@ def _warnings(ratings: Sequence[Rating]) -> list[str]:
     return warnings
 
 
-def rows(board: Board) -> Iterator[list[object]]:
+def rows(board: PreferenceBoard) -> Iterator[list[object]]:
     """The board as a table: group, contestant, mark, works, tasks, counts, points with interval, against the expert."""
     for row in board.contestants:
         rating = row.rating

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Attempt, Episode, Work
 from backend.db.repositories.submissions import submissions as repository
 from backend.domain.errors import NotFound
-from backend.domain.people.submissions import Form, form_of, text_of
+from backend.domain.people.submissions import DisplayForm, form_of, text_of
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.artifacts.artifacts import ArtifactRef
 
@@ -42,18 +42,18 @@ def get_work(session: Session, work_id: UUID) -> Work:
 class ShownFile:
     """A file as a page shows it: a picture by its address, a text by its beginning, anything else to be saved."""
 
-    form: Form
+    form: DisplayForm
     size: int
     text: str = ""
 
 
-def shown(store: ArtifactStore, work: Work) -> list[ShownFile]:
+def submission_files(store: ArtifactStore, work: Work) -> list[ShownFile]:
     """A work's files in order. Their names are not told: a name could tell whose they are."""
     files = []
     for file in work.files:
         data = store.get(str(file["sha256"]))
         form = form_of(data)
-        files.append(ShownFile(form, len(data), text_of(data) if form is Form.TEXT else ""))
+        files.append(ShownFile(form, len(data), text_of(data) if form is DisplayForm.TEXT else ""))
     return files
 
 

@@ -7,7 +7,7 @@ from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from backend.web.dependencies import EdgeDep
-from backend.web.page_common import page_router, see
+from backend.web.page_common import page_router, redirect
 from backend.web.security_middleware import COOKIE, session_value
 from backend.web.templating import render
 
@@ -38,7 +38,7 @@ def enter(
     secret = edge.settings.token.get_secret_value() if edge.settings.token else None
     if secret is not None and not hmac.compare_digest(token.strip().encode(), secret.encode()):
         return render(request, "login.html", {"following": inside(following), "wrong": True}, status=401)
-    answer = see(inside(following))
+    answer = redirect(inside(following))
     if secret is not None:
         secure = request.url.scheme == "https"
         answer.set_cookie(COOKIE, session_value(secret), max_age=MONTH, httponly=True, samesite="strict", secure=secure)
@@ -48,6 +48,6 @@ def enter(
 @router.post("/logout")
 def leave() -> Response:
     """Forgets the cookie."""
-    answer = see("/login")
+    answer = redirect("/login")
     answer.delete_cookie(COOKIE)
     return answer

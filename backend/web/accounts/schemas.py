@@ -2,12 +2,12 @@
 
 from pydantic import Field
 
-from backend.web.runs.schemas import Body, View
+from backend.web.runs.schemas import RequestModel, ResponseModel
 
 _BY_PROVIDER = "By provider; `all` = all providers together."
 
 
-class ProjectBody(Body):
+class ProjectBody(RequestModel):
     """How a project shares in the slots; what is not given stays."""
 
     weight: float = Field(default=1.0, ge=0.01, le=1000, examples=[2.0])
@@ -17,7 +17,7 @@ class ProjectBody(Body):
     )
 
 
-class ProjectView(View):
+class ProjectView(ResponseModel):
     """A project."""
 
     name: str = Field(examples=["default"])

@@ -11,12 +11,12 @@ from sqlalchemy.orm import Session
 from backend.db.session import unit_of_work
 from backend.domain.errors import Invalid
 from backend.services.agents import agent_channel, agent_tokens
-from backend.services.agents.agent_channel_store import Seen
+from backend.services.agents.agent_channel_store import StoredObservation
 from backend.services.agents.agent_tokens import Pass
 from backend.web.agents import schemas
 from backend.web.api_common import BASE, Id, api_router
 from backend.web.artifacts.api import SHOWN
-from backend.web.dependencies import ActorDep, Edge, EdgeDep, SessionDep
+from backend.web.dependencies import ActorDep, AppContext, EdgeDep, SessionDep
 
 router = api_router("agent")
 LONGEST_WAIT = 60.0
@@ -24,7 +24,7 @@ Wait = Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wai
 Attempt = Annotated[int | None, Query(ge=1, le=2**31, description="The attempt that `after` counts in.")]
 
 
-def _reader(request: Request, edge: Edge, read: Callable[[Session, str], Pass]) -> Callable[[], Awaitable[Pass]]:
+def _reader(request: Request, edge: AppContext, read: Callable[[Session, str], Pass]) -> Callable[[], Awaitable[Pass]]:
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     token = credentials.strip() if scheme.lower() == "bearer" else ""
 
@@ -42,7 +42,7 @@ def looker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
 
 def asker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
     """The same; what is held for the token's program begins."""
-    return _reader(request, edge, agent_tokens.asked)
+    return _reader(request, edge, agent_tokens.resolve_token)
 
 
 def leaver(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
@@ -77,7 +77,7 @@ async def observation(  # noqa: PLR0913 - one parameter for each thing to ask by
     wait: Wait = 0,
     inline: Annotated[bool, Query(description="Give the picture's bytes with it, which saves a request.")] = False,
     again: Annotated[bool, Query(description="If the desktop was lost, have another one prepared.")] = True,
-) -> schemas.AgentLook:
+) -> schemas.AgentPoll:
     """Give the newest observation if it is later than step `after`, waiting for one if told so.
 
     Without one, `episode.acting` says whether to ask again. A lost attempt is followed by another when it is asked for
@@ -86,7 +86,7 @@ async def observation(  # noqa: PLR0913 - one parameter for each thing to ask by
     status, observation = await agent_channel.next_observation(
         look, after, attempt, wait, ask=ask if again else None, picture=inline
     )
-    return schemas.AgentLook(episode=episode(status), observation=None if observation is None else view(observation))
+    return schemas.AgentPoll(episode=episode(status), observation=None if observation is None else view(observation))
 
 
 @router.get(
@@ -106,7 +106,7 @@ async def frame(
 
 
 @router.post("/agent/actions", status_code=202)
-async def act(look: LookDep, leave: LeaveDep, body: schemas.AgentAnswer) -> schemas.AgentTaken:
+async def act(look: LookDep, leave: LeaveDep, body: schemas.AgentAnswer) -> schemas.AgentReceipt:
     """Answer an observation. The same answer posted again is carried out once.
 
     Where the desktop was lost (`episode.held`) only the stop `steps` is taken: the program gives the episode up, and it
@@ -115,10 +115,10 @@ async def act(look: LookDep, leave: LeaveDep, body: schemas.AgentAnswer) -> sche
     status = await look()
     if status.held and body.stop == "steps" and body.attempt in {None, status.attempt}:
         await leave()
-        return schemas.AgentTaken(index=body.index, repeated=False)
+        return schemas.AgentReceipt(index=body.index, repeated=False)
     message = body.model_dump(mode="json", exclude={"attempt"}, exclude_none=True)
     new = await agent_channel.give(status, body.index, body.attempt, {**message, "by": "agent"})
-    return schemas.AgentTaken(index=body.index, repeated=not new)
+    return schemas.AgentReceipt(index=body.index, repeated=not new)
 
 
 def episode(status: Pass) -> schemas.AgentEpisode:
@@ -145,7 +145,7 @@ def episode(status: Pass) -> schemas.AgentEpisode:
     )
 
 
-def view(observation: Seen) -> schemas.AgentObservation:
+def view(observation: StoredObservation) -> schemas.AgentObservation:
     """An observation with the address of its picture, and the picture where it is there."""
     head = dict(observation.head)
     size = {name: head.pop(name, None) for name in ("media_type", "width", "height")}

@@ -8,17 +8,17 @@ from pydantic import Field, model_validator
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import AttemptState, EndedBy, EpisodeState, Outcome
 from backend.domain.model.trajectory import Action
-from backend.web.runs.schemas import Body, View
+from backend.web.runs.schemas import RequestModel, ResponseModel
 
 
-class AgentToken(View):
+class AgentToken(ResponseModel):
     """A token for one episode. Shown once; a new one replaces it."""
 
     episode_id: UUID
     token: str = Field(description="Send it as `Authorization: Bearer TOKEN`.", examples=["dka_5n9Xq..."])
 
 
-class AgentEpisode(View):
+class AgentEpisode(ResponseModel):
     """The episode that a token opens, as it stands now."""
 
     episode_id: UUID
@@ -41,7 +41,7 @@ class AgentEpisode(View):
     )
 
 
-class AgentPicture(View):
+class AgentPicture(ResponseModel):
     """The picture of an observation."""
 
     url: str = Field(examples=["/api/v1/agent/observation/frame?index=0"])
@@ -51,7 +51,7 @@ class AgentPicture(View):
     height: int
 
 
-class AgentObservation(View):
+class AgentObservation(ResponseModel):
     """What the agent sees at one step, and what it may still use up. Fields that the run does not show are null."""
 
     index: int = Field(description="Number of the step, from 0: answer it by the same number.", examples=[0])
@@ -72,14 +72,14 @@ class AgentObservation(View):
     view: dict[str, Any] | None = None
 
 
-class AgentLook(View):
+class AgentPoll(ResponseModel):
     """The episode, and its newest observation if there is one later than asked for."""
 
     episode: AgentEpisode
     observation: AgentObservation | None = None
 
 
-class AgentAnswer(Body):
+class AgentAnswer(RequestModel):
     """The answer to one observation: typed actions, or a reply in the run's action space, or an end."""
 
     index: int = Field(ge=0, description="The observation that this answers.", examples=[0])
@@ -102,7 +102,7 @@ class AgentAnswer(Body):
         return self
 
 
-class AgentTaken(View):
+class AgentReceipt(ResponseModel):
     """What became of an answer."""
 
     index: int

@@ -12,7 +12,7 @@ from backend.services.attempts import reevaluation as service
 from backend.services.attempts.reevaluation import RescoreRow
 from backend.services.runs import episodes as episode_service
 from backend.services.runs import runs as run_service
-from backend.web.api_common import Id, Limit, api_router, following
+from backend.web.api_common import Id, Limit, api_router, next_page_url
 from backend.web.attempts import schemas as own
 from backend.web.dependencies import ActorDep, SessionDep
 from backend.web.runs import schemas
@@ -21,7 +21,7 @@ from backend.web.runs import views as runs_views
 router = api_router("rescoring")
 
 
-class RescoreBody(schemas.Body):
+class RescoreBody(schemas.RequestModel):
     """Which task and which model judge, and whether the verdict counts."""
 
     task_set: Literal["own", "latest"] = Field(
@@ -38,12 +38,12 @@ class RescoreBody(schemas.Body):
     )
 
     @property
-    def wish(self) -> service.Wish:
+    def wish(self) -> service.ReevaluationOptions:
         """For the service."""
-        return service.Wish(self.task_set, self.make_current, self.judge)
+        return service.ReevaluationOptions(self.task_set, self.make_current, self.judge)
 
 
-class Rescore(schemas.View):
+class RescoreView(schemas.ResponseModel):
     """A request to score an episode's evidence again, with the old and the new score."""
 
     id: UUID
@@ -64,7 +64,7 @@ class Rescore(schemas.View):
     ended_at: datetime | None = None
 
 
-class Refused(schemas.View):
+class RescoreRefusal(schemas.ResponseModel):
     """An episode that cannot be scored again."""
 
     episode_id: UUID
@@ -72,18 +72,18 @@ class Refused(schemas.View):
     reason: str
 
 
-class RunRescore(schemas.View):
+class RunRescore(schemas.ResponseModel):
     """What was asked for, and which episodes cannot be scored again."""
 
     run: UUID
-    rescores: list[Rescore]
-    refused: list[Refused]
+    rescores: list[RescoreView]
+    refused: list[RescoreRefusal]
 
 
-def view(row: RescoreRow) -> Rescore:
+def view(row: RescoreRow) -> RescoreView:
     """A request as it is shown."""
     rescore = row.rescore
-    return Rescore(
+    return RescoreView(
         id=rescore.id,
         episode_id=rescore.episode_id,
         attempt_id=rescore.attempt_id,
@@ -104,16 +104,18 @@ def view(row: RescoreRow) -> Rescore:
 
 
 @router.get("/episodes/{episode_id}/evaluations")
-def evaluations(session: SessionDep, episode_id: Id) -> schemas.Page[own.Evaluation]:
+def evaluations(session: SessionDep, episode_id: Id) -> schemas.Page[own.EvaluationView]:
     """List every evaluation of every attempt at an episode, oldest first, with what was checked and its evidence."""
     episode_service.get_episode(session, episode_id)
     attempts = [row.id for row in episode_service.attempts(session, episode_id)]
     rows = episode_service.evaluations(session, attempts)
-    return schemas.Page[own.Evaluation](items=[runs_views.evaluation(row) for row in rows])
+    return schemas.Page[own.EvaluationView](items=[runs_views.evaluation(row) for row in rows])
 
 
 @router.post("/episodes/{episode_id}/rescore", status_code=202)
-def rescore_episode(session: SessionDep, actor: ActorDep, episode_id: Id, body: RescoreBody | None = None) -> Rescore:
+def rescore_episode(
+    session: SessionDep, actor: ActorDep, episode_id: Id, body: RescoreBody | None = None
+) -> RescoreView:
     """Score an episode's stored evidence again, without a desktop. Asking twice while one waits is one request.
 
     Also an episode that was lost for want of a verdict: it waits again, and is scored if there is one this time.
@@ -122,10 +124,10 @@ def rescore_episode(session: SessionDep, actor: ActorDep, episode_id: Id, body: 
 
 
 @router.get("/episodes/{episode_id}/rescores")
-def episode_rescores(session: SessionDep, episode_id: Id) -> schemas.Page[Rescore]:
+def episode_rescores(session: SessionDep, episode_id: Id) -> schemas.Page[RescoreView]:
     """List the requests to score an episode again, oldest first, with old and new score."""
     episode_service.get_episode(session, episode_id)
-    return schemas.Page[Rescore](items=[view(row) for row in service.listing(session, episode_id=episode_id)])
+    return schemas.Page[RescoreView](items=[view(row) for row in service.listing(session, episode_id=episode_id)])
 
 
 @router.post("/runs/{run_id}/rescore", status_code=202)
@@ -135,7 +137,7 @@ def rescore_run(session: SessionDep, actor: ActorDep, run_id: Id, body: RescoreB
     return RunRescore(
         run=run_id,
         rescores=[view(row) for row in rows],
-        refused=[Refused(episode_id=one.episode_id, task=one.task, reason=one.reason) for one in refused],
+        refused=[RescoreRefusal(episode_id=one.episode_id, task=one.task, reason=one.reason) for one in refused],
     )
 
 
@@ -146,9 +148,9 @@ def run_rescores(
     run_id: Id,
     cursor: Annotated[UUID | None, Query(description="From `next` of the part before.")] = None,
     limit: Limit = 100,
-) -> schemas.Page[Rescore]:
+) -> schemas.Page[RescoreView]:
     """List the requests to score episodes of a run again, oldest first, with old and new score."""
     run_service.get_run(session, run_id)
     rows = service.listing(session, run_id=run_id, after=cursor, limit=limit)
-    more = following(request, str(rows[-1].rescore.id)) if len(rows) == limit else None
-    return schemas.Page[Rescore](items=[view(row) for row in rows], next=more)
+    more = next_page_url(request, str(rows[-1].rescore.id)) if len(rows) == limit else None
+    return schemas.Page[RescoreView](items=[view(row) for row in rows], next=more)

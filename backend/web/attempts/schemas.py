@@ -8,10 +8,10 @@ from pydantic import Field
 
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import AttemptState, EndedBy
-from backend.web.runs.schemas import View
+from backend.web.runs.schemas import ResponseModel
 
 
-class Evidence(View):
+class EvidenceView(ResponseModel):
     """What a verdict rests on: raw bytes that a getter collected, or that they were absent."""
 
     position: int
@@ -24,7 +24,7 @@ class Evidence(View):
     note: str = ""
 
 
-class Evaluation(View):
+class EvaluationView(ResponseModel):
     """One scoring of one attempt by one evaluator version."""
 
     id: UUID
@@ -39,13 +39,13 @@ class Evaluation(View):
     )
     task_id: UUID | None = Field(default=None, description="The task that judged, where it is not the episode's own.")
     measures: dict[str, float] = Field(default={})
-    evidence: list[Evidence] = Field(default=[])
+    evidence: list[EvidenceView] = Field(default=[])
     current: bool
     seconds: float | None = None
     created_at: datetime
 
 
-class Attempt(View):
+class AttemptView(ResponseModel):
     """One try at an episode on one desktop."""
 
     id: UUID
@@ -65,10 +65,10 @@ class Attempt(View):
     started_at: datetime | None = None
     first_observation_at: datetime | None = None
     ended_at: datetime | None = None
-    evaluations: list[Evaluation] = Field(default=[])
+    evaluations: list[EvaluationView] = Field(default=[])
 
 
-class Artifact(View):
+class ArtifactView(ResponseModel):
     """Where bytes are; they are read through the episode they belong to."""
 
     sha256: str
@@ -78,16 +78,18 @@ class Artifact(View):
     height: int | None = None
 
 
-class Step(View):
+class StepView(ResponseModel):
     """One observation, the agent's words, its actions and their timing."""
 
     id: UUID
     attempt_id: UUID
     index: int
-    frame: Artifact | None = None
-    a11y: Artifact | None = None
-    shown: Artifact | None = Field(default=None, description="What the agent was shown, where it is not the screen.")
-    prompt: Artifact | None = Field(default=None, description="What the agent asked its model, without pictures.")
+    frame: ArtifactView | None = None
+    a11y: ArtifactView | None = None
+    shown: ArtifactView | None = Field(
+        default=None, description="What the agent was shown, where it is not the screen."
+    )
+    prompt: ArtifactView | None = Field(default=None, description="What the agent asked its model, without pictures.")
     extras: dict[str, Any] = Field(
         default={}, description="Who decided, the model as its API names it, marks, view, clipboard, terminal."
     )
@@ -102,7 +104,7 @@ class Step(View):
     created_at: datetime
 
 
-class Event(View):
+class EventView(ResponseModel):
     """One thing that happened to a run; `seq` counts from 1 without gaps."""
 
     seq: int

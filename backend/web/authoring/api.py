@@ -9,11 +9,11 @@ from backend.domain import registry
 from backend.domain.drafts import forms
 from backend.domain.drafts.content import read_content
 from backend.domain.drafts.states import DraftState
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.services.accounts.projects import LONGEST_NAME, person_or_local
 from backend.services.authoring import draft_publication, draft_recordings, draft_requests, draft_reviews, draft_trials
 from backend.services.authoring import drafts as service
-from backend.web.api_common import Cursor, Id, Limit, Word, api_router, following
+from backend.web.api_common import Cursor, Id, Limit, Word, api_router, next_page_url
 from backend.web.authoring import schemas as own
 from backend.web.authoring import views
 from backend.web.dependencies import ActorDep, EdgeDep, ProjectDep, SessionDep
@@ -21,7 +21,7 @@ from backend.web.runs import schemas
 
 router = api_router("own tasks")
 State = Annotated[list[DraftState], Query(description="Only drafts in one of these states.")]
-KINDS = {"setup": Kind.SETUP, "getter": Kind.GETTER, "metric": Kind.METRIC}
+KINDS = {"setup": PluginKind.SETUP, "getter": PluginKind.GETTER, "metric": PluginKind.METRIC}
 
 
 @router.get("/drafts")
@@ -40,7 +40,7 @@ def list_drafts(  # noqa: PLR0913 - one parameter per filter
     page = service.list_drafts(
         session, project, states=state, benchmark=benchmark, words=words, cursor=cursor, limit=limit
     )
-    return schemas.Page[own.DraftView](items=views.rows(session, page.items), next=following(request, page.next))
+    return schemas.Page[own.DraftView](items=views.rows(session, page.items), next=next_page_url(request, page.next))
 
 
 @router.post("/drafts", status_code=201)

@@ -64,7 +64,7 @@ def setup(content: DraftContent, typed: Typed) -> dict[str, Any]:
     rows = draft_forms.steps_typed(content.dialect, typed, whole=not do)
     rows = draft_forms.moved(rows, do)
     if do == "add":
-        rows.append({"type": _chosen(typed, "new"), "parameters": {}})
+        rows.append({"type": _choice(typed, "new"), "parameters": {}})
     return {"setup": rows}
 
 
@@ -76,7 +76,7 @@ def checks(content: DraftContent, typed: Typed) -> dict[str, Any]:
         sides = {
             side: {"type": name} for side in ("result", "expected") if (name := typed.get(f"new_{side}", "").strip())
         }
-        rows.append({"func": _chosen(typed, "new"), **sides})
+        rows.append({"func": _choice(typed, "new"), **sides})
     return {"checks": rows, "conj": typed.get("conj", "and")}
 
 
@@ -87,7 +87,7 @@ def oracle(content: DraftContent, typed: Typed) -> dict[str, Any]:
         raise Invalid("the solution cannot be read as steps", path="oracle", hint="Put it right in the JSON below.")
     rows = draft_forms.moved(draft_forms.solution_typed(typed), do)
     if do == "add":
-        fresh = {"oracle.0.verb": _chosen(typed, "new"), "oracle.0.value": typed.get("new_value", "")}
+        fresh = {"oracle.0.verb": _choice(typed, "new"), "oracle.0.value": typed.get("new_value", "")}
         rows += draft_forms.solution_typed(fresh)
     return {"oracle": rows}
 
@@ -117,7 +117,7 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _chosen(typed: Typed, name: str) -> str:
+def _choice(typed: Typed, name: str) -> str:
     choice = typed.get(name, "").strip()
     if not choice:
         raise Invalid("choose one", path=name)

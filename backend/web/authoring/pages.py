@@ -12,7 +12,7 @@ from starlette.datastructures import FormData
 from backend.db.models import Actor
 from backend.db.models.enums import RecordingKind
 from backend.domain.drafts.content import read_content
-from backend.domain.drafts.states import DraftState, Reason
+from backend.domain.drafts.states import DraftState, RejectionReason
 from backend.domain.errors import DeskarenaError
 from backend.services.accounts.projects import LONGEST_NAME, actor_for, person_or_local
 from backend.services.authoring import (
@@ -25,8 +25,8 @@ from backend.services.authoring import (
 )
 from backend.services.authoring import views as authoring_views
 from backend.web.authoring import forms
-from backend.web.dependencies import Edge, EdgeDep, ProjectDep, SessionDep
-from backend.web.page_common import Cursor, Id, Text, page_router, see
+from backend.web.dependencies import AppContext, EdgeDep, ProjectDep, SessionDep
+from backend.web.page_common import Cursor, Id, Text, page_router, redirect
 from backend.web.templating import render
 
 router = page_router()
@@ -95,7 +95,7 @@ def be(
 ) -> RedirectResponse:
     """Says who acts in this browser."""
     person = person_or_local(session, project, name, path="name")
-    answer = see(forms.own_page(request.headers.get("referer", ""), LIST))
+    answer = redirect(forms.own_page(request.headers.get("referer", ""), LIST))
     answer.set_cookie(PERSON, quote(person.name), max_age=YEAR, httponly=True, samesite="strict")
     return answer
 
@@ -121,7 +121,7 @@ def create(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
     except DeskarenaError as error:
         session.rollback()
         return _list(request, session, project, person, error=error, given=fields)
-    return see(f"{LIST}/{draft.id}")
+    return redirect(f"{LIST}/{draft.id}")
 
 
 @router.post(f"{LIST}/publish")
@@ -130,7 +130,7 @@ def publish(
 ) -> RedirectResponse:
     """The next version of a benchmark, with the approved drafts."""
     draft_publication.publish(session, project, store=edge.store, benchmark=benchmark)
-    return see(f"/benchmarks/{benchmark}")
+    return redirect(f"/benchmarks/{benchmark}")
 
 
 @router.get(f"{LIST}/{{draft_id}}")
@@ -142,7 +142,7 @@ def draft(request: Request, session: SessionDep, edge: EdgeDep, person: PersonDe
 def _page(  # noqa: PLR0913, PLR0917 - what a page needs
     request: Request,
     session: Session,
-    edge: Edge,
+    edge: AppContext,
     person: Actor,
     draft_id: Any,
     error: DeskarenaError | None = None,
@@ -165,10 +165,10 @@ def _page(  # noqa: PLR0913, PLR0917 - what a page needs
     return render(request, "draft.html", values, status=error.status if error else 200)
 
 
-def _done(  # noqa: PLR0913, PLR0917 - what an answer needs
+def _apply_and_show(  # noqa: PLR0913, PLR0917 - what an answer needs
     request: Request,
     session: Session,
-    edge: Edge,
+    edge: AppContext,
     person: Actor,
     draft_id: Any,
     work: Callable[[], object],
@@ -181,7 +181,7 @@ def _done(  # noqa: PLR0913, PLR0917 - what an answer needs
     except DeskarenaError as error:
         session.rollback()
         return _page(request, session, edge, person, draft_id, error, form)
-    return see(f"{LIST}/{draft_id}{place}")
+    return redirect(f"{LIST}/{draft_id}{place}")
 
 
 @router.post(f"{LIST}/{{draft_id}}/edit/{{part}}")
@@ -202,7 +202,7 @@ def edit(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
         changes = forms.PARTS[part](content, forms.typed_of(form))
         drafts.change(session, draft_id, changes, by=person, note=forms.NOTES[part])
 
-    return _done(request, session, edge, person, draft_id, work, f"#{part}", form)
+    return _apply_and_show(request, session, edge, person, draft_id, work, f"#{part}", form)
 
 
 @router.post(f"{LIST}/{{draft_id}}/files")
@@ -222,7 +222,7 @@ def add_file(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
     def work() -> None:
         drafts.add_file(session, draft_id, named, data, by=person, store=edge.store)
 
-    return _done(request, session, edge, person, draft_id, work, "#files")
+    return _apply_and_show(request, session, edge, person, draft_id, work, "#files")
 
 
 @router.post(f"{LIST}/{{draft_id}}/{{do}}")
@@ -237,13 +237,13 @@ def act(  # noqa: PLR0913, PLR0917 - what the edge gives, and the forms' fields
     words: Field = "",
     noop_words: Field = "",
     version: Annotated[int, Form(ge=0, le=2**31)] = 0,
-    reason: Annotated[Reason, Form()] = Reason.AMBIGUOUS_INSTRUCTION,
+    reason: Annotated[RejectionReason, Form()] = RejectionReason.AMBIGUOUS_INSTRUCTION,
 ) -> Response:
     """The page's buttons. A recording leads to the page on which to act."""
     if do.startswith("record-"):
         kind = RecordingKind(do.removeprefix("record-"))
         episodes: list[Any] = []
-        answer = _done(
+        answer = _apply_and_show(
             request, session, edge, person, draft_id,
             lambda: episodes.append(
                 draft_recordings.begin(
@@ -251,14 +251,14 @@ def act(  # noqa: PLR0913, PLR0917 - what the edge gives, and the forms' fields
                 )
             ),
         )  # fmt: skip
-        return see(f"/episodes/{episodes[0].id}") if episodes else answer
+        return redirect(f"/episodes/{episodes[0].id}") if episodes else answer
     works: dict[str, Callable[[], object]] = {
         "try": lambda: draft_trials.start_try(session, draft_id, project=project, actor=person, store=edge.store),
         "submit": lambda: draft_reviews.submit(session, draft_id, noop_words=noop_words),
         "approve": lambda: draft_reviews.approve(session, draft_id, version, by=person, words=words),
         "reject": lambda: draft_reviews.reject(session, draft_id, version, by=person, reason=reason, words=words),
     }
-    return _done(request, session, edge, person, draft_id, works[do])
+    return _apply_and_show(request, session, edge, person, draft_id, works[do])
 
 
 @router.post(f"{LIST}/{{draft_id}}/recordings/{{recording_id}}/use")
@@ -266,7 +266,7 @@ def use(  # noqa: PLR0913, PLR0917 - what the edge gives
     request: Request, session: SessionDep, edge: EdgeDep, person: PersonDep, draft_id: Id, recording_id: Id
 ) -> Response:
     """A recording becomes set-up or solution."""
-    return _done(
+    return _apply_and_show(
         request, session, edge, person, draft_id,
         lambda: draft_recordings.use(session, draft_id, recording_id, by=person, store=edge.store), "#recordings",
     )  # fmt: skip

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.db.models.enums import DraftRequestState, MadeBy, RecordingKind, Verdict
-from backend.domain.drafts.states import DraftState, Reason
+from backend.db.models.enums import DraftAuthor, DraftRequestState, RecordingKind, ReviewVerdict
+from backend.domain.drafts.states import DraftState, RejectionReason
 from backend.services.accounts.projects import LONGEST_NAME
-from backend.web.runs.schemas import Body, View
+from backend.web.runs.schemas import RequestModel, ResponseModel
 
 CONTENT = {
     "domain": "editor",
@@ -22,7 +22,7 @@ _BY = Field(
 _BENCHMARK = Field(default="own", min_length=1, max_length=100, description="What it becomes part of.")
 
 
-class DraftBody(Body):
+class DraftBody(RequestModel):
     """A new draft."""
 
     content: dict[str, Any] = Field(description="As `content` of a draft gives it back.", examples=[CONTENT])
@@ -30,20 +30,20 @@ class DraftBody(Body):
     by: str = _BY
 
 
-class DraftEdit(Body):
+class DraftEdit(RequestModel):
     """A new version of a draft."""
 
     content: dict[str, Any] = Field(description="The whole content; nothing of the old one stays.", examples=[CONTENT])
     by: str = _BY
 
 
-class DraftTry(Body):
+class DraftTry(RequestModel):
     """Where a draft is tried."""
 
     provider: str = Field(default="local", min_length=1, max_length=100)
 
 
-class DraftSubmit(Body):
+class DraftSubmit(RequestModel):
     """A draft for review."""
 
     noop_words: str = Field(
@@ -51,7 +51,7 @@ class DraftSubmit(Body):
     )
 
 
-class DraftApproval(Body):
+class DraftApproval(RequestModel):
     """One person's yes to one version."""
 
     version: int = Field(ge=1, le=2**31, description="The version that was looked at.")
@@ -59,23 +59,23 @@ class DraftApproval(Body):
     words: str = Field(default="", max_length=2000)
 
 
-class DraftRejection(Body):
+class DraftRejection(RequestModel):
     """One person's no to one version."""
 
     version: int = Field(ge=1, le=2**31, description="The version that was looked at.")
-    reason: Reason
+    reason: RejectionReason
     by: str = _BY
     words: str = Field(default="", max_length=2000)
 
 
-class DraftPublish(Body):
+class DraftPublish(RequestModel):
     """Approved drafts that become part of the next version of a benchmark."""
 
     benchmark: str = _BENCHMARK
     drafts: list[UUID] = Field(default=[], max_length=500, description="Only these; empty = all that are approved.")
 
 
-class RecordingBegin(Body):
+class RecordingBegin(RequestModel):
     """A desktop on which somebody does what becomes set-up or solution."""
 
     kind: RecordingKind
@@ -83,13 +83,13 @@ class RecordingBegin(Body):
     provider: str = Field(default="local", min_length=1, max_length=100)
 
 
-class RecordingUse(Body):
+class RecordingUse(RequestModel):
     """A recording becomes part of the draft."""
 
     by: str = _BY
 
 
-class DraftView(View):
+class DraftView(ResponseModel):
     """A draft in a list."""
 
     id: UUID
@@ -97,13 +97,13 @@ class DraftView(View):
     key: str = Field(examples=["editor/add_milk"])
     instruction: str
     state: DraftState
-    reason: Reason | None
+    reason: RejectionReason | None
     reason_words: str
     version: int
     content_hash: str
     approvals: int = Field(description="Of the newest version, by people other than those who wrote it.")
     author: str
-    made_by: MadeBy
+    made_by: DraftAuthor
     model: str = Field(description="Which model wrote it first; empty for a person's.")
     prompt_hash: str = Field(description="Sha256 of what that model was asked.")
     persona: str
@@ -112,7 +112,7 @@ class DraftView(View):
     changed_at: datetime
 
 
-class DraftCheck(View):
+class DraftCheck(ResponseModel):
     """One thing that was looked at before people review."""
 
     name: str = Field(examples=["duplicates"])
@@ -121,7 +121,7 @@ class DraftCheck(View):
     stops: bool = Field(description="A draft with this can be neither tried nor submitted.")
 
 
-class DraftTried(View):
+class DraftTrialView(ResponseModel):
     """What the newest try found."""
 
     version: int
@@ -135,18 +135,18 @@ class DraftTried(View):
     created_at: datetime
 
 
-class DraftReview(View):
+class DraftReview(ResponseModel):
     """What one person said of one version."""
 
     version: int
     by: str
-    verdict: Verdict
-    reason: Reason | None
+    verdict: ReviewVerdict
+    reason: RejectionReason | None
     words: str
     created_at: datetime
 
 
-class DraftVersion(View):
+class DraftVersion(ResponseModel):
     """One version."""
 
     number: int
@@ -156,7 +156,7 @@ class DraftVersion(View):
     created_at: datetime
 
 
-class DraftRecording(View):
+class DraftRecording(ResponseModel):
     """One recording."""
 
     id: UUID
@@ -176,21 +176,21 @@ class DraftDetail(DraftView):
     content: dict[str, Any]
     missing: list[str]
     checks: list[DraftCheck]
-    tried: DraftTried | None
+    tried: DraftTrialView | None
     noop_words: str
     reviews: list[DraftReview]
     versions: list[DraftVersion]
     recordings: list[DraftRecording]
 
 
-class DraftContentView(View):
+class DraftContentView(ResponseModel):
     """What one version of a draft held."""
 
     number: int
     content: dict[str, Any]
 
 
-class PublishedView(View):
+class PublishedView(ResponseModel):
     """The new version of a benchmark."""
 
     benchmark: str
@@ -199,7 +199,7 @@ class PublishedView(View):
     drafts: list[UUID]
 
 
-class PluginFormView(View):
+class PluginFormView(ResponseModel):
     """How one set-up step, getter or metric is asked for."""
 
     kind: Literal["setup", "getter", "metric"]
@@ -210,7 +210,7 @@ class PluginFormView(View):
     expects: bool | None = Field(description="Of a metric: whether it compares with an expectation; null = it may.")
 
 
-class DraftRequestBody(Body):
+class DraftRequestBody(RequestModel):
     """Drafts that a model is to write."""
 
     persona: str = Field(min_length=1, max_length=2000, examples=["A librarian who keeps lists of loans."])
@@ -222,7 +222,7 @@ class DraftRequestBody(Body):
     by: str = _BY
 
 
-class DraftRequestView(View):
+class DraftRequestView(ResponseModel):
     """What became of a request for drafts."""
 
     id: UUID

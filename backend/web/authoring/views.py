@@ -11,8 +11,8 @@ from backend.domain.drafts.content import missing
 from backend.domain.drafts.forms import PluginForm
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.authoring import draft_checks, draft_recordings, draft_reviews, drafts
-from backend.services.authoring.draft_recordings import View as Recording
-from backend.services.authoring.draft_trials import Tried, tried
+from backend.services.authoring.draft_recordings import RecordingView as Recording
+from backend.services.authoring.draft_trials import DraftTrialResult, latest_trial
 from backend.web.authoring import schemas as own
 
 FIELDS = (
@@ -42,13 +42,13 @@ def detail(session: Session, row: TaskDraft, store: ArtifactStore) -> own.DraftD
         content=content.model_dump(mode="json"),
         missing=missing(content),
         checks=[own.DraftCheck(name=c.name, title=c.title, found=list(c.found), stops=c.stops) for c in checks],
-        tried=_tried(tried(session, row)),
+        tried=_trial_view(latest_trial(session, row)),
         noop_words=row.noop_words,
         reviews=[
             own.DraftReview.model_validate(
                 {**_own(entry.review, "version verdict reason words created_at"), "by": entry.by}
             )
-            for entry in draft_reviews.said(session, row)
+            for entry in draft_reviews.review_notes(session, row)
         ],
         versions=[
             own.DraftVersion.model_validate({**_own(one.version, "number note content_hash created_at"), "by": one.by})
@@ -94,11 +94,11 @@ def form(plugin_form: PluginForm) -> own.PluginFormView:
     )
 
 
-def _tried(trial: Tried | None) -> own.DraftTried | None:
+def _trial_view(trial: DraftTrialResult | None) -> own.DraftTrialView | None:
     if trial is None:
         return None
     runs: dict[str, UUID] = {agent: run.id for agent, run in trial.runs.items()}
-    return own.DraftTried(
+    return own.DraftTrialView(
         version=trial.row.version,
         current=trial.current,
         done=trial.done,

@@ -17,14 +17,14 @@ from backend.services.benchmarks import labels as label_service
 from backend.services.benchmarks import versions as version_service
 from backend.services.benchmarks.lint import lint_task_set
 from backend.services.people import human_baselines
-from backend.services.people.human_baselines import By
+from backend.services.people.human_baselines import LabelBasis
 from backend.services.results.leaderboards import leaderboard
 from backend.services.runs.validation import start_validation, validation_report
-from backend.web.api_common import Cursor, Id, Limit, Name, Word, api_router, following
+from backend.web.api_common import Cursor, Id, Limit, Name, Word, api_router, next_page_url
 from backend.web.benchmarks import schemas as benchmarks_schemas
 from backend.web.benchmarks import views as benchmarks_views
 from backend.web.benchmarks.uploads import load_url, load_zip
-from backend.web.dependencies import ActorDep, Edge, EdgeDep, ProjectDep, SessionDep
+from backend.web.dependencies import ActorDep, AppContext, EdgeDep, ProjectDep, SessionDep
 from backend.web.runs import schemas
 from backend.web.runs.views import task_set
 
@@ -79,7 +79,7 @@ def import_from_url(
 
 
 def _imported(
-    session: Session, edge: Edge, loaded: LoadedBenchmark, name: str, title: str
+    session: Session, edge: AppContext, loaded: LoadedBenchmark, name: str, title: str
 ) -> benchmarks_schemas.ImportResult:
     task_set, created = service.import_benchmark(session, loaded, name=name, title=title, store=edge.store)
     session.flush()  # The counts below are read again.
@@ -118,7 +118,7 @@ def list_tasks(  # noqa: PLR0913 - one parameter per filter
         )
         for row in page.items
     ]
-    return schemas.Page[benchmarks_schemas.TaskView](items=items, next=following(request, page.next))
+    return schemas.Page[benchmarks_schemas.TaskView](items=items, next=next_page_url(request, page.next))
 
 
 @router.get("/tasks/{task_id}")
@@ -194,7 +194,9 @@ def import_labels(
 def label_by_people(
     session: SessionDep,
     name: Name,
-    by: Annotated[By, Query(description="Difficulty by people's median time, or by their median rating.")] = By.TIME,
+    by: Annotated[
+        LabelBasis, Query(description="Difficulty by people's median time, or by their median rating.")
+    ] = LabelBasis.TIME,
 ) -> benchmarks_schemas.LabelResult:
     """Write what people measured here as labels: median steps and seconds of those who solved a task, difficulty."""
     rows, tasks = human_baselines.label_tasks(session, name, by)
@@ -210,7 +212,7 @@ def diff(session: SessionDep, old: TaskSetName, new: TaskSetName) -> benchmarks_
 @router.post("/benchmarks/{name}/validate", status_code=202)
 def validate(
     session: SessionDep, project: ProjectDep, actor: ActorDep, name: Name
-) -> benchmarks_schemas.ValidationReport:
+) -> benchmarks_schemas.ValidationReportView:
     """Start oracle, noop and always_fail on every task; look at `/validation` for what they find."""
     start_validation(session, name, project=project, actor=actor)
     session.flush()  # The report below reads the new runs.
@@ -218,7 +220,7 @@ def validate(
 
 
 @router.get("/benchmarks/{name}/validation")
-def validation(session: SessionDep, name: Name) -> benchmarks_schemas.ValidationReport:
+def validation(session: SessionDep, name: Name) -> benchmarks_schemas.ValidationReportView:
     """What the newest validation found."""
     return benchmarks_views.report(validation_report(session, name))
 

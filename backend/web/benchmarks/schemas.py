@@ -7,10 +7,10 @@ from uuid import UUID
 from pydantic import Field
 
 from backend.domain.model.task import Difficulty, DifficultySource
-from backend.web.runs.schemas import Interval, Summary, TaskSetRef, View
+from backend.web.runs.schemas import Interval, ResponseModel, RunSummaryView, TaskSetRef
 
 
-class BenchmarkView(View):
+class BenchmarkView(ResponseModel):
     """A named collection of tasks, at its newest version."""
 
     id: UUID
@@ -39,7 +39,7 @@ class BenchmarkView(View):
     warnings: list[str] = Field(default=[])
 
 
-class ImportFromUrl(View):
+class ImportFromUrl(ResponseModel):
     """A benchmark whose files lie in the web: a zip, or a repository's page on GitHub."""
 
     kind: str = Field(min_length=1, max_length=100, examples=["osworld"])
@@ -49,14 +49,14 @@ class ImportFromUrl(View):
     strict_upstream: bool = Field(default=False, description="Metrics judge as published, faults included.")
 
 
-class LabelResult(View):
+class LabelResult(ResponseModel):
     """What an import of labels did."""
 
     rows: int
     tasks: int = Field(description="Tasks of all versions whose labels changed.")
 
 
-class ChangeView(View):
+class ChangeView(ResponseModel):
     """A place in a task that differs."""
 
     place: str = Field(examples=["evaluator.calls.0.options"])
@@ -64,7 +64,7 @@ class ChangeView(View):
     new: str | None = None
 
 
-class TaskChangeView(View):
+class TaskChangeView(ResponseModel):
     """A task that differs between two task sets."""
 
     task: str
@@ -75,7 +75,7 @@ class TaskChangeView(View):
     evaluations: int = Field(default=0, description="Stored evaluations of the old version that it touches.")
 
 
-class DifferenceView(View):
+class DifferenceView(ResponseModel):
     """What turns one task set into another."""
 
     old: str = Field(examples=["osworld@1"])
@@ -87,7 +87,7 @@ class DifferenceView(View):
     tasks: list[TaskChangeView] = Field(default=[])
 
 
-class ReportedView(View):
+class ReportedView(ResponseModel):
     """A number that a paper reports; never measured here."""
 
     source: str = Field(examples=["OSWorld paper, Table 5"])
@@ -101,7 +101,7 @@ class ReportedView(View):
     note: str = ""
 
 
-class ImportResult(View):
+class ImportResult(ResponseModel):
     """What an import made. `created` is false when the same files were imported before."""
 
     benchmark: BenchmarkView
@@ -109,7 +109,7 @@ class ImportResult(View):
     warnings: list[str] = Field(default=[])
 
 
-class LintFinding(View):
+class LintFinding(ResponseModel):
     """One thing in a task that is wrong or odd."""
 
     task: str = Field(examples=["files/rename-report"])
@@ -119,7 +119,7 @@ class LintFinding(View):
     severity: Literal["error", "warning"] = "error"
 
 
-class LintReport(View):
+class LintReport(ResponseModel):
     """All findings of a benchmark; `ok` when none of them is an error."""
 
     benchmark: str
@@ -128,7 +128,7 @@ class LintReport(View):
     findings: list[LintFinding] = Field(default=[])
 
 
-class Validation(View):
+class Validation(ResponseModel):
     """What oracle, noop and always_fail scored on one task, and whether that is sound."""
 
     task: str
@@ -140,7 +140,7 @@ class Validation(View):
     reason: str = ""
 
 
-class ValidationReport(View):
+class ValidationReportView(ResponseModel):
     """The state of a benchmark's validation. `done` once its three runs have ended."""
 
     benchmark: str
@@ -153,7 +153,7 @@ class ValidationReport(View):
     tasks: list[Validation] = Field(default=[])
 
 
-class TaskView(View):
+class TaskView(ResponseModel):
     """One task, as lists show it."""
 
     id: UUID
@@ -188,7 +188,7 @@ class TaskDetail(TaskView):
     validation: Validation | None = None
 
 
-class MeasureView(View):
+class MeasureView(ResponseModel):
     """A measure's mean."""
 
     mean: float = Field(examples=[0.42])
@@ -198,14 +198,14 @@ class MeasureView(View):
     undefined_tasks: int = Field(description="Scored tasks without a value where they could have one.")
 
 
-class MeasureDefinition(View):
+class MeasureDefinition(ResponseModel):
     """What a measure means."""
 
     title: str = Field(examples=["CR"])
     text: str
 
 
-class LeaderboardRow(View):
+class LeaderboardRow(ResponseModel):
     """One agent configuration. `rank` is null for floors and for agents that see the task."""
 
     rank: int | None = None
@@ -215,21 +215,23 @@ class LeaderboardRow(View):
     mark: str = Field(default="", description="floor, privileged or empty")
     variant: str | None = Field(default=None, description="Condition under which its tasks were done.")
     runs: list[UUID] = Field(default=[])
-    summary: Summary
+    summary: RunSummaryView
     tasks: int = 0
     missing_tasks: int = Field(default=0, description="Tasks of the task set that this row has no scored episode of.")
-    by_domain: dict[str, Summary] = Field(default={})
-    by_difficulty: dict[str, Summary] = Field(default={})
-    by_level: dict[str, Summary] = Field(default={})
-    by_capability: dict[str, Summary] = Field(default={}, description="OmniBench's capabilities, by their letters.")
-    by_complexity: dict[str, Summary] = Field(default={}, description="Its complexities, as in `branch/hard`.")
+    by_domain: dict[str, RunSummaryView] = Field(default={})
+    by_difficulty: dict[str, RunSummaryView] = Field(default={})
+    by_level: dict[str, RunSummaryView] = Field(default={})
+    by_capability: dict[str, RunSummaryView] = Field(
+        default={}, description="OmniBench's capabilities, by their letters."
+    )
+    by_complexity: dict[str, RunSummaryView] = Field(default={}, description="Its complexities, as in `branch/hard`.")
     measures: dict[str, MeasureView] = Field(default={}, description="Over all tasks, by the measure's name.")
     measures_by: dict[str, dict[str, dict[str, MeasureView]]] = Field(
         default={}, description="By dimension (`level`, `capability`, ...), then by key, then by measure."
     )
 
 
-class Leaderboard(View):
+class Leaderboard(ResponseModel):
     """Who is better on one task set."""
 
     benchmark: str
@@ -240,7 +242,7 @@ class Leaderboard(View):
     reported: list[ReportedView] = Field(default=[], description="What papers report; no part of the ranking.")
 
 
-class SlotView(View):
+class SlotView(ResponseModel):
     """The right to run one desktop on one node."""
 
     node: str
@@ -254,7 +256,7 @@ class SlotView(View):
     episode_id: UUID | None = None
 
 
-class HeldSlot(SlotView):
+class LeasedSlotView(SlotView):
     """A slot with who holds it."""
 
     worker: str = Field(default="", description="Who holds its lease.")
@@ -262,7 +264,7 @@ class HeldSlot(SlotView):
     since: datetime | None = Field(default=None, description="When the lease was taken.")
 
 
-class NodeView(View):
+class NodeView(ResponseModel):
     """A machine with slots: a worker's own, or one of a cluster."""
 
     cluster: str = Field(description="Empty: a worker's own machine.")
@@ -274,10 +276,10 @@ class NodeView(View):
     capacity: dict[str, int] = Field(
         default={}, description="Bytes of `memory` and `disk`, `cpu` in thousandths, `devices`."
     )
-    slots: list[HeldSlot] = Field(default=[])
+    slots: list[LeasedSlotView] = Field(default=[])
 
 
-class WorkerView(View):
+class WorkerView(ResponseModel):
     """A process that runs attempts, and what it can do."""
 
     id: UUID

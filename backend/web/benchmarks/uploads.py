@@ -18,7 +18,7 @@ from backend.domain.benchmarks import strict
 from backend.domain.errors import Invalid
 from backend.domain.model.task import LoadedBenchmark
 from backend.domain.ports.web import Web
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.web.errors import no_room
 
 MOST_FILES = 20_000
@@ -48,7 +48,7 @@ def load_zip(kind: str, archive: BinaryIO, *, strict_upstream: bool = False) -> 
     """
     registry.load()
     try:
-        reader = registry.lookup(Kind.BENCHMARK, kind)()
+        reader = registry.lookup(PluginKind.BENCHMARK, kind)()
     except Invalid as error:
         raise Invalid(error.message, path="kind", hint=error.hint) from error
     with _unpacked(archive) as folder:

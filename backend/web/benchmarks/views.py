@@ -11,12 +11,12 @@ from backend.domain.model.measures import info
 from backend.services.benchmarks.benchmarks import list_task_sets
 from backend.services.benchmarks.lint import TaskFinding, unknown_of
 from backend.services.benchmarks.variants import known_variants
-from backend.services.benchmarks.versions import Difference
-from backend.services.results.leaderboards import Board, Row
+from backend.services.benchmarks.versions import TaskSetDifference
+from backend.services.results.leaderboards import BenchmarkBoard, BoardRow
 from backend.services.results.measure_rollups import Means
 from backend.services.runs.validation import TaskVerdict, ValidationReport
 from backend.web.benchmarks import schemas
-from backend.web.runs.schemas import Summary
+from backend.web.runs.schemas import RunSummaryView
 from backend.web.runs.views import summary, task_set
 
 
@@ -83,10 +83,10 @@ def validation(verdict: TaskVerdict) -> schemas.Validation:
     )
 
 
-def report(report: ValidationReport) -> schemas.ValidationReport:
+def report(report: ValidationReport) -> schemas.ValidationReportView:
     """The newest validation of a benchmark."""
     stuck = sum(verdict.reason.startswith("not runnable here") for verdict in report.tasks)
-    return schemas.ValidationReport(
+    return schemas.ValidationReportView(
         benchmark=report.benchmark,
         done=report.done,
         ok=report.ok,
@@ -98,7 +98,7 @@ def report(report: ValidationReport) -> schemas.ValidationReport:
     )
 
 
-def leaderboard(board: Board) -> schemas.Leaderboard:
+def leaderboard(board: BenchmarkBoard) -> schemas.Leaderboard:
     """A board."""
     return schemas.Leaderboard(
         benchmark=board.benchmark.name,
@@ -127,7 +127,7 @@ def reported(row: models.ReportedResult) -> schemas.ReportedView:
     )
 
 
-def difference(difference: Difference) -> schemas.DifferenceView:
+def difference(difference: TaskSetDifference) -> schemas.DifferenceView:
     """What two task sets differ in."""
     return schemas.DifferenceView(
         old=f"{difference.old_name.partition('@')[0]}@{difference.old.version}",
@@ -162,7 +162,7 @@ def lint_report(name: str, task_set: models.TaskSet, task_findings: Sequence[Tas
     return schemas.LintReport(benchmark=name, ok=ok, tasks=tasks, findings=findings)
 
 
-def _row(row: Row, tasks: int) -> schemas.LeaderboardRow:
+def _row(row: BoardRow, tasks: int) -> schemas.LeaderboardRow:
     return schemas.LeaderboardRow(
         rank=row.standing.rank if row.standing else None,
         tie_group=row.standing.group if row.standing else None,
@@ -198,5 +198,5 @@ def means(by_name: Means) -> dict[str, schemas.MeasureView]:
     }
 
 
-def _cut(row: Row, dimension: Dimension) -> Mapping[str, Summary]:
+def _cut(row: BoardRow, dimension: Dimension) -> Mapping[str, RunSummaryView]:
     return {key: summary(cell) for key, cell in row.by.get(dimension, {}).items()}

@@ -13,8 +13,8 @@ from backend.services.artifacts.egress_policy import LONGEST_URL
 from backend.services.benchmarks import web_assets as service
 from backend.services.benchmarks.web_assets import AssetState, DeadLink
 from backend.web.api_common import Name, api_router
-from backend.web.dependencies import Edge, EdgeDep, SessionDep
-from backend.web.runs.schemas import Page, View
+from backend.web.dependencies import AppContext, EdgeDep, SessionDep
+from backend.web.runs.schemas import Page, ResponseModel
 
 router = api_router("benchmarks")
 MOST_AT_ONCE = 16
@@ -23,7 +23,7 @@ Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, examples=["http
 Globs = Annotated[list[str], Query(max_length=100, description="Globs over `domain/name`; all tasks if none.")]
 
 
-class AssetView(View):
+class AssetView(ResponseModel):
     """A file of the web that tasks need."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
@@ -39,7 +39,7 @@ class AssetView(View):
     checked_at: datetime | None = None
 
 
-class FetchRequest(View):
+class FetchRequest(ResponseModel):
     """Which file to fetch."""
 
     url: Url
@@ -73,7 +73,7 @@ def fetch(edge: EdgeDep, name: Name, body: FetchRequest) -> AssetView:
         _turns.release()
 
 
-def _fetched(edge: Edge, name: str, url: str) -> AssetView:
+def _fetched(edge: AppContext, name: str, url: str) -> AssetView:
     try:
         download = service.fetch(url, edge.web, edge.store)
     except (DeadLink, Invalid) as error:

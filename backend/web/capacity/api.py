@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from backend.services.capacity.views import workers as workers_view
 from backend.web.api_common import api_router
-from backend.web.benchmarks.schemas import HeldSlot, NodeView, SlotView, WorkerView
+from backend.web.benchmarks.schemas import LeasedSlotView, NodeView, SlotView, WorkerView
 from backend.web.dependencies import SessionDep
 from backend.web.runs import schemas
 
@@ -51,13 +51,13 @@ def nodes(session: SessionDep) -> schemas.Page[NodeView]:
             seen_seconds=node.age,
             labels={name: str(value) for name, value in node.labels.items()},
             capacity=dict(node.capacity),
-            slots=_slots(node, node.slots, HeldSlot),
+            slots=_slots(node, node.slots, LeasedSlotView),
         )
         for node in workers_view.list_nodes(session)
     ]
     return schemas.Page[NodeView](items=items)
 
 
-def _slots(node: workers_view.NodeView, slots: Iterable[workers_view.SlotView], view: type[S]) -> list[S]:
+def _slots(node: workers_view.NodeRow, slots: Iterable[workers_view.SlotRow], view: type[S]) -> list[S]:
     """Slots of a node as the API gives them."""
     return [view.model_validate({"node": node.name, **vars(slot)}) for slot in slots]

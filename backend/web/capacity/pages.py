@@ -10,7 +10,7 @@ from backend.services.capacity import licences
 from backend.services.capacity.views import workers as workers_view
 from backend.services.runs import scheduling_settings
 from backend.web.dependencies import ActorDep, SessionDep
-from backend.web.page_common import altered, page_router, see
+from backend.web.page_common import changed_fields, page_router, redirect
 from backend.web.templating import render
 
 router = page_router()
@@ -36,10 +36,10 @@ def set_rules(  # noqa: PLR0913 - the form's fields
 ) -> RedirectResponse:
     """How a project shares in the slots; what was not changed stays."""
     shown = {"weight": shown_weight, "quota": shown_quota, "reserved": shown_reserved}
-    changes = altered({"weight": weight, "quota": quota, "reserved": reserved}, shown)
+    changes = changed_fields({"weight": weight, "quota": quota, "reserved": reserved}, shown)
     rules = {rule: text if rule == "weight" else read(text, rule) for rule, text in changes.items()}
     scheduling_settings.set_rules(session, name, rules)
-    return see("/workers#projects")
+    return redirect("/workers#projects")
 
 
 @router.post("/workers/licences")
@@ -48,4 +48,4 @@ def set_seats(
 ) -> RedirectResponse:
     """How many seats of a licence there are."""
     licences.set_seats(session, name, seats, actor)
-    return see("/workers#licences")
+    return redirect("/workers#licences")

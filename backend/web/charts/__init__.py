@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from backend.services.results.views.leaderboard import Cut, Series, Value
+from backend.services.results.views.leaderboard import BoardBreakdown, ChartValue, LeaderboardSeries
 
 # Lightness and pattern tell series apart, so that they need no hue: outcome colours mean outcomes only.
 LIGHT = ("#6f6bd8", "#c3c1f0", "#8d9097", "#d9d5c8", "#4d4a9e", "#b0ada3")
@@ -31,13 +31,13 @@ def library_url() -> str:
     return f"/charts/{version('plotly')}/plotly.min.js"
 
 
-def _ends(value: Value | None) -> tuple[float, float]:
+def _ends(value: ChartValue | None) -> tuple[float, float]:
     if value is None or value.interval is None:
         return 0.0, 0.0
     return max(0.0, value.value - value.interval.low), max(0.0, value.interval.high - value.value)
 
 
-def _bars(index: int, series: Series, keys: Sequence[str], measure: str, theme: str) -> dict[str, Any]:
+def _bars(index: int, series: LeaderboardSeries, keys: Sequence[str], measure: str, theme: str) -> dict[str, Any]:
     palette = DARK if theme == "dark" else LIGHT
     values = [cell.value(measure) for cell in series.cells]
     ends = [_ends(value) for value in values]
@@ -69,7 +69,7 @@ def _bars(index: int, series: Series, keys: Sequence[str], measure: str, theme: 
     }
 
 
-def figure(cut: Cut, theme: str) -> dict[str, Any]:
+def figure(cut: BoardBreakdown, theme: str) -> dict[str, Any]:
     """A grouped bar chart with intervals, as plotly takes it. `theme`: light or dark."""
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line}

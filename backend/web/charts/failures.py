@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.judging.failure_labels import LABELS, Share, label
-from backend.services.results.failure_labels import Sampled
+from backend.domain.judging.failure_labels import LABELS, LabelShare, label
+from backend.services.results.failure_labels import ReviewSample
 from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 
 
-def figure(draw: Sampled, theme: str) -> dict[str, Any]:
+def figure(draw: ReviewSample, theme: str) -> dict[str, Any]:
     """A grouped bar chart with intervals, as plotly takes it. `theme`: light or dark."""
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True}
@@ -31,7 +31,7 @@ def figure(draw: Sampled, theme: str) -> dict[str, Any]:
     }
 
 
-def _bars(at: int, name: str, shares: Sequence[Share], theme: str) -> Mapping[str, Any]:
+def _bars(at: int, name: str, shares: Sequence[LabelShare], theme: str) -> Mapping[str, Any]:
     palette = DARK if theme == "dark" else LIGHT
     pattern = {"shape": SHAPES[at], "solidity": 0.3, "fillmode": "overlay", "fgcolor": PAPER[theme]}
     ends = [(one.share or 0.0, one.interval) for one in shares]

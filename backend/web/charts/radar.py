@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.model.omnibench_labels import CAPABILITIES
-from backend.services.results.views.leaderboard import Cut, Series
+from backend.services.results.views.leaderboard import BoardBreakdown, LeaderboardSeries
 from backend.web.charts import INK
 
 # Lines are thinner than bars and need more contrast; dashes and symbols tell them apart without hue.
@@ -16,7 +16,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 
 
-def figure(cut: Cut, theme: str) -> dict[str, Any]:
+def figure(cut: BoardBreakdown, theme: str) -> dict[str, Any]:
     """The radar as plotly takes it. `theme`: light or dark."""
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line}
@@ -43,7 +43,7 @@ def figure(cut: Cut, theme: str) -> dict[str, Any]:
     return {"data": lines, "layout": layout, "config": {"displayModeBar": False, "responsive": True}}
 
 
-def _line(at: int, series: Series, cut: Cut, theme: str) -> Mapping[str, Any]:
+def _line(at: int, series: LeaderboardSeries, cut: BoardBreakdown, theme: str) -> Mapping[str, Any]:
     palette = LINES[theme]
     values = [cell.value(cut.shown) for cell in series.cells]
     closed = [*range(len(values)), 0] if values else []

@@ -14,7 +14,7 @@ from backend.db.session import unit_of_work
 from backend.domain.errors import NotFound, Unavailable
 from backend.services.events import list_after, subscribe_run
 from backend.services.runs import runs as service
-from backend.web.dependencies import Edge
+from backend.web.dependencies import AppContext
 from backend.web.runs.views import event as view
 from backend.web.socket_lifetime import GONE, until_closed
 
@@ -24,13 +24,13 @@ BATCH = 200
 MOST_BATCHES = 50
 
 
-def read_after(edge: Edge, run_id: UUID, seq: int) -> list[dict[str, Any]]:
+def read_after(edge: AppContext, run_id: UUID, seq: int) -> list[dict[str, Any]]:
     """The next events of a run, in a transaction of its own."""
     with unit_of_work(edge.factory) as session:
         return [view(row).model_dump(mode="json") for row in list_after(session, run_id, seq, BATCH)]
 
 
-def newest_seq(edge: Edge, run_id: UUID) -> int:
+def newest_seq(edge: AppContext, run_id: UUID) -> int:
     """Number of the run's newest event. Raises NotFound for no such run."""
     with unit_of_work(edge.factory) as session:
         service.get_run(session, run_id)
@@ -45,7 +45,7 @@ async def run_events(
 
     Postgres is read whenever Redis says that there is more, and every 2 s in any case.
     """
-    edge: Edge = socket.app.state.edge
+    edge: AppContext = socket.app.state.edge
     # Before whoever connects knows that they are: what happens from then on is news to them.
     newest, refused = 0, (0, "")
     try:
@@ -61,7 +61,7 @@ async def run_events(
     await until_closed(socket, _send_run(socket, edge, run_id, newest if after is None else after))
 
 
-async def _send_run(socket: WebSocket, edge: Edge, run_id: UUID, seq: int) -> None:
+async def _send_run(socket: WebSocket, edge: AppContext, run_id: UUID, seq: int) -> None:
     async with aclosing(subscribe_run(run_id, seq)) as signs:
         async for _ in signs:
             for _ in range(MOST_BATCHES):
@@ -76,7 +76,7 @@ async def _send_run(socket: WebSocket, edge: Edge, run_id: UUID, seq: int) -> No
                     break
 
 
-def newest_id(edge: Edge) -> UUID | None:
+def newest_id(edge: AppContext) -> UUID | None:
     """Id of the newest event of any run, in a transaction of its own."""
     with unit_of_work(edge.factory) as session:
         return newest_event(session)
@@ -85,13 +85,13 @@ def newest_id(edge: Edge) -> UUID | None:
 @router.websocket("/ws/events")
 async def all_events(socket: WebSocket) -> None:
     """One small object whenever something has happened in any run, at most one a second."""
-    edge: Edge = socket.app.state.edge
+    edge: AppContext = socket.app.state.edge
     known = await _newest(edge, None)
     await socket.accept()
     await until_closed(socket, _send_signs(socket, edge, known))
 
 
-async def _newest(edge: Edge, known: UUID | None) -> UUID | None:
+async def _newest(edge: AppContext, known: UUID | None) -> UUID | None:
     """The newest event; the one that is known while the database is away."""
     try:
         return await asyncio.to_thread(newest_id, edge)
@@ -99,7 +99,7 @@ async def _newest(edge: Edge, known: UUID | None) -> UUID | None:
         return known
 
 
-async def _send_signs(socket: WebSocket, edge: Edge, known: UUID | None) -> None:
+async def _send_signs(socket: WebSocket, edge: AppContext, known: UUID | None) -> None:
     while True:
         newest = await _newest(edge, known)
         if newest != known:

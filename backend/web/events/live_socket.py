@@ -14,7 +14,7 @@ from backend.db.session import unit_of_work
 from backend.domain.errors import NotFound, Unavailable
 from backend.services.events import LiveFrame, latest_frame, mark_watching, subscribe_attempt
 from backend.services.runs import episodes
-from backend.web.dependencies import Edge
+from backend.web.dependencies import AppContext
 from backend.web.socket_lifetime import ENDED, GONE, over, until_closed
 
 router = APIRouter()
@@ -23,7 +23,7 @@ ANSWER_SECONDS = 15.0
 """A viewer that has not asked for the next frame for so long is gone."""
 
 
-def is_live(edge: Edge, attempt_id: UUID) -> bool:
+def is_live(edge: AppContext, attempt_id: UUID) -> bool:
     """Whether the attempt still goes on, in a transaction of its own. Raises NotFound."""
     with unit_of_work(edge.factory) as session:
         return episodes.get_attempt(session, attempt_id).live
@@ -43,7 +43,7 @@ async def live(socket: WebSocket, attempt_id: UUID) -> None:
     A frame is sent only when the viewer has taken the one before, and then the newest there is: a slow viewer skips
     frames and slows nobody. While it looks, the worker knows that somebody watches.
     """
-    edge: Edge = socket.app.state.edge
+    edge: AppContext = socket.app.state.edge
     await socket.accept()
     try:
         going = await asyncio.to_thread(is_live, edge, attempt_id)
@@ -72,7 +72,7 @@ async def _keep_marking(attempt_id: UUID) -> None:
         await asyncio.sleep(MARK_SECONDS)
 
 
-async def _serve(socket: WebSocket, edge: Edge, attempt_id: UUID, ack: asyncio.Event) -> None:
+async def _serve(socket: WebSocket, edge: AppContext, attempt_id: UUID, ack: asyncio.Event) -> None:
     """Sends the newest frame, waits until the viewer has taken it, looks for a newer one."""
     sent: int | None = None
     async with aclosing(_signs(attempt_id)) as signs:
@@ -93,7 +93,7 @@ async def _serve(socket: WebSocket, edge: Edge, attempt_id: UUID, ack: asyncio.E
                 return
 
 
-def _still(edge: Edge, attempt_id: UUID) -> bool:
+def _still(edge: AppContext, attempt_id: UUID) -> bool:
     """Like `is_live`; a database that is away ends no view."""
     try:
         return is_live(edge, attempt_id)

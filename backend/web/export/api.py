@@ -13,13 +13,13 @@ from backend.domain.model import export_request as domain_filters
 from backend.domain.model.benchmark_licence import LicenceStatus
 from backend.domain.model.export_request import ExportRequest, Filters
 from backend.domain.model.task import Difficulty
-from backend.domain.model.trajectory_export import AgentKind, Result
+from backend.domain.model.trajectory_export import AgentKind, AttemptResult
 from backend.services.export.archives import ARCHIVES
-from backend.services.export.counts import Counts, count
+from backend.services.export.counts import ExportCounts, count
 from backend.services.export.export import Export
 from backend.services.export.masks import Masker
 from backend.web.api_common import api_router
-from backend.web.dependencies import Edge, EdgeDep, ProjectDep, SessionDep
+from backend.web.dependencies import AppContext, EdgeDep, ProjectDep, SessionDep
 
 router = api_router("trajectories")
 MOST = 200
@@ -27,7 +27,7 @@ Words = Annotated[list[str], Query(max_length=MOST)]
 When = Annotated[datetime | None, Query(examples=["2026-11-01T00:00:00Z"])]
 
 
-class Licence(BaseModel):
+class BenchmarkLicence(BaseModel):
     """What is known of the licence of a benchmark."""
 
     benchmark: str
@@ -47,12 +47,12 @@ class TrajectoryCounts(BaseModel):
     benchmarks: dict[str, int]
     left_out: dict[str, int] = Field(description="episodes that were asked for and are not given away, by reason")
     not_asked_for: int = Field(description="scored episodes whose outcome was not asked for")
-    licences: list[Licence]
+    licences: list[BenchmarkLicence]
 
 
 def read_filters(  # noqa: PLR0913 - one parameter per filter
     *,
-    result: Annotated[list[Result] | None, Query(description="How far the agent came; default: solved.")] = None,
+    result: Annotated[list[AttemptResult] | None, Query(description="How far the agent came; default: solved.")] = None,
     any_result: Annotated[bool, Query(description="However far the agent came.")] = False,
     kind: Annotated[list[AgentKind], Query(description="Who acted.")] = [],  # noqa: B006 - FastAPI copies defaults
     benchmark: Words = [],  # noqa: B006
@@ -72,7 +72,7 @@ def read_filters(  # noqa: PLR0913 - one parameter per filter
     """The filters of an address. Raises Invalid."""
     return domain_filters.read_filters(
         {
-            "results": () if any_result else tuple(result or [Result.SOLVED]),
+            "results": () if any_result else tuple(result or [AttemptResult.SOLVED]),
             "kinds": kind,
             "benchmarks": benchmark,
             "domains": domain,
@@ -92,7 +92,7 @@ def read_filters(  # noqa: PLR0913 - one parameter per filter
 FiltersDep = Annotated[Filters, Depends(read_filters)]
 
 
-def counts_json(counts: Counts) -> TrajectoryCounts:
+def counts_json(counts: ExportCounts) -> TrajectoryCounts:
     """Counts as the API gives them."""
     return TrajectoryCounts(
         trajectories=counts.trajectories,
@@ -103,7 +103,9 @@ def counts_json(counts: Counts) -> TrajectoryCounts:
         left_out=dict(counts.left_out),
         not_asked_for=counts.not_asked,
         licences=[
-            Licence(benchmark=one.benchmark, licence=one.licence, status=one.status, source=one.source, note=one.words)
+            BenchmarkLicence(
+                benchmark=one.benchmark, licence=one.licence, status=one.status, source=one.source, note=one.words
+            )
             for one in counts.licences
         ],
     )
@@ -115,7 +117,7 @@ def number(session: SessionDep, project: ProjectDep, filters: FiltersDep) -> Tra
     return counts_json(count(session, project.id, filters))
 
 
-def export_of(edge: Edge, project_id: UUID, request: ExportRequest) -> Export:
+def export_of(edge: AppContext, project_id: UUID, request: ExportRequest) -> Export:
     """The export; its transactions are its own, since it goes on when the endpoint has returned."""
     masker = Masker(edge.settings.data_dir / "secrets")
     return Export(lambda: unit_of_work(edge.factory), edge.store, masker, project_id, request)

@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 
 from backend.domain.errors import Invalid
 from backend.domain.model.export_request import read_filters
-from backend.domain.model.trajectory_export import Result
+from backend.domain.model.trajectory_export import AttemptResult
 from backend.services.export import views as service
 from backend.web.dependencies import ProjectDep, SessionDep
 from backend.web.page_common import page_router
@@ -31,7 +31,7 @@ DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 MOST = 200
 
 
-def asked(params: QueryParams) -> list[tuple[str, str]]:
+def query_fields(params: QueryParams) -> list[tuple[str, str]]:
     """What was given, as the API takes it: without empty fields, days as their beginning in UTC."""
     pairs: list[tuple[str, str]] = []
     for name in LISTS:
@@ -43,7 +43,7 @@ def asked(params: QueryParams) -> list[tuple[str, str]]:
             pairs.append((name, f"{value}T00:00:00Z" if DAY.fullmatch(value) else value))
     # A form that was sent without any result asks for all; an address without a form for the usual ones.
     ticked = set(params.getlist("result"))
-    if ticked >= {result.value for result in Result} or ("form" in params and not ticked):
+    if ticked >= {result.value for result in AttemptResult} or ("form" in params and not ticked):
         pairs = [("any_result", "true"), *(pair for pair in pairs if pair[0] != "result")]
     return [*pairs, *([("open_licence", "true")] if params.get("open_licence") else [])]
 
@@ -64,7 +64,7 @@ def values_of(query: list[tuple[str, str]]) -> dict[str, Any]:
 def exports(request: Request, session: SessionDep, project: ProjectDep) -> HTMLResponse:
     """The form with the counts of what is chosen. Its whole state is in the address."""
     params = request.query_params
-    query, error = asked(params), None
+    query, error = query_fields(params), None
     try:
         filters = read_filters(values_of(query))
         service.check(query)
@@ -73,7 +73,7 @@ def exports(request: Request, session: SessionDep, project: ProjectDep) -> HTMLR
     page = service.exports(session, project.id, filters, query)
     chosen = {name: set(params.getlist(name)) for name in LISTS}
     if "form" not in params:
-        chosen["result"] = chosen["result"] or {Result.SOLVED.value}
+        chosen["result"] = chosen["result"] or {AttemptResult.SOLVED.value}
     values = {
         "page": page,
         "given": params,

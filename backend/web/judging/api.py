@@ -21,29 +21,29 @@ By = Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, description="Wh
 
 
 @router.get("/judges")
-def list_judges(session: SessionDep, project: ProjectDep) -> schemas.Page[own.Judge]:
+def list_judges(session: SessionDep, project: ProjectDep) -> schemas.Page[own.JudgeView]:
     """List judges with their agreement with people, newest first."""
     items = [judge_view(page) for page in judging_views.judge_pages(session, project)]
-    return schemas.Page[own.Judge](items=items, next=None)
+    return schemas.Page[own.JudgeView](items=items, next=None)
 
 
 @router.get("/judges/{judge_id}")
-def show(session: SessionDep, judge_id: Id) -> own.Judge:
+def show(session: SessionDep, judge_id: Id) -> own.JudgeView:
     """Show a judge and how far it agrees with people."""
     return judge_view(judging_views.judge_page(session, judge_id))
 
 
 @router.post("/judges/{judge_id}/draw", status_code=201)
-def draw(session: SessionDep, judge_id: Id, body: own.Draw) -> own.Drawn:
+def draw(session: SessionDep, judge_id: Id, body: own.Draw) -> own.DrawResult:
     """Draw attempts for people. The same seed draws the same from the same attempts."""
-    return own.Drawn(drawn=reviews.draw(session, judge_id, body.size, body.seed))
+    return own.DrawResult(drawn=reviews.draw(session, judge_id, body.size, body.seed))
 
 
 @router.get("/judges/{judge_id}/review")
-def next_item(session: SessionDep, project: ProjectDep, judge_id: Id, by: By) -> own.Review:
+def next_item(session: SessionDep, project: ProjectDep, judge_id: Id, by: By) -> own.ReviewQueue:
     """The next item for a person: each goes to two, and nobody is told what the judge says."""
     task = reviews.next_task(session, judge_id, person(session, project, by, path="by"))
-    return own.Review(task=None if task is None else task_view(task))
+    return own.ReviewQueue(task=None if task is None else task_view(task))
 
 
 @router.post("/judges/{judge_id}/review", status_code=204)
@@ -59,10 +59,10 @@ def answer(session: SessionDep, project: ProjectDep, judge_id: Id, body: own.Rev
     return Response(status_code=204)
 
 
-def judge_view(page: JudgePage) -> own.Judge:
+def judge_view(page: JudgePage) -> own.JudgeView:
     """A judge as it is given out."""
     judge, agreement = page.judge, page.agreement
-    return own.Judge.model_validate(
+    return own.JudgeView.model_validate(
         {
             "id": judge.id,
             "kind": judge.kind,
@@ -114,9 +114,9 @@ def coefficient(value: float | None, interval: Interval | None, n: int) -> own.C
     return own.Coefficient(value=value, interval=tuple(interval) if interval else None, n=n)
 
 
-def task_view(task: reviews.ReviewTask) -> own.ReviewTask:
+def task_view(task: reviews.ReviewTask) -> own.ReviewTaskView:
     """An item without anything that is not to be seen."""
-    return own.ReviewTask.model_validate(
+    return own.ReviewTaskView.model_validate(
         {
             "item": task.item,
             "kind": task.kind,

@@ -18,7 +18,7 @@ from backend.services.judging import views as service
 from backend.services.judging.judges import get_judge
 from backend.web.csv_files import attachment
 from backend.web.dependencies import ProjectDep, SessionDep
-from backend.web.page_common import Id, page_router, see
+from backend.web.page_common import Id, page_router, redirect
 from backend.web.runs.new_run_page import read_form, text
 from backend.web.templating import render
 
@@ -59,7 +59,7 @@ def draw(
     except Invalid as error:
         session.rollback()
         return show(request, session, judge_id, error)
-    return see(f"/judges/{judge_id}#queue")
+    return redirect(f"/judges/{judge_id}#queue")
 
 
 @router.get("/judges/{judge_id}/review")
@@ -144,7 +144,7 @@ def next_address(judge_id: UUID, name: str) -> RedirectResponse:
     """The queue's page again."""
     from urllib.parse import urlencode
 
-    return see(f"/judges/{judge_id}/review?{urlencode({'as': name})}")
+    return redirect(f"/judges/{judge_id}/review?{urlencode({'as': name})}")
 
 
 @router.get("/judges/{judge_id}/{table}.csv")

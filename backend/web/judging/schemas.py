@@ -8,10 +8,10 @@ from pydantic import Field
 
 from backend.services.accounts.projects import LONGEST_NAME
 from backend.services.judging.reviews import MOST_DRAWN
-from backend.web.runs.schemas import Body, Interval, View
+from backend.web.runs.schemas import Interval, RequestModel, ResponseModel
 
 
-class Coefficient(View):
+class Coefficient(ResponseModel):
     """A coefficient of agreement; null where nothing can be said."""
 
     value: float | None = Field(examples=[0.61])
@@ -19,7 +19,7 @@ class Coefficient(View):
     n: int = Field(description="What it is over.", examples=[120])
 
 
-class LevelAgreement(View):
+class LevelAgreement(ResponseModel):
     """Judge beside people on tasks of one level, or on `all`; each verdict of a person is one pair."""
 
     level: str = Field(examples=["L2"])
@@ -31,7 +31,7 @@ class LevelAgreement(View):
     kappa: Coefficient = Field(description="Cohen's, over pairs.")
 
 
-class RatingCorrelation(View):
+class RatingCorrelation(ResponseModel):
     """Pearson's r of a measure of graphs and what people rated, over attempts that two people have rated."""
 
     measure: Literal["CR", "LC"]
@@ -39,7 +39,7 @@ class RatingCorrelation(View):
     r: Coefficient
 
 
-class Judge(View):
+class JudgeView(ResponseModel):
     """Who gives verdicts that people can check."""
 
     id: UUID
@@ -61,27 +61,27 @@ class Judge(View):
     correlations: list[RatingCorrelation]
 
 
-class Draw(Body):
+class Draw(RequestModel):
     """How many attempts to draw for people."""
 
     size: int = Field(default=50, ge=1, le=MOST_DRAWN)
     seed: int = Field(default=0, ge=0, le=2**53)
 
 
-class Drawn(View):
+class DrawResult(ResponseModel):
     """How many attempts are new in the queue."""
 
     drawn: int
 
 
-class ReviewCriterion(View):
+class ReviewCriterion(ResponseModel):
     """What is to be judged."""
 
     name: str
     text: str
 
 
-class ReviewStep(View):
+class ReviewStep(ResponseModel):
     """What was done at a step, and the screen before it; or the screen in the end."""
 
     index: int
@@ -90,7 +90,7 @@ class ReviewStep(View):
     final: bool
 
 
-class ReviewTask(View):
+class ReviewTaskView(ResponseModel):
     """The next item of the queue for a person: nothing of the judge's verdict, nothing of whose attempt it is."""
 
     item: UUID
@@ -100,13 +100,13 @@ class ReviewTask(View):
     steps: list[ReviewStep]
 
 
-class Review(View):
+class ReviewQueue(ResponseModel):
     """The queue as a person finds it."""
 
-    task: ReviewTask | None = Field(description="Null: nothing is left for this person.")
+    task: ReviewTaskView | None = Field(description="Null: nothing is left for this person.")
 
 
-class ReviewAnswer(Body):
+class ReviewAnswer(RequestModel):
     """What a person says of an item: `verdicts` on each criterion (null: cannot be told), or both ratings."""
 
     by: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["ann"])

@@ -6,9 +6,9 @@ from fastapi import Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from backend.services.people import human_agent, human_baselines
-from backend.services.people.human_baselines import By
+from backend.services.people.human_baselines import LabelBasis
 from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
-from backend.web.page_common import Id, page_router, see
+from backend.web.page_common import Id, page_router, redirect
 from backend.web.templating import render
 
 router = page_router()
@@ -17,7 +17,7 @@ router = page_router()
 @router.get("/runs/{run_id}/human")
 def desk(request: Request, session: SessionDep, run_id: Id) -> HTMLResponse:
     """The next task, the rating of the last one, or what came of all."""
-    values = {"desk": human_agent.desk(session, run_id), "Next": human_agent.Next, "ratings": human_agent.RATINGS}
+    values = {"desk": human_agent.desk(session, run_id), "Next": human_agent.NextAction, "ratings": human_agent.RATINGS}
     return render(request, "human.html", values)
 
 
@@ -27,32 +27,32 @@ def begin(
 ) -> RedirectResponse:
     """The judgement comes first; then the desktop is shown."""
     human_agent.begin(session, run_id, episode_id, feasible=feasible == "yes")
-    return see(f"/episodes/{episode_id}")
+    return redirect(f"/episodes/{episode_id}")
 
 
 @router.post("/runs/{run_id}/human/{episode_id}/rate")
 def rate(session: SessionDep, run_id: Id, episode_id: Id, rating: Annotated[int, Form(ge=1, le=3)]) -> RedirectResponse:
     """How hard it was."""
     human_agent.rate(session, run_id, episode_id, rating)
-    return see(f"/runs/{run_id}/human")
+    return redirect(f"/runs/{run_id}/human")
 
 
 @router.post("/runs/{run_id}/human/{episode_id}/on")
 def go_on(session: SessionDep, run_id: Id, episode_id: Id) -> RedirectResponse:
     """No second try."""
     human_agent.go_on(session, run_id, episode_id)
-    return see(f"/runs/{run_id}/human")
+    return redirect(f"/runs/{run_id}/human")
 
 
 @router.post("/runs/{run_id}/human/{episode_id}/again")
 def again(session: SessionDep, project: ProjectDep, actor: ActorDep, run_id: Id, episode_id: Id) -> RedirectResponse:
     """The task once more, for its number of steps."""
     second = human_agent.try_again(session, run_id, episode_id, project=project, actor=actor)
-    return see(f"/episodes/{second.id}")
+    return redirect(f"/episodes/{second.id}")
 
 
 @router.post("/leaderboards/{benchmark}/labels")
-def label(session: SessionDep, benchmark: str, by: Annotated[By, Form()] = By.TIME) -> RedirectResponse:
+def label(session: SessionDep, benchmark: str, by: Annotated[LabelBasis, Form()] = LabelBasis.TIME) -> RedirectResponse:
     """Write what people measured as labels of the tasks."""
     human_baselines.label_tasks(session, benchmark, by)
-    return see(f"/leaderboards/{benchmark}#people")
+    return redirect(f"/leaderboards/{benchmark}#people")

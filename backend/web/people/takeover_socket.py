@@ -20,14 +20,14 @@ from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from backend.db.session import unit_of_work
 from backend.domain.errors import Invalid, NotFound, Unavailable
 from backend.domain.model.episode import AttemptState
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.people.remote_input import read_hand
 from backend.services import events
 from backend.services.agents import agent_channel_store
-from backend.services.agents.agent_channel_store import Said
+from backend.services.agents.agent_channel_store import ReplyStatus
 from backend.services.people import takeover, takeover_store
-from backend.services.people.takeover import Controlled
-from backend.web.dependencies import Edge
+from backend.services.people.takeover import ControlledAttempt
+from backend.web.dependencies import AppContext
 from backend.web.socket_lifetime import ENDED, GONE
 
 router = APIRouter()
@@ -39,7 +39,7 @@ KEEP_SECONDS = 2.0
 Hand = Annotated[str, Query(pattern="^[A-Za-z0-9-]{8,64}$")]
 
 
-def look(edge: Edge, attempt_id: UUID) -> Controlled:
+def read_attempt(edge: AppContext, attempt_id: UUID) -> ControlledAttempt:
     """The attempt as it stands, in a transaction of its own. Raises NotFound."""
     with unit_of_work(edge.factory) as session:
         return takeover.controlled(session, attempt_id)
@@ -48,10 +48,10 @@ def look(edge: Edge, attempt_id: UUID) -> Controlled:
 @router.websocket("/ws/attempts/{attempt_id}/control")
 async def control(socket: WebSocket, attempt_id: UUID, hand: Hand) -> None:
     """See the module's text. `hand`: what this page calls itself, so that it keeps the desktop over a reload."""
-    edge: Edge = socket.app.state.edge
+    edge: AppContext = socket.app.state.edge
     await socket.accept()
     try:
-        attempt = await asyncio.to_thread(look, edge, attempt_id)
+        attempt = await asyncio.to_thread(read_attempt, edge, attempt_id)
     except NotFound:
         await socket.close(GONE, "there is no such attempt")
         return
@@ -61,7 +61,7 @@ async def control(socket: WebSocket, attempt_id: UUID, hand: Hand) -> None:
     if not attempt.live:
         await socket.close(ENDED, "the attempt has ended")
         return
-    await _Talk(socket, edge, attempt, hand).run()
+    await _TakeoverSession(socket, edge, attempt, hand).run()
 
 
 @dataclass
@@ -81,10 +81,10 @@ class _Allowance:
         return True
 
 
-class _Talk:
+class _TakeoverSession:
     """One page's talk."""
 
-    def __init__(self, socket: WebSocket, edge: Edge, attempt: Controlled, hand: str) -> None:
+    def __init__(self, socket: WebSocket, edge: AppContext, attempt: ControlledAttempt, hand: str) -> None:
         self._socket = socket
         self._edge = edge
         self._found = attempt
@@ -96,7 +96,7 @@ class _Talk:
 
     async def run(self) -> None:
         if self._found.human or await takeover_store.holder(self._found.attempt_id) == self._hand:
-            await self._take()
+            await self._take_over()
         tasks = [asyncio.create_task(part()) for part in (self._listen, self._tell, self._keep)]
         _, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in rest:
@@ -129,7 +129,7 @@ class _Talk:
         elif message.get("kind") == "act":
             await self._act(message)
         elif message.get("kind") == "take":
-            await self._take()
+            await self._take_over()
             await self._state()
         elif message.get("kind") == "give" and not self._found.human:
             await takeover_store.give_hand(self._found.attempt_id, self._hand)
@@ -155,7 +155,7 @@ class _Talk:
             return "somebody else has the desktop" if self._holder else first
         return "" if self._found.state == AttemptState.RUNNING else "the desktop is not ready"
 
-    async def _pass_on(self, number: int, actions: Any, screen: Screen) -> str:
+    async def _pass_on(self, number: int, actions: Any, screen: ScreenSize) -> str:
         """Why not; empty if it is on its way."""
         try:
             checked = read_hand(actions, screen, may_end=self._found.human)
@@ -165,12 +165,12 @@ class _Talk:
         line = self._found.attempt_id if self._found.human else takeover_store.hand_line(self._found.attempt_id)
         result = await agent_channel_store.say(line, f"{self._hand}:{number}", body)
         return {
-            Said.AWAY: "the broker is away; try again",
-            Said.FULL: "the desktop is still busy with what came before",
-            Said.OTHER: "that number was used for something else",
+            ReplyStatus.AWAY: "the broker is away; try again",
+            ReplyStatus.FULL: "the desktop is still busy with what came before",
+            ReplyStatus.OTHER: "that number was used for something else",
         }.get(result, "")
 
-    async def _take(self) -> None:
+    async def _take_over(self) -> None:
         self._mine = await takeover_store.take_hand(self._found.attempt_id, self._hand)
         self._holder = self._hand if self._mine else await takeover_store.holder(self._found.attempt_id)
 
@@ -179,7 +179,7 @@ class _Talk:
         async with aclosing(events.subscribe_run(self._found.run_id, 0)) as signs:
             async for _ in signs:
                 with contextlib.suppress(Unavailable):
-                    self._found = await asyncio.to_thread(look, self._edge, self._found.attempt_id)
+                    self._found = await asyncio.to_thread(read_attempt, self._edge, self._found.attempt_id)
                 if not self._found.live:
                     await self._socket.close(ENDED, "the attempt has ended")
                     return
@@ -193,7 +193,7 @@ class _Talk:
         """
         while True:
             if self._mine or self._found.human or self._holder == self._hand:
-                await self._take()
+                await self._take_over()
             else:
                 self._holder = await takeover_store.holder(self._found.attempt_id)
             if self._mine:

@@ -4,17 +4,17 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.web.runs.schemas import View
+from backend.web.runs.schemas import ResponseModel
 
 
-class MeanView(View):
+class MeanView(ResponseModel):
     """A mean over tasks."""
 
     value: float = Field(examples=[0.42])
     tasks: int = Field(examples=[169])
 
 
-class GapView(View):
+class GapView(ResponseModel):
     """S_int - S_final of one group of tasks, over those that have both."""
 
     key: str = Field(examples=["L2"])
@@ -24,7 +24,7 @@ class GapView(View):
     tasks: int
 
 
-class StepGapView(View):
+class StepGapView(ResponseModel):
     """Mean steps of failed and of solved episodes of one level; null where there is none."""
 
     level: str = Field(examples=["L1"])
@@ -34,7 +34,7 @@ class StepGapView(View):
     episodes: int
 
 
-class RunAnalysisView(View):
+class RunAnalysisView(ResponseModel):
     """One agent configuration."""
 
     run_id: UUID
@@ -53,7 +53,7 @@ class RunAnalysisView(View):
     latency: float | None = Field(default=None, description="Seconds of the agent's own time per step.")
 
 
-class LanguageGapView(View):
+class LanguageGapView(ResponseModel):
     """Chinese against English instructions on one level, over the tasks done in both."""
 
     level: str
@@ -64,7 +64,7 @@ class LanguageGapView(View):
     tasks: int
 
 
-class LanguagesView(View):
+class LanguagesView(ResponseModel):
     """One configuration with both instruction languages."""
 
     agent: str
@@ -73,7 +73,7 @@ class LanguagesView(View):
     levels: list[LanguageGapView] = Field(default=[])
 
 
-class AnalysesView(View):
+class AnalysesView(ResponseModel):
     """What agents reach against what they finish, on a benchmark's newest version."""
 
     benchmark: str = Field(examples=["windowsworld"])

@@ -5,11 +5,11 @@ from typing import Annotated
 from fastapi import Query
 
 from backend.services.results import core_operations as service
-from backend.services.runs.summary import Summary as Found
+from backend.services.runs.summary import RunSummary as Found
 from backend.web.api_common import api_router
 from backend.web.dependencies import SessionDep
 from backend.web.results import core_operations_schemas as schemas
-from backend.web.runs.schemas import Summary
+from backend.web.runs.schemas import RunSummaryView
 from backend.web.runs.views import summary
 
 router = api_router("leaderboards")
@@ -41,5 +41,5 @@ def operations(session: SessionDep, benchmark: str, version: Version = None) -> 
     )
 
 
-def _summary(statistics: Found | None) -> Summary | None:
+def _summary(statistics: Found | None) -> RunSummaryView | None:
     return None if statistics is None else summary(statistics)

@@ -4,10 +4,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.web.runs.schemas import Summary, View
+from backend.web.runs.schemas import ResponseModel, RunSummaryView
 
 
-class OperationView(View):
+class OperationView(ResponseModel):
     """A core operation."""
 
     name: str = Field(examples=["scale a picture"])
@@ -15,15 +15,15 @@ class OperationView(View):
     within: int = Field(description="Longer tasks that need it.")
 
 
-class MasteryView(View):
+class MasteryView(ResponseModel):
     """What a row's episodes of one operation come to; null where it has none."""
 
     operation: str
-    alone: Summary | None
-    within: Summary | None
+    alone: RunSummaryView | None
+    within: RunSummaryView | None
 
 
-class OperationRow(View):
+class OperationRow(ResponseModel):
     """One row of the leaderboard."""
 
     run_id: UUID
@@ -32,7 +32,7 @@ class OperationRow(View):
     cells: list[MasteryView]
 
 
-class OperationBoardView(View):
+class OperationBoardView(ResponseModel):
     """A benchmark's leaderboard by core operation."""
 
     benchmark: str

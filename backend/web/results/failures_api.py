@@ -5,19 +5,19 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from backend.domain.judging.failure_labels import LABELS, Share
+from backend.domain.judging.failure_labels import LABELS, LabelShare
 from backend.services.accounts.projects import LONGEST_NAME
 from backend.services.results import failure_labels as service
 from backend.services.results.failure_labels import Failure
 from backend.web.api_common import Id, api_router
 from backend.web.dependencies import ProjectDep, SessionDep
 from backend.web.results import failures_schemas as schemas
-from backend.web.runs.schemas import Body
+from backend.web.runs.schemas import RequestModel
 
 router = api_router("failures")
 
 
-class FailureLabels(Body):
+class FailureLabels(RequestModel):
     """What a person says of a failed episode."""
 
     person: str = Field(min_length=1, max_length=LONGEST_NAME, description="A name; people are told apart by it.")
@@ -79,7 +79,7 @@ def failure(row: Failure) -> schemas.FailureView:
     )
 
 
-def _share(one: Share) -> schemas.ShareView:
+def _share(one: LabelShare) -> schemas.ShareView:
     return schemas.ShareView(
         label=one.label,
         count=one.count,

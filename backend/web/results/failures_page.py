@@ -16,7 +16,7 @@ from backend.web import charts
 from backend.web.charts import failures as figures
 from backend.web.csv_files import attachment
 from backend.web.dependencies import ProjectDep, SessionDep
-from backend.web.page_common import Id, page_router, see
+from backend.web.page_common import Id, page_router, redirect
 from backend.web.templating import render
 
 router = page_router()
@@ -98,9 +98,9 @@ def judge(  # noqa: PLR0913 - what the form has
     )
     query: dict[str, str | int] = {"person": person.strip()}
     if sample is None:
-        return see(f"/episodes/{episode_id}?{urlencode(query)}#why")
+        return redirect(f"/episodes/{episode_id}?{urlencode(query)}#why")
     query |= {"sample": sample, "seed": seed}
-    after = tables.following(session, failure, person.strip(), sample, seed)
+    after = tables.next_unjudged(session, failure, person.strip(), sample, seed)
     if after is None:
-        return see(f"/runs/{failure.episode.run_id}/failures?{urlencode(query)}")
-    return see(f"/episodes/{after}?{urlencode(query)}#why")
+        return redirect(f"/runs/{failure.episode.run_id}/failures?{urlencode(query)}")
+    return redirect(f"/episodes/{after}?{urlencode(query)}#why")

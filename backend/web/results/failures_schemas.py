@@ -4,10 +4,10 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.web.runs.schemas import Interval, View
+from backend.web.runs.schemas import Interval, ResponseModel
 
 
-class SuggestionView(View):
+class SuggestionView(ResponseModel):
     """What a rule suggests."""
 
     label: str = Field(examples=["repeated"])
@@ -15,7 +15,7 @@ class SuggestionView(View):
     reason: str
 
 
-class ReviewView(View):
+class ReviewView(ResponseModel):
     """What one person says; `accepted` and `rejected` are what the rules had suggested then."""
 
     person: str
@@ -25,7 +25,7 @@ class ReviewView(View):
     note: str
 
 
-class FailureView(View):
+class FailureView(ResponseModel):
     """One failed episode. `labels`: what at least half of the people say who judged it."""
 
     episode: UUID
@@ -38,7 +38,7 @@ class FailureView(View):
     url: str
 
 
-class ShareView(View):
+class ShareView(ResponseModel):
     """In how many of n failures a label applies, with Wilson's interval."""
 
     label: str
@@ -48,7 +48,7 @@ class ShareView(View):
     interval: Interval | None
 
 
-class LabelAgreement(View):
+class LabelAgreement(ResponseModel):
     """Krippendorff's alpha of one label, over the episodes that several people judged."""
 
     label: str
@@ -56,7 +56,7 @@ class LabelAgreement(View):
     episodes: int
 
 
-class LabelView(View):
+class LabelView(ResponseModel):
     """One label; `papers`: what it is called in those that have it."""
 
     title: str
@@ -65,7 +65,7 @@ class LabelView(View):
     by_rule: bool
 
 
-class FailureSample(View):
+class FailureSample(ResponseModel):
     """A seeded sample of a run's failures."""
 
     run: UUID

@@ -14,12 +14,12 @@ from backend.services.benchmarks.views.suites import amount, reported
 from backend.services.results.leaderboards import label
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.views import leaderboard as service
-from backend.services.results.views.leaderboard import Cut
+from backend.services.results.views.leaderboard import BoardBreakdown
 from backend.web import charts
 from backend.web.charts import radar
 from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
-from backend.web.page_common import page_router, see
+from backend.web.page_common import page_router, redirect
 from backend.web.static_files import FOREVER
 from backend.web.templating import render
 
@@ -33,7 +33,7 @@ Dimension = Literal["domain", "difficulty", "level", "capability", "complexity"]
 def leaderboards(request: Request, session: SessionDep) -> Response:
     """Leads to the benchmark with most runs; says so where there is none."""
     name = service.first_with_runs(session)
-    return see(f"/leaderboards/{name}") if name else render(request, "leaderboards.html", {})
+    return redirect(f"/leaderboards/{name}") if name else render(request, "leaderboards.html", {})
 
 
 @router.get("/leaderboards/{benchmark}")
@@ -118,18 +118,18 @@ def _numbers(measure_mean: MeasureMean) -> list[float]:
     return [measure_mean.mean, *measure_mean.interval, measure_mean.n, measure_mean.tasks, measure_mean.undefined_tasks]
 
 
-def _measures(cut: Cut) -> list[str]:
+def _measures(cut: BoardBreakdown) -> list[str]:
     return [name for name in cut.measures if name not in service.RATES]
 
 
-def _head(cut: Cut) -> list[str]:
+def _head(cut: BoardBreakdown) -> list[str]:
     head = ["agent", "run", "mark", cut.dimension, "episodes", "scored", "lost", "success_rate", "success_low"]
     head += ["success_high", "mean_score", "mean_low", "mean_high", "lower_bound_success", "lower_bound_mean"]
     ends = ("", "_low", "_high", "_n", "_tasks", "_undefined_tasks")
     return head + [f"{name}{end}" for name in _measures(cut) for end in ends]
 
 
-def _rows(cut: Cut) -> Iterator[list[Any]]:
+def _rows(cut: BoardBreakdown) -> Iterator[list[Any]]:
     for series in cut.series:
         for key, cell in zip(cut.keys, series.cells, strict=True):
             summary = cell.summary

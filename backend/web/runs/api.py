@@ -15,19 +15,19 @@ from backend.db.session import unit_of_work
 from backend.domain.model.episode import EpisodeState, RunState
 from backend.domain.model.task import Difficulty
 from backend.services.capacity.run_request import RunRequest
-from backend.services.capacity.scheduling_fields import Tuning
+from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.events import list_after, patience, subscribe_run
 from backend.services.results.rollups import summary_now
 from backend.services.results.run_summaries import summaries
 from backend.services.runs import episodes as episode_service
 from backend.services.runs import runs as service
-from backend.services.runs.episodes import EpisodeRow
+from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.forecast import forecast
 from backend.services.runs.scheduling_settings import retune_run
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
-from backend.web.api_common import Cursor, Id, Limit, Word, api_router, following
+from backend.web.api_common import Cursor, Id, Limit, Word, api_router, next_page_url
 from backend.web.attempts import schemas as own
-from backend.web.dependencies import ActorDep, Edge, EdgeDep, ProjectDep, SessionDep
+from backend.web.dependencies import ActorDep, AppContext, EdgeDep, ProjectDep, SessionDep
 from backend.web.runs import schemas
 from backend.web.runs import views as runs_views
 from backend.web.runs.run_export_api import EXPORTS
@@ -47,7 +47,7 @@ def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
     return RunRequest.model_validate({**body.model_dump(exclude_unset=True), "idempotency_key": key})
 
 
-def one(session: Session, run: models.Run) -> schemas.Run:
+def run_detail(session: Session, run: models.Run) -> schemas.RunView:
     """A run with its summary, and what limits it now."""
     view = runs_views.runs(session, [run], {run.id: summary_now(session, run)})[0]
     return view.model_copy(update={"effective": runs_views.concurrency(concurrency_of(session, run.id))})
@@ -64,21 +64,21 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
     idempotency_key: Annotated[
         str | None, Header(min_length=1, max_length=200, description="The same key gives the same run.")
     ] = None,
-) -> schemas.Run:
+) -> schemas.RunView:
     """Start a run. Nothing is started unless the whole request can be met."""
     run = service.submit_run(session, request_of(body, idempotency_key), project=project, actor=actor)
     response.headers["Location"] = f"/api/v1/runs/{run.id}"
-    return one(session, run)
+    return run_detail(session, run)
 
 
 @router.post("/runs/forecast")
-def expect(session: SessionDep, body: schemas.RunSubmit) -> schemas.Forecast:
+def expect(session: SessionDep, body: schemas.RunSubmit) -> schemas.ForecastView:
     """What a run would cost and could tell. Starts nothing."""
     estimate = forecast(session, request_of(body))
-    return schemas.Forecast(
+    return schemas.ForecastView(
         episodes=estimate.episodes,
         tasks=estimate.tasks,
-        not_runnable=[schemas.NotRunnable(task=task, reason=reason) for task, reason in estimate.not_runnable],
+        not_runnable=[schemas.NotRunnableView(task=task, reason=reason) for task, reason in estimate.not_runnable],
         slots=estimate.slots,
         seconds=estimate.seconds,
         seconds_words=estimate.seconds_words,
@@ -99,7 +99,7 @@ def list_runs(  # noqa: PLR0913 - one parameter per filter
     purpose: Annotated[Purpose | None, Query()] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
-) -> schemas.Page[schemas.Run]:
+) -> schemas.Page[schemas.RunView]:
     """List runs, newest first."""
     page = service.list_runs(
         session,
@@ -112,7 +112,7 @@ def list_runs(  # noqa: PLR0913 - one parameter per filter
         purposes=[purpose] if purpose else [],
     )
     items = runs_views.runs(session, page.items, summaries(session, page.items))
-    return schemas.Page[schemas.Run](items=items, next=following(request, page.next))
+    return schemas.Page[schemas.RunView](items=items, next=next_page_url(request, page.next))
 
 
 def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = None) -> float:
@@ -121,13 +121,13 @@ def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = N
     return min(float(match.group(1)), LONGEST_WAIT) if match else 0.0
 
 
-def state_now(edge: Edge, run_id: UUID) -> RunState:
+def state_now(edge: AppContext, run_id: UUID) -> RunState:
     """The run's state, read in a transaction of its own. Raises NotFound."""
     with unit_of_work(edge.factory) as session:
         return RunState(service.get_run(session, run_id).state)
 
 
-async def wait_for_end(edge: Edge, run_id: UUID, seconds: float) -> None:
+async def wait_for_end(edge: AppContext, run_id: UUID, seconds: float) -> None:
     """Returns when the run has ended or the time is over. Holds no session while it waits."""
 
     async def until_ended() -> None:
@@ -142,18 +142,18 @@ async def wait_for_end(edge: Edge, run_id: UUID, seconds: float) -> None:
         return
 
 
-def show_now(edge: Edge, run_id: UUID, *, episodes: bool) -> schemas.Run:
+def show_now(edge: AppContext, run_id: UUID, *, episodes: bool) -> schemas.RunView:
     """The run as it is, read in a transaction of its own."""
     with unit_of_work(edge.factory) as session:
-        view = one(session, service.get_run(session, run_id))
+        view = run_detail(session, service.get_run(session, run_id))
         if not episodes:
             return view
-        return view.model_copy(update={"episodes": told(session, all_episodes(session, run_id))})
+        return view.model_copy(update={"episodes": episode_views(session, all_episodes(session, run_id))})
 
 
-def all_episodes(session: Session, run_id: UUID) -> list[EpisodeRow]:
+def all_episodes(session: Session, run_id: UUID) -> list[EpisodeSummary]:
     """Every episode of a run, in order."""
-    rows: list[EpisodeRow] = []
+    rows: list[EpisodeSummary] = []
     cursor: str | None = None
     while True:
         page = episode_service.list_episodes(session, run_id=run_id, cursor=cursor, limit=500)
@@ -163,7 +163,7 @@ def all_episodes(session: Session, run_id: UUID) -> list[EpisodeRow]:
         cursor = page.next
 
 
-def told(session: Session, rows: Sequence[EpisodeRow]) -> list[schemas.Episode]:
+def episode_views(session: Session, rows: Sequence[EpisodeSummary]) -> list[schemas.EpisodeView]:
     """Episodes with why they wait: one look at the queue, however many they are."""
     why = explain(session, [row.episode for row in rows])
     return [runs_views.episode(row, why.get(row.episode.id)) for row in rows]
@@ -176,7 +176,7 @@ async def show(
     response: Response,
     seconds: Annotated[float, Depends(wait_seconds)],
     include: Include = None,
-) -> schemas.Run:
+) -> schemas.RunView:
     """Show a run. `Prefer: wait=N` answers when it has ended, or after N seconds as it is then."""
     await asyncio.to_thread(state_now, edge, run_id)
     if seconds > 0:
@@ -186,7 +186,7 @@ async def show(
 
 
 @router.get("/runs/{run_id}/summary")
-def summary(session: SessionDep, run_id: Id) -> schemas.Summary:
+def summary(session: SessionDep, run_id: Id) -> schemas.RunSummaryView:
     """What the run comes to now."""
     return runs_views.summary(summary_now(session, service.get_run(session, run_id)))
 
@@ -202,7 +202,7 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
     difficulty: Annotated[Difficulty | Literal["unlabelled"] | None, Query()] = None,
     cursor: Cursor = None,
     limit: Limit = 100,
-) -> schemas.Page[schemas.Episode]:
+) -> schemas.Page[schemas.EpisodeView]:
     """List a run's episodes in the order of submission. Those that wait say why, behind how many, and until when."""
     service.get_run(session, run_id)
     page = episode_service.list_episodes(
@@ -214,7 +214,9 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
         cursor=cursor,
         limit=limit,
     )
-    return schemas.Page[schemas.Episode](items=told(session, page.items), next=following(request, page.next))
+    return schemas.Page[schemas.EpisodeView](
+        items=episode_views(session, page.items), next=next_page_url(request, page.next)
+    )
 
 
 @router.get("/runs/{run_id}/events")
@@ -223,12 +225,12 @@ def events(
     run_id: Id,
     after: Annotated[int, Query(ge=0, le=2**62, description="Only events with a higher number.")] = 0,
     limit: Limit = 500,
-) -> schemas.Page[own.Event]:
+) -> schemas.Page[own.EventView]:
     """List a run's events after a number. They are numbered from 1 without a gap."""
     service.get_run(session, run_id)
     rows = list_after(session, run_id, after, limit)
     more = f"/api/v1/runs/{run_id}/events?after={rows[-1].seq}&limit={limit}" if len(rows) == limit else None
-    return schemas.Page[own.Event](items=[runs_views.event(row) for row in rows], next=more)
+    return schemas.Page[own.EventView](items=[runs_views.event(row) for row in rows], next=more)
 
 
 @router.get(
@@ -238,7 +240,7 @@ def events(
 )
 def export(session: SessionDep, run_id: Id, format: Literal["jsonl", "zip"] = "jsonl") -> Response:  # noqa: A002 - the parameter's name in the address
     """The run with its episodes, attempts, steps and evaluations as one file; `zip` also has a table of episodes."""
-    run = one(session, service.get_run(session, run_id))
+    run = run_detail(session, service.get_run(session, run_id))
     name, media_type, make = EXPORTS[format]
     # Why an episode waits is of this moment, and no part of what the run measured.
     data = make(session, run, [runs_views.episode(row) for row in all_episodes(session, run_id)])
@@ -246,9 +248,9 @@ def export(session: SessionDep, run_id: Id, format: Literal["jsonl", "zip"] = "j
     return Response(data, media_type=media_type, headers=headers)
 
 
-def changed(run: models.Run, episodes: int) -> schemas.Changed:
+def changed(run: models.Run, episodes: int) -> schemas.ChangeResult:
     """The answer to a command."""
-    return schemas.Changed(run=run.id, status=run.state, episodes=episodes)
+    return schemas.ChangeResult(run=run.id, status=run.state, episodes=episodes)
 
 
 def waiting(session: Session, run_id: UUID) -> int:
@@ -257,25 +259,27 @@ def waiting(session: Session, run_id: UUID) -> int:
 
 
 @router.patch("/runs/{run_id}")
-def retune(session: SessionDep, run_id: Id, body: schemas.RunTuning) -> schemas.Run:
+def retune(session: SessionDep, run_id: Id, body: schemas.RunTuning) -> schemas.RunView:
     """Change how a run shares in the slots, from the next claim on; nothing of what it measures. Safe to repeat."""
-    return one(session, retune_run(session, run_id, Tuning.model_validate(body.model_dump(exclude_unset=True))))
+    return run_detail(
+        session, retune_run(session, run_id, SchedulingUpdate.model_validate(body.model_dump(exclude_unset=True)))
+    )
 
 
 @router.post("/runs/{run_id}/pause")
-def pause(session: SessionDep, run_id: Id) -> schemas.Changed:
+def pause(session: SessionDep, run_id: Id) -> schemas.ChangeResult:
     """Begin no further episode; those under way go on. Safe to repeat."""
     return changed(service.pause_run(session, run_id), waiting(session, run_id))
 
 
 @router.post("/runs/{run_id}/resume")
-def resume(session: SessionDep, run_id: Id) -> schemas.Changed:
+def resume(session: SessionDep, run_id: Id) -> schemas.ChangeResult:
     """Go on with a paused run. Safe to repeat."""
     return changed(service.resume_run(session, run_id), waiting(session, run_id))
 
 
 @router.post("/runs/{run_id}/cancel")
-def cancel(session: SessionDep, run_id: Id) -> schemas.Changed:
+def cancel(session: SessionDep, run_id: Id) -> schemas.ChangeResult:
     """Cancel what waits at once and what runs before its next step. Safe to repeat."""
     service.get_run(session, run_id)
     number = waiting(session, run_id)
@@ -283,13 +287,13 @@ def cancel(session: SessionDep, run_id: Id) -> schemas.Changed:
 
 
 @router.post("/runs/{run_id}/close")
-def close(session: SessionDep, run_id: Id) -> schemas.Changed:
+def close(session: SessionDep, run_id: Id) -> schemas.ChangeResult:
     """Take no further episodes into an open run. Safe to repeat."""
     return changed(service.close_run(session, run_id), 0)
 
 
 @router.post("/runs/{run_id}/retry")
-def retry(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None) -> schemas.Changed:
+def retry(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None) -> schemas.ChangeResult:
     """Try lost episodes again, and those that could not run here and now can."""
     options = body or schemas.RetryBody()
     number = service.retry_run(
@@ -299,7 +303,7 @@ def retry(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None
 
 
 @router.post("/runs/{run_id}/episodes", status_code=201)
-def add(session: SessionDep, run_id: Id, body: schemas.AddEpisodesBody) -> schemas.Changed:
+def add(session: SessionDep, run_id: Id, body: schemas.AddEpisodesBody) -> schemas.ChangeResult:
     """Add episodes to an open run."""
     number = service.add_episodes(session, run_id, body.tasks, body.repeats)
     return changed(service.get_run(session, run_id), number)

@@ -14,14 +14,14 @@ from backend.services.results.views import failures
 from backend.services.runs.views import episode as episode_view
 from backend.services.runs.views import progress
 from backend.web.dependencies import ActorDep, SessionDep
-from backend.web.page_common import Id, page_router, see
+from backend.web.page_common import Id, page_router, redirect
 from backend.web.results.failures_page import Person, Seed
 from backend.web.templating import render
 
 router = page_router()
 
 
-class Again(BaseModel):
+class ReevaluationForm(BaseModel):
     """The forms by which an episode is scored again; with `judge_model` that model looks at the kept pictures."""
 
     by: By = "own"
@@ -36,18 +36,18 @@ class Again(BaseModel):
         self.wish()
         return self
 
-    def wish(self) -> reevaluation.Wish:
+    def wish(self) -> reevaluation.ReevaluationOptions:
         """For the service; whether the verdict counts is its own rule."""
         model = self.judge_model.strip()
         if not model:
-            return reevaluation.Wish(self.by)
+            return reevaluation.ReevaluationOptions(self.by)
         judge = JudgeConfig(
             endpoint=self.judge_endpoint.strip(),
             model=model,
             votes=self.judge_votes,
             temperature=self.judge_temperature,
         )
-        return reevaluation.Wish(self.by, judge=judge)
+        return reevaluation.ReevaluationOptions(self.by, judge=judge)
 
 
 @router.get("/episodes/{episode_id}")
@@ -82,8 +82,8 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
 
 @router.post("/episodes/{episode_id}/rescore")
 def score_again(
-    session: SessionDep, actor: ActorDep, episode_id: Id, form: Annotated[Again, Form()]
+    session: SessionDep, actor: ActorDep, episode_id: Id, form: Annotated[ReevaluationForm, Form()]
 ) -> RedirectResponse:
     """Score the stored evidence again, from the page; verdicts of newer tasks and other judges are only shown."""
     reevaluation.request(session, episode_id, actor, form.wish())
-    return see(f"/episodes/{episode_id}")
+    return redirect(f"/episodes/{episode_id}")

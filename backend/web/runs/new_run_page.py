@@ -16,7 +16,7 @@ from backend.services.runs.runs import submit_run
 from backend.services.runs.views import new_run as service
 from backend.services.runs.views.new_run import NewRun
 from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
-from backend.web.page_common import page_router, see
+from backend.web.page_common import page_router, redirect
 from backend.web.templating import render
 
 router = page_router()
@@ -27,7 +27,7 @@ JUDGE = ("endpoint", "model", "votes", "temperature")
 FIRST = "random"
 SIZES = ("1920x1080", "1440x900", "1280x800")
 OPTIONS = ("observation_params", "action_params", "image")
-Given = QueryParams | FormData
+FormFields = QueryParams | FormData
 
 
 async def read_form(request: Request) -> FormData:
@@ -35,18 +35,18 @@ async def read_form(request: Request) -> FormData:
     return await request.form(max_fields=20_000, max_files=0)
 
 
-def text(form: Given, name: str, default: str = "") -> str:
+def text(form: FormFields, name: str, default: str = "") -> str:
     """One field's text."""
     value = form.get(name, default)
     return value.strip() if isinstance(value, str) else default
 
 
-def patterns(form: Given) -> list[str]:
+def patterns(form: FormFields) -> list[str]:
     """The selection: ticked tasks and whole domains, or nothing for all."""
     return [str(value) for value in form.getlist("tasks") if str(value)]
 
 
-def values_of(form: Given, page: NewRun, agent: str) -> dict[str, Any]:
+def values_of(form: FormFields, page: NewRun, agent: str) -> dict[str, Any]:
     """The request's fields from the form's; empty ones are left to their defaults. Raises Invalid."""
     fields = next((fields for each, fields in page.agents if each.name == agent), [])
     typed = {field.name: text(form, f"p.{agent}.{field.name}") for field in fields}
@@ -70,7 +70,7 @@ def values_of(form: Given, page: NewRun, agent: str) -> dict[str, Any]:
     return values
 
 
-def sizes(page: NewRun, form: Given) -> tuple[str, ...]:
+def sizes(page: NewRun, form: FormFields) -> tuple[str, ...]:
     """Screens that can be chosen: those of the image, where it cannot show every one."""
     machine = page.able.provider(text(form, "provider", "local"))
     offers = [image.offer for image in machine.images] if machine else []
@@ -90,14 +90,14 @@ def first_agent(page: NewRun) -> str:
     return FIRST if FIRST in names else next(iter(names), "")
 
 
-def page_of(session: Session, form: Given) -> NewRun:
+def page_of(session: Session, form: FormFields) -> NewRun:
     """What the form offers for what is chosen so far."""
     chosen = text(form, "benchmark"), text(form, "provider", "local"), text(form, "desktop_image")
     return service.new_run(session, *chosen)
 
 
 def show(
-    request: Request, session: Session, page: NewRun, form: Given, *, error: DeskarenaError | None = None
+    request: Request, session: Session, page: NewRun, form: FormFields, *, error: DeskarenaError | None = None
 ) -> HTMLResponse:
     """The form with what was given and the forecast of it."""
     agent = text(form, "agent") or first_agent(page)
@@ -148,4 +148,4 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
     except DeskarenaError as error:
         session.rollback()
         return show(request, session, page, form, error=error)
-    return see(f"/runs/{run.id}")
+    return redirect(f"/runs/{run.id}")

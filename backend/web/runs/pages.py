@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.model.episode import RunState
 from backend.domain.model.measures import in_order, info
-from backend.services.capacity.scheduling_fields import Tuning
+from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.runs import runs as service
 from backend.services.runs.scheduling_settings import retune_run
 from backend.services.runs.views import progress
 from backend.services.runs.views import runs as runs_view
 from backend.web.dependencies import SessionDep
-from backend.web.page_common import Cursor, Id, Text, altered, page_router, see
+from backend.web.page_common import Cursor, Id, Text, changed_fields, page_router, redirect
 from backend.web.templating import render
 
 router = page_router()
@@ -74,14 +74,14 @@ def retune(  # noqa: PLR0913 - the form's fields
 ) -> RedirectResponse:
     """How the run shares in the slots, from the next claim on; an empty limit is none, what was not changed stays."""
     shown = {"priority": shown_priority, "concurrency": shown_concurrency}
-    changes = altered({"priority": priority, "concurrency": concurrency}, shown)
+    changes = changed_fields({"priority": priority, "concurrency": concurrency}, shown)
     try:
-        tuning = Tuning.model_validate({name: value or None for name, value in changes.items()})
+        tuning = SchedulingUpdate.model_validate({name: value or None for name, value in changes.items()})
     except ValidationError as error:
         first = error.errors()[0]
         raise Invalid(str(first["msg"]), path=str(first["loc"][0])) from None
     retune_run(session, run_id, tuning)
-    return see(f"/runs/{run_id}#scheduling")
+    return redirect(f"/runs/{run_id}#scheduling")
 
 
 @router.post("/runs/{run_id}/{move}")
@@ -97,4 +97,4 @@ def command(session: SessionDep, run_id: Id, move: str) -> RedirectResponse:
     if move not in moves:
         raise NotFound(f"a run has no command {move!r}", hint=f"It has {', '.join(moves)}.")
     moves[move](session, run_id)
-    return see(f"/runs/{run_id}")
+    return redirect(f"/runs/{run_id}")

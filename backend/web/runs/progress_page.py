@@ -20,7 +20,7 @@ router = page_router()
 With = Annotated[list[UUID | Literal[""]] | None, Query(alias="with", max_length=service.MOST)]
 
 
-def chosen(beside: list[UUID | Literal[""]] | None) -> list[UUID]:
+def compared_runs(beside: list[UUID | Literal[""]] | None) -> list[UUID]:
     """The runs to be shown beside; the form's empty choice is none."""
     return [key for key in beside or [] if isinstance(key, UUID)]
 
@@ -28,11 +28,11 @@ def chosen(beside: list[UUID | Literal[""]] | None) -> list[UUID]:
 @router.get("/runs/{run_id}/process")
 def process(request: Request, session: SessionDep, run_id: Id, beside: With = None) -> HTMLResponse:
     """Shares of parts reached by step, and of episodes by how far they got; alone or beside other runs."""
-    processes = service.processes(session, run_id, chosen(beside))
+    processes = service.processes(session, run_id, compared_runs(beside))
     values = {
         "run": get_run(session, run_id),
         "found": processes,
-        "asked": [("with", str(key)) for key in chosen(beside)],
+        "asked": [("with", str(key)) for key in compared_runs(beside)],
         "measures": in_order([name for run in processes.runs for name in run.means]),
         "info": info,
         "library": charts.library_url(),
@@ -49,7 +49,7 @@ def chart(
     theme: Literal["light", "dark"] = "light",
 ) -> JSONResponse:
     """One chart, as plotly takes it."""
-    processes = service.processes(session, run_id, chosen(beside))
+    processes = service.processes(session, run_id, compared_runs(beside))
     return JSONResponse(figures.figure(processes, chart, theme), headers={"Cache-Control": "no-store"})
 
 
@@ -59,7 +59,7 @@ def table(session: SessionDep, run_id: Id, table: Literal["curve", "bins", "part
     name = f"run-{run_id}-{table}.csv"
     if table == "parts":
         return attachment(name, service.PARTS_HEAD, service.part_rows(session, run_id))
-    processes = service.processes(session, run_id, chosen(beside))
+    processes = service.processes(session, run_id, compared_runs(beside))
     if table == "curve":
         return attachment(name, service.CURVE_HEAD, service.curve_rows(processes))
     return attachment(name, service.BINS_HEAD, service.bin_rows(processes))

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.model.judge_config import JudgeConfig
-from backend.domain.model.run import Budget, ImageView, RunConfig, Screen, Settle
+from backend.domain.model.run import Budget, ImageView, RunConfig, ScreenSize, Settle
 from backend.domain.model.task import Difficulty
 from backend.domain.scheduling.priorities import HIGHEST, LOWEST
 from backend.services.capacity.scheduling_fields import MOST_AT_ONCE
@@ -22,26 +22,26 @@ Interval = tuple[float, float]
 """Lower and upper end."""
 
 
-class Body(BaseModel):
+class RequestModel(BaseModel):
     """A request body: an unknown field is an error, so that a typo is never silently ignored."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class View(BaseModel):
+class ResponseModel(BaseModel):
     """An answer."""
 
     model_config = ConfigDict(frozen=True)
 
 
-class FieldProblem(View):
+class FieldProblem(ResponseModel):
     """One field of a request that is wrong."""
 
     path: str = Field(examples=["budget.max_steps"])
     message: str = Field(examples=["Input should be greater than or equal to 1"])
 
 
-class Problem(View):
+class Problem(ResponseModel):
     """An error, as `application/problem+json` (RFC 9457)."""
 
     type: str = Field(examples=["urn:deskarena:unknown_plugin"])
@@ -54,14 +54,14 @@ class Problem(View):
     errors: list[FieldProblem] = []
 
 
-class Page(View, Generic[T]):
+class Page(ResponseModel, Generic[T]):
     """A part of a list. `next` is the address of the following part, or null."""
 
     items: list[T]
     next: str | None = Field(default=None, examples=["/api/v1/runs?limit=50&cursor=eyJ..."])
 
 
-class Counts(View):
+class EpisodeCountsView(ResponseModel):
     """Episodes by where they are; the eight add up to all.
 
     `mixed`: scored, but a person helped, so not counted. `handed_in`: judged by people, so without a score.
@@ -77,7 +77,7 @@ class Counts(View):
     handed_in: int = 0
 
 
-class RateInterval(View):
+class RateInterval(ResponseModel):
     """The intervals of both rates and how they were computed."""
 
     level: float = Field(default=0.95, examples=[0.95])
@@ -86,14 +86,14 @@ class RateInterval(View):
     words: str = Field(examples=["95 %: Wilson score interval; mean score: bootstrap over tasks"])
 
 
-class Summary(View):
+class RunSummaryView(ResponseModel):
     """What a run or a part of it comes to. Rates are over scored episodes; nothing lost is hidden.
 
     `lower_bound_*` count every lost episode as 0.
     """
 
     episodes: int
-    counts: Counts
+    counts: EpisodeCountsView
     outcomes: dict[str, int] = Field(description="Ended episodes by outcome.", examples=[{"scored": 22, "lost": 2}])
     lost: dict[str, int] = Field(description="Lost episodes by failure class.", examples=[{"guest": 2}])
     solved: int = 0
@@ -107,7 +107,7 @@ class Summary(View):
     denominator_words: str = Field(examples=["22 scored of 24 episodes; 2 lost (guest 2)"])
 
 
-class TaskSetRef(View):
+class TaskSetRef(ResponseModel):
     """The version of a benchmark that a run is pinned to."""
 
     id: UUID
@@ -115,7 +115,7 @@ class TaskSetRef(View):
     content_hash: str = Field(description="sha256 of all tasks and assets.")
 
 
-class RunTuning(Body):
+class RunTuning(RequestModel):
     """How a run shares in the slots; nothing of what it measures. In a change, what is not given stays."""
 
     priority: int = Field(default=0, ge=LOWEST, le=HIGHEST, description="Higher ones come first.", examples=[5])
@@ -171,19 +171,19 @@ class RunSubmit(RunTuning):
     )
     repeats: int = Field(default=1, ge=1, le=100)
     seed: int = Field(default=0, ge=0, le=2**53)
-    screen: Screen = Screen()
+    screen: ScreenSize = ScreenSize()
     budget: Budget = Budget()
     settle: Settle = Settle()
     wait: Settle = Field(default=RunConfig.model_fields["wait"].default, description="What the agent's WAIT waits for.")
     open: bool = Field(default=False, description="Stays running until closed, so that episodes can be added.")
 
 
-class Forecast(View):
+class ForecastView(ResponseModel):
     """What a run would cost and could tell, before it is submitted."""
 
     episodes: int = Field(description="Episodes that would run.", examples=[24])
     tasks: int = Field(examples=[24])
-    not_runnable: list["NotRunnable"] = []
+    not_runnable: list["NotRunnableView"] = []
     slots: int = Field(description="Desktops that work at the same time for this provider.", examples=[2])
     seconds: float | None = Field(description="Expected wall time; null where nothing comparable has run.")
     seconds_words: str = Field(examples=["about 4 min on 2 slots, from 48 earlier episodes of this agent"])
@@ -194,14 +194,14 @@ class Forecast(View):
     problems: list[FieldProblem] = Field(default=[], description="Why it cannot be submitted as it stands.")
 
 
-class NotRunnable(View):
+class NotRunnableView(ResponseModel):
     """A task that cannot run here, and why."""
 
     task: str = Field(examples=["calc/sum-column"])
     reason: str = Field(examples=["localc is not installed"])
 
 
-class Waiting(View):
+class WaitView(ResponseModel):
     """Why an episode waits."""
 
     why: str = Field(
@@ -218,7 +218,7 @@ class Waiting(View):
     )
 
 
-class Concurrency(View):
+class ConcurrencyView(ResponseModel):
     """How many of a run's episodes can be under way at once now, and what limits it."""
 
     at_once: int = Field(description="The least of all that limits it.", examples=[3])
@@ -227,7 +227,7 @@ class Concurrency(View):
     words: str = Field(examples=["3 of 8 slots: model rate limit"])
 
 
-class Episode(View):
+class EpisodeView(ResponseModel):
     """One (task, repeat) of a run: what the leaderboard counts."""
 
     id: UUID
@@ -241,7 +241,7 @@ class Episode(View):
     seed: int
     state: EpisodeState
     reason: str = Field(default="", description="Why it was held back or is not runnable.")
-    waiting: Waiting | None = Field(default=None, description="Why it waits; null where it does not.")
+    waiting: WaitView | None = Field(default=None, description="Why it waits; null where it does not.")
     outcome: Outcome | None = None
     mixed: bool = Field(default=False, description="A person helped: scored, but not counted as the agent's.")
     ended_by: EndedBy | None = None
@@ -264,7 +264,7 @@ class Episode(View):
     ended_at: datetime | None = None
 
 
-class Run(View):
+class RunView(ResponseModel):
     """One submitted experiment. `episodes` only with `?include=episodes`."""
 
     id: UUID
@@ -283,31 +283,33 @@ class Run(View):
     open: bool = False
     priority: int = Field(default=0, description="-10 to 10; higher ones come first.")
     concurrency: int | None = Field(default=None, description="Its simultaneous episodes at most; null = no limit.")
-    effective: Concurrency | None = Field(default=None, description="Only where one run is asked for, until it ends.")
+    effective: ConcurrencyView | None = Field(
+        default=None, description="Only where one run is asked for, until it ends."
+    )
     actor: str = ""
-    counts: Counts
-    summary: Summary
+    counts: EpisodeCountsView
+    summary: RunSummaryView
     created_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
-    episodes: list[Episode] | None = None
+    episodes: list[EpisodeView] | None = None
 
 
-class RetryBody(Body):
+class RetryBody(RequestModel):
     """Which ended episodes to try again: lost ones, or those that could not run here."""
 
     failure_classes: list[FailureClass] = Field(default=[], description="Empty = every class.")
     not_runnable: bool = Field(default=True, description="Also those that were not runnable here.")
 
 
-class AddEpisodesBody(Body):
+class AddEpisodesBody(RequestModel):
     """Further episodes for an open run."""
 
     tasks: list[str] = Field(default=[], max_length=10_000, examples=[["files/*"]])
     repeats: int = Field(default=1, ge=1, le=100)
 
 
-class Changed(View):
+class ChangeResult(ResponseModel):
     """How many episodes a command touched."""
 
     run: UUID
@@ -315,4 +317,4 @@ class Changed(View):
     episodes: int = Field(description="Episodes that changed.", examples=[3])
 
 
-Forecast.model_rebuild()
+ForecastView.model_rebuild()

@@ -10,10 +10,10 @@ from backend.db import models
 from backend.db.repositories.runs import display_names as repository
 from backend.domain.model.episode import Outcome
 from backend.domain.scheduling.limits import Concurrency
-from backend.services.runs.episodes import EpisodeRow, EvaluationRow
+from backend.services.runs.episodes import EpisodeSummary, EvaluationRow
 from backend.services.runs.summary import BOOTSTRAP
-from backend.services.runs.summary import Summary as Computed
-from backend.services.scheduling.wait_reasons import Why
+from backend.services.runs.summary import RunSummary as Computed
+from backend.services.scheduling.wait_reasons import WaitExplanation
 from backend.web.attempts import schemas as own
 from backend.web.runs import schemas
 
@@ -23,15 +23,15 @@ def artifact_url(sha256: str) -> str:
     return f"/api/v1/artifacts/{sha256}"
 
 
-def summary(statistics: Computed) -> schemas.Summary:
+def summary(statistics: Computed) -> schemas.RunSummaryView:
     """A summary."""
-    counts = schemas.Counts(**vars(statistics.counts))
+    counts = schemas.EpisodeCountsView(**vars(statistics.counts))
     outcomes = {outcome.value: getattr(statistics.counts, outcome.value) for outcome in Outcome}
     success = None if statistics.success_interval is None else tuple(statistics.success_interval)
     mean = None if statistics.mean_interval is None else tuple(statistics.mean_interval)
     method = statistics.success_method or "none"
     words = f"{statistics.level:.0%} level; success rate: {method}; mean score: {BOOTSTRAP}"
-    return schemas.Summary(
+    return schemas.RunSummaryView(
         episodes=statistics.episodes,
         counts=counts,
         outcomes=outcomes,
@@ -53,15 +53,15 @@ def task_set(row: models.TaskSet) -> schemas.TaskSetRef:
     return schemas.TaskSetRef(id=row.id, version=row.version, content_hash=row.content_hash)
 
 
-def runs(session: Session, rows: Sequence[models.Run], summaries: Mapping[UUID, Computed]) -> list[schemas.Run]:
+def runs(session: Session, rows: Sequence[models.Run], summaries: Mapping[UUID, Computed]) -> list[schemas.RunView]:
     """Runs with their names and summaries."""
     names = repository.run_names(session, [row.id for row in rows])
     return [_run(row, names[row.id], summaries[row.id]) for row in rows]
 
 
-def _run(row: models.Run, names: repository.RunNames, computed: Computed) -> schemas.Run:
+def _run(row: models.Run, names: repository.RunNames, computed: Computed) -> schemas.RunView:
     shown = summary(computed)
-    return schemas.Run(
+    return schemas.RunView(
         id=row.id,
         name=row.name,
         status=row.state,
@@ -85,24 +85,24 @@ def _run(row: models.Run, names: repository.RunNames, computed: Computed) -> sch
     )
 
 
-def concurrency(concurrency: Concurrency | None) -> schemas.Concurrency | None:
+def concurrency(concurrency: Concurrency | None) -> schemas.ConcurrencyView | None:
     """What limits a run."""
     if concurrency is None:
         return None
-    return schemas.Concurrency(
+    return schemas.ConcurrencyView(
         at_once=concurrency.at_once, slots=concurrency.slots, factor=concurrency.factor, words=concurrency.words
     )
 
 
-def waiting(why: Why | None) -> schemas.Waiting | None:
+def waiting(why: WaitExplanation | None) -> schemas.WaitView | None:
     """Why an episode waits."""
-    return None if why is None else schemas.Waiting(why=why.sentence, ahead=why.ahead, starts_at=why.starts_at)
+    return None if why is None else schemas.WaitView(why=why.sentence, ahead=why.ahead, starts_at=why.starts_at)
 
 
-def episode(row: EpisodeRow, why: Why | None = None) -> schemas.Episode:
+def episode(row: EpisodeSummary, why: WaitExplanation | None = None) -> schemas.EpisodeView:
     """An episode with its task and newest attempt."""
     episode, task = row.episode, row.task
-    return schemas.Episode(
+    return schemas.EpisodeView(
         id=episode.id,
         run_id=episode.run_id,
         task_id=task.id,
@@ -134,17 +134,19 @@ def episode(row: EpisodeRow, why: Why | None = None) -> schemas.Episode:
 
 def attempts(
     session: Session, rows: Sequence[models.Attempt], evaluations: Sequence[EvaluationRow]
-) -> list[own.Attempt]:
+) -> list[own.AttemptView]:
     """Attempts with where they ran and how they were scored."""
     places = repository.places(session, [row.id for row in rows])
-    by_attempt: dict[UUID, list[own.Evaluation]] = {row.id: [] for row in rows}
+    by_attempt: dict[UUID, list[own.EvaluationView]] = {row.id: [] for row in rows}
     for row in evaluations:
         by_attempt[row.evaluation.attempt_id].append(evaluation(row))
     return [_attempt(row, places[row.id], by_attempt[row.id]) for row in rows]
 
 
-def _attempt(row: models.Attempt, place: repository.Place, evaluations: list[own.Evaluation]) -> own.Attempt:
-    return own.Attempt(
+def _attempt(
+    row: models.Attempt, place: repository.AttemptLocation, evaluations: list[own.EvaluationView]
+) -> own.AttemptView:
+    return own.AttemptView(
         id=row.id,
         episode_id=row.episode_id,
         number=row.number,
@@ -166,10 +168,10 @@ def _attempt(row: models.Attempt, place: repository.Place, evaluations: list[own
     )
 
 
-def evaluation(row: EvaluationRow) -> own.Evaluation:
+def evaluation(row: EvaluationRow) -> own.EvaluationView:
     """An evaluation with measures and evidence."""
     evaluation = row.evaluation
-    return own.Evaluation(
+    return own.EvaluationView(
         id=evaluation.id,
         attempt_id=evaluation.attempt_id,
         version=evaluation.version,
@@ -187,8 +189,8 @@ def evaluation(row: EvaluationRow) -> own.Evaluation:
     )
 
 
-def _evidence(item: models.Evidence) -> own.Evidence:
-    return own.Evidence(
+def _evidence(item: models.Evidence) -> own.EvidenceView:
+    return own.EvidenceView(
         position=item.position,
         role=item.role,
         getter=item.getter,
@@ -200,10 +202,10 @@ def _evidence(item: models.Evidence) -> own.Evidence:
     )
 
 
-def step(row: models.Step) -> own.Step:
+def step(row: models.Step) -> own.StepView:
     """A step; pictures and trees by address."""
     frame = row.frame_sha256
-    return own.Step(
+    return own.StepView(
         id=row.id,
         attempt_id=row.attempt_id,
         index=row.index,
@@ -224,18 +226,18 @@ def step(row: models.Step) -> own.Step:
     )
 
 
-def _artifact(sha256: str, media_type: str, width: int | None = None, height: int | None = None) -> own.Artifact:
+def _artifact(sha256: str, media_type: str, width: int | None = None, height: int | None = None) -> own.ArtifactView:
     url = artifact_url(sha256)
-    return own.Artifact(sha256=sha256, url=url, media_type=media_type, width=width, height=height)
+    return own.ArtifactView(sha256=sha256, url=url, media_type=media_type, width=width, height=height)
 
 
 def _objects(values: Sequence[Any]) -> list[dict[str, Any]]:
     return [value if isinstance(value, dict) else {"value": value} for value in values]
 
 
-def event(row: models.Event) -> own.Event:
+def event(row: models.Event) -> own.EventView:
     """An event of a run."""
-    return own.Event(
+    return own.EventView(
         seq=row.seq,
         kind=row.kind,
         run_id=row.run_id,

@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from backend.web.runs.schemas import View
+from backend.web.runs.schemas import ResponseModel
 
 
-class ProviderSignals(View):
+class ProviderSignals(ResponseModel):
     """How things are with one provider."""
 
     waiting: dict[str, int] = Field(
@@ -18,7 +18,7 @@ class ProviderSignals(View):
     leases_per_second: float = Field(description="Over the last minute.")
 
 
-class SignalsView(View):
+class SignalsView(ResponseModel):
     """How things are."""
 
     providers: dict[str, ProviderSignals] = Field(default={})

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Header, Request, Response
 
 from backend.services.studies import studies as service
-from backend.web.api_common import Cursor, Id, Limit, api_router, following
+from backend.web.api_common import Cursor, Id, Limit, api_router, next_page_url
 from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
 from backend.web.runs import schemas
 from backend.web.studies import schemas as own
@@ -25,7 +25,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
     idempotency_key: Annotated[
         str | None, Header(min_length=1, max_length=200, description="The same key gives the same study.")
     ] = None,
-) -> own.Study:
+) -> own.StudyView:
     """Start a study, one run per cell. Nothing is started unless all cells can be."""
     config = studies_views.config_of(body)
     study = service.submit_study(
@@ -43,15 +43,15 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
 @router.get("/studies")
 def list_studies(
     request: Request, session: SessionDep, project: ProjectDep, cursor: Cursor = None, limit: Limit = 50
-) -> schemas.Page[own.Study]:
+) -> schemas.Page[own.StudyView]:
     """List studies, newest first."""
     page = service.list_studies(session, project, cursor=cursor, limit=limit)
     items = [studies_views.study(view) for view in page.items]
-    return schemas.Page[own.Study](items=items, next=following(request, page.next))
+    return schemas.Page[own.StudyView](items=items, next=next_page_url(request, page.next))
 
 
 @router.get("/studies/{study_id}")
-def show(session: SessionDep, study_id: Id) -> own.Study:
+def show(session: SessionDep, study_id: Id) -> own.StudyView:
     """Show a study and how it is doing."""
     return studies_views.study(service.get_study(session, study_id))
 

@@ -8,12 +8,12 @@ from pydantic import Field
 
 from backend.domain.statistics.intervals import LEVEL, RESAMPLES
 from backend.domain.studies.study import MOST_CELLS, MOST_FACTORS, Design
-from backend.web.runs.schemas import Body, Interval, RunSubmit, Summary, View
+from backend.web.runs.schemas import Interval, RequestModel, ResponseModel, RunSubmit, RunSummaryView
 
 EXAMPLE = {"image.scale": [1, 0.5], "perturbation": [None, "moved"]}
 
 
-class StudySubmit(Body):
+class StudySubmit(RequestModel):
     """A study to start: a base run, and what differs between its cells."""
 
     name: str = Field(default="", max_length=200, examples=["scale"])
@@ -34,14 +34,14 @@ class StudySubmit(Body):
     resamples: int = Field(default=RESAMPLES, ge=100, le=20_000, description="Draws of the bootstrap.")
 
 
-class FactorView(View):
+class FactorView(ResponseModel):
     """What differs between cells."""
 
     name: str = Field(examples=["image.scale"])
     levels: list[Any] = Field(examples=[[1, 0.5]])
 
 
-class Study(View):
+class StudyView(ResponseModel):
     """A study and how it is doing."""
 
     id: UUID
@@ -63,7 +63,7 @@ class Study(View):
     url: str = Field(examples=["/studies/018f0000-0000-7000-8000-000000000000"])
 
 
-class Difference(View):
+class RateDifferenceView(ResponseModel):
     """How a rate differs over the pairs that count: the level minus the base level."""
 
     base: float = Field(examples=[0.8])
@@ -73,15 +73,15 @@ class Difference(View):
     relative_drop: float | None = Field(description="Of the base's rate; null where that is 0.", examples=[0.5])
 
 
-class MeasureComparison(View):
+class MeasureComparison(ResponseModel):
     """How a measure differs, over the pairs that have it under both levels."""
 
-    difference: Difference
+    difference: RateDifferenceView
     pairs: int
     undefined: int = Field(description="Pairs that count, but lack the measure under a level.")
 
 
-class Deviation(View):
+class Deviation(ResponseModel):
     """A task's standard deviation over the levels of a factor, averaged over tasks."""
 
     factor: str
@@ -91,18 +91,18 @@ class Deviation(View):
     tasks: int
 
 
-class ShapeComparison(View):
+class ShapeComparison(ResponseModel):
     """Graphs of subtasks minus chains of as many nodes and edges and the same knowledge level, paired at random."""
 
     levels: dict[str, Any]
     of: str = Field(description="`score`, or a measure.", examples=["CR"])
     pairs: int
     unmatched: int = Field(description="Chains and graphs without a counterpart.")
-    difference: Difference | None = Field(description="Base: the chains. Level: the graphs.")
+    difference: RateDifferenceView | None = Field(description="Base: the chains. Level: the graphs.")
     p_value: float | None
 
 
-class LevelComparison(View):
+class LevelComparison(ResponseModel):
     """One level against the first one of its factor."""
 
     factor: str = Field(examples=["image.scale"])
@@ -110,8 +110,8 @@ class LevelComparison(View):
     level: Any = Field(examples=[0.5])
     pairs: int = Field(description="Pairs of episodes with the same task, repeat and seed of which both count.")
     tasks: int
-    success_rate: Difference | None
-    mean_score: Difference | None
+    success_rate: RateDifferenceView | None
+    mean_score: RateDifferenceView | None
     only_base: int = Field(description="Pairs solved under the base level only.")
     only_level: int = Field(description="Pairs solved under this level only.")
     test: str = Field(examples=["exact McNemar test"])
@@ -121,7 +121,7 @@ class LevelComparison(View):
     measures: dict[str, MeasureComparison] = Field(default={}, description="By the measure's name.")
 
 
-class Spread(View):
+class SpreadView(ResponseModel):
     """How steps are spread."""
 
     n: int
@@ -133,26 +133,26 @@ class Spread(View):
     mean: float
 
 
-class StudyCell(View):
+class StudyCellView(ResponseModel):
     """One cell: its levels, its run and what that came to."""
 
     levels: dict[str, Any]
     run: UUID
     status: str
-    summary: Summary
-    steps: Spread | None = Field(description="Steps taken in the episodes that count.")
+    summary: RunSummaryView
+    steps: SpreadView | None = Field(description="Steps taken in the episodes that count.")
     by_steps: list[int] = Field(description="Episodes in each of the bars.")
     ended_by: dict[str, int] = Field(examples=[{"done": 4, "steps": 1}])
     left_out: dict[str, int]
 
 
-class StudyResults(View):
+class StudyResults(ResponseModel):
     """What a study comes to now. Equal episodes give equal numbers: the bootstrap draws from the base's seed."""
 
-    study: Study
+    study: StudyView
     sentence: str
     methods: str
-    cells: list[StudyCell] = Field(description="The base cell first.")
+    cells: list[StudyCellView] = Field(description="The base cell first.")
     comparisons: list[LevelComparison]
     sensitivity: list[Deviation] = Field(default=[], description="How much values vary with a factor's levels.")
     shapes: list[ShapeComparison] = Field(default=[], description="Chains against graphs, in each cell with both.")

@@ -8,13 +8,13 @@ from backend.domain.statistics import paired
 from backend.domain.statistics.distributions import Spread
 from backend.domain.studies.study import Factor, StudyConfig
 from backend.domain.studies.study_results import CellResult, LevelResult
-from backend.services.capacity.scheduling_fields import Tuning
-from backend.services.studies.studies import Results, StudyCell, StudyView, sentence
+from backend.services.capacity.scheduling_fields import SchedulingUpdate
+from backend.services.studies.studies import Results, StudyCell, StudyDetail, sentence
 from backend.services.studies.views import methods
 from backend.web.runs import views as runs_views
 from backend.web.studies import schemas
 
-_OF_RUNS = {"name", "benchmark", "open", *Tuning.model_fields}
+_OF_RUNS = {"name", "benchmark", "open", *SchedulingUpdate.model_fields}
 """Fields of a run that are no part of what its study compares."""
 
 
@@ -37,15 +37,17 @@ def config_of(body: schemas.StudySubmit) -> StudyConfig:
         raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))) from error
 
 
-def tuning_of(body: schemas.StudySubmit) -> Tuning:
+def tuning_of(body: schemas.StudySubmit) -> SchedulingUpdate:
     """How each of its runs begins to share in the slots."""
-    return Tuning.model_validate(body.base.model_dump(include=set(Tuning.model_fields), exclude_unset=True))
+    return SchedulingUpdate.model_validate(
+        body.base.model_dump(include=set(SchedulingUpdate.model_fields), exclude_unset=True)
+    )
 
 
-def study(view: StudyView) -> schemas.Study:
+def study(view: StudyDetail) -> schemas.StudyView:
     """A study."""
     config = view.config
-    return schemas.Study(
+    return schemas.StudyView(
         id=view.study.id,
         name=view.study.name,
         benchmark=config.benchmark,
@@ -95,8 +97,8 @@ def results(results: Results) -> schemas.StudyResults:
     )
 
 
-def _cell(cell: StudyCell, result: CellResult) -> schemas.StudyCell:
-    return schemas.StudyCell(
+def _cell(cell: StudyCell, result: CellResult) -> schemas.StudyCellView:
+    return schemas.StudyCellView(
         levels=dict(cell.levels),
         run=cell.run.id,
         status=cell.run.state,
@@ -108,14 +110,14 @@ def _cell(cell: StudyCell, result: CellResult) -> schemas.StudyCell:
     )
 
 
-def _spread(spread: Spread | None) -> schemas.Spread | None:
-    return None if spread is None else schemas.Spread(**spread._asdict())
+def _spread(spread: Spread | None) -> schemas.SpreadView | None:
+    return None if spread is None else schemas.SpreadView(**spread._asdict())
 
 
-def _difference(difference: paired.Difference | None) -> schemas.Difference | None:
+def _difference(difference: paired.Difference | None) -> schemas.RateDifferenceView | None:
     if difference is None:
         return None
-    return schemas.Difference(
+    return schemas.RateDifferenceView(
         base=difference.base,
         level=difference.other,
         difference=difference.value,

@@ -5,11 +5,11 @@ from typing import Annotated
 
 from fastapi import Path, Query, Response
 
-from backend.db.models.enums import Preferred
+from backend.db.models.enums import Preference
 from backend.services.accounts.projects import LONGEST_NAME, person_or_local
 from backend.services.submissions import pairwise_preferences as service
 from backend.services.submissions import submissions
-from backend.services.submissions.pairwise_preferences import Board, Contestant
+from backend.services.submissions.pairwise_preferences import Contestant, PreferenceBoard
 from backend.web.api_common import Id, Name, api_router
 from backend.web.dependencies import EdgeDep, ProjectDep, SessionDep
 from backend.web.file_responses import guest_file
@@ -43,7 +43,7 @@ def next_pair(session: SessionDep, project: ProjectDep, name: Name, person: Pers
 def choose(session: SessionDep, project: ProjectDep, body: schemas.ChoiceBody) -> schemas.ChoiceView:
     """Keep which of two works a person prefers; each person judges a pair once."""
     actor = person_or_local(session, project, body.person)
-    service.choose(session, body.left, body.right, Preferred(body.preferred), actor)
+    service.choose(session, body.left, body.right, Preference(body.preferred), actor)
     return schemas.ChoiceView(left=body.left, right=body.right, preferred=body.preferred, person=actor.name)
 
 
@@ -59,7 +59,7 @@ def ratings(session: SessionDep, name: Name) -> schemas.WorksBoard:
     return view(service.board(session, name))
 
 
-def view(board: Board) -> schemas.WorksBoard:
+def view(board: PreferenceBoard) -> schemas.WorksBoard:
     """The board as the API gives it."""
     share = board.left_share
     return schemas.WorksBoard(

@@ -7,14 +7,14 @@ from uuid import UUID
 from fastapi import Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from backend.db.models.enums import Preferred
+from backend.db.models.enums import Preference
 from backend.services.accounts.projects import LONGEST_NAME, person_or_local
 from backend.services.submissions import pairwise_preferences as service
 from backend.services.submissions import submissions
 from backend.web.csv_files import attachment
 from backend.web.dependencies import EdgeDep, ProjectDep, SessionDep
 from backend.web.file_responses import guest_file
-from backend.web.page_common import Id, page_router, see
+from backend.web.page_common import Id, page_router, redirect
 from backend.web.templating import render, with_query
 
 router = page_router()
@@ -36,7 +36,7 @@ def pairs(  # noqa: PLR0913, PLR0917 - what a page is made of
     names = service.benchmarks(session)
     name = benchmark or (names[0] if names else "")
     pair = service.next_pair(session, name, person_or_local(session, project, person), SystemRandom()) if name else None
-    sides = [(work, submissions.shown(edge.store, work)) for work in (pair.left, pair.right)] if pair else []
+    sides = [(work, submissions.submission_files(edge.store, work)) for work in (pair.left, pair.right)] if pair else []
     values = {"pair": pair, "sides": sides, "benchmark": name, "names": names, "person": person}
     return render(request, "compare_pairs.html", values)
 
@@ -47,13 +47,13 @@ def choose(  # noqa: PLR0913, PLR0917 - the fields of a form
     project: ProjectDep,
     left: Annotated[UUID, Form()],
     right: Annotated[UUID, Form()],
-    preferred: Annotated[Preferred, Form()],
+    preferred: Annotated[Preference, Form()],
     benchmark: Annotated[str, Form(max_length=200)],
     person: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
 ) -> RedirectResponse:
     """Keeps the choice and shows the next pair."""
     service.choose(session, left, right, preferred, person_or_local(session, project, person))
-    return see(with_query("/compare/pairs", {}, benchmark=benchmark, person=person or None))
+    return redirect(with_query("/compare/pairs", {}, benchmark=benchmark, person=person or None))
 
 
 @router.get("/compare/works/{work_id}/{number}")

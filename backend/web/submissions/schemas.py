@@ -6,19 +6,19 @@ from uuid import UUID
 from pydantic import Field
 
 from backend.services.accounts.projects import LONGEST_NAME
-from backend.web.runs.schemas import View
+from backend.web.runs.schemas import ResponseModel
 
 Side = Literal["left", "right", "equal"]
 
 
-class WorkView(View):
+class WorkView(ResponseModel):
     """A work; nothing tells whose it is."""
 
     id: UUID
     files: list[str] = Field(description="Addresses of its files.")
 
 
-class PairView(View):
+class PairView(ResponseModel):
     """Two works of one task."""
 
     task: str = Field(examples=["creative/IMG_L4_001"])
@@ -29,7 +29,7 @@ class PairView(View):
     left_over: int = Field(description="Those that are left, this one included.")
 
 
-class ChoiceBody(View):
+class ChoiceBody(ResponseModel):
     """Which of two works is preferred."""
 
     left: UUID
@@ -38,7 +38,7 @@ class ChoiceBody(View):
     person: str = Field(default="", max_length=LONGEST_NAME, description="Who judges; empty: `local`.")
 
 
-class ChoiceView(View):
+class ChoiceView(ResponseModel):
     """A choice as it was kept."""
 
     left: UUID
@@ -47,7 +47,7 @@ class ChoiceView(View):
     person: str
 
 
-class ContestantView(View):
+class ContestantView(ResponseModel):
     """An agent configuration, a person, or the human expert. Without a choice there is no rating."""
 
     name: str
@@ -63,7 +63,7 @@ class ContestantView(View):
     preferred_to_expert: float | None = Field(description="Probability, among choices that are no tie.")
 
 
-class WorksBoard(View):
+class WorksBoard(ResponseModel):
     """Ratings of a benchmark's newest tasks, best first."""
 
     benchmark: str

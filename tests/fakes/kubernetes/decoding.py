@@ -8,7 +8,7 @@ import yaml
 
 from tests.fakes.kubernetes.kinds import Json, Resource
 from tests.fakes.kubernetes.status import Refusal, bad_request
-from tools.kubernetes_schema import Problem, of_model, problems
+from tools.kubernetes_schema import SchemaProblem, of_model, problems
 
 _STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
@@ -31,7 +31,7 @@ def _without(found: Any, path: str) -> None:
     found.pop(steps[-1], None)
 
 
-def _mistyped(resource: Resource, wrong: Problem) -> Refusal:
+def _mistyped(resource: Resource, wrong: SchemaProblem) -> Refusal:
     said = f"json: cannot unmarshal {wrong.json_type} into Go struct field {resource.kind}.{wrong.path}"
     return bad_request(
         f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}: {said}'
@@ -74,7 +74,7 @@ def checked_part(resource: Resource, found: Json, model: str, level: str, warnin
     return _settled(resource, found, of_model(found, model), level, warnings)
 
 
-def _settled(resource: Resource, found: Json, wrong: list[Problem], level: str, warnings: list[str]) -> Json:
+def _settled(resource: Resource, found: Json, wrong: list[SchemaProblem], level: str, warnings: list[str]) -> Json:
     mistyped = [one for one in wrong if one.kind == "type"]
     if mistyped:
         raise _mistyped(resource, mistyped[0])

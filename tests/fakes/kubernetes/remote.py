@@ -29,7 +29,7 @@ from tests.fakes.kubernetes.store import Key
 from worker.k8s import cluster
 from worker.k8s.client import connect
 
-EVERYWHERE = cluster.Resource("pods", namespaced=False)
+EVERYWHERE = cluster.ResourceKind("pods", namespaced=False)
 HELD = "kube-node-lease"
 BEAT_SECONDS = 1.0
 
@@ -159,7 +159,7 @@ class ScriptedNodes:
         while not self._over.is_set():
             try:
                 self._watch(self._listed())
-            except (cluster.Gone, cluster.Unavailable):
+            except (cluster.VersionGone, cluster.ClusterUnavailable):
                 self._over.wait(BEAT_SECONDS)
 
     def _listed(self) -> str:

@@ -14,7 +14,7 @@ from backend.domain.loop.polling import look_again
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.domain.setup import run_step
 from tests.factories.starter_tasks import make_task
 from tests.fakes.web import FakeWeb
@@ -79,7 +79,7 @@ def context(opened: OpenDesktop) -> Iterator[TaskContext]:
 
 def value(context: TaskContext, name: str, folder: Path, **parameters: Any) -> Any:
     """What a getter reads."""
-    getter = registry.lookup(Kind.GETTER, name, "osworld")()
+    getter = registry.lookup(PluginKind.GETTER, name, "osworld")()
     getter.check(parameters)
     blobs = [Blob.model_validate(blob.model_dump()) for blob in getter.collect(context, parameters)]
     return getter.read(blobs, parameters, folder)
@@ -163,9 +163,11 @@ class TestPagesLookedUp:
 
     def test_a_page_is_printed(self, context: TaskContext, tmp_path: Path) -> None:
         path = value(context, "pdf_from_url", tmp_path, path=f"file://{HOME}/paper.html", dest="gold.pdf")
-        metric = registry.lookup(Kind.METRIC, "compare_pdfs")
+        metric = registry.lookup(PluginKind.METRIC, "compare_pdfs")
         assert metric(path, path).value == 1.0
-        assert registry.lookup(Kind.METRIC, "check_pdf_pages")(path, {"relation": "eq", "ref_value": 1}).value == 1.0
+        assert (
+            registry.lookup(PluginKind.METRIC, "check_pdf_pages")(path, {"relation": "eq", "ref_value": 1}).value == 1.0
+        )
 
     def test_texts_and_attributes_after_clicks(self, context: TaskContext, tmp_path: Path) -> None:
         infos = [
@@ -226,7 +228,7 @@ class TestProfile:
         history = value(ended, "history", tmp_path, dest="history.sqlite")
         assert "https://www.youtube.com/watch?v=1" in [row[0] for row in history]
         rule = {"type": "keywords", "keywords": ["youtube"]}
-        assert registry.lookup(Kind.METRIC, "check_history_deleted")(history, rule).value == 0.0
+        assert registry.lookup(PluginKind.METRIC, "check_history_deleted")(history, rule).value == 0.0
 
     def test_cookies_and_bookmarks(self, ended: TaskContext, tmp_path: Path) -> None:
         assert value(ended, "cookie_data", tmp_path, dest="Cookies") in ([], None)

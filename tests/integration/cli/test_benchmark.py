@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import backend
-from backend.cli.embedded.stack import Plan, Stack
+from backend.cli.embedded.stack import Stack, StackPlan
 from backend.starter import starters
 from tests.factories.suites import OSWORLD_WINDOWS, SAMPLES
 from tests.integration.cli.service import deskarena
@@ -19,7 +19,7 @@ OURS = sorted(starter.name for starter in starters())
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    plan = Plan(
+    plan = StackPlan(
         data=tmp_path_factory.mktemp("service") / "data", port=0, slots=0, durable=False, outer={"PATH": "/usr/bin"}
     )
     with Stack(plan, print) as stack:

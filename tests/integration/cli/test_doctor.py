@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from backend.cli.doctor.check import State
+from backend.cli.doctor.check import CheckState
 from tests.factories.tiny_machine import needs_qemu
 from tests.integration.cli.service import deskarena
 from worker.qemu.plan import this_host
@@ -31,7 +31,7 @@ class TestDoctor:
         assert (code == 0) == (can["stack"] and (can["local"] or can["qemu"] or can["k8s"]))
 
     def test_every_line_says_what_it_means(self, report: tuple[int, dict[str, bool], list[dict[str, str]]]) -> None:
-        assert all(check["state"] in set(State) and check["means"] and check["detail"] for check in report[2])
+        assert all(check["state"] in set(CheckState) and check["means"] and check["detail"] for check in report[2])
 
     def test_what_does_not_work_says_what_to_do(
         self, report: tuple[int, dict[str, bool], list[dict[str, str]]]

@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from backend.cli.client import Api
-from backend.cli.download import Download
+from backend.cli.download import ExportDownload
 from backend.cli.errors import CliError, UsageError
 from backend.services import events
 from backend.services.export import export as exporting
@@ -71,7 +71,7 @@ def wire(made: World, tmp_path: Path) -> Wire:
 
 def run(wire: Wire, out: Path, **question: str) -> Any:
     with Api("http://127.0.0.1:8000", "", httpx.MockTransport(wire)) as api:
-        download = Download(api, out, {**QUESTION, **question}, jobs=2)
+        download = ExportDownload(api, out, {**QUESTION, **question}, jobs=2)
         return download.run()
 
 
@@ -156,7 +156,7 @@ class TestRun:
     def test_pictures_that_the_store_lost_are_counted(self, made: World, wire: Wire, tmp_path: Path) -> None:
         made.store.blobs.clear()
         with Api("http://127.0.0.1:8000", "", httpx.MockTransport(wire)) as api:
-            download = Download(api, tmp_path / "out", QUESTION, jobs=1)
+            download = ExportDownload(api, tmp_path / "out", QUESTION, jobs=1)
             counts = download.run()["counts"]
         assert download.missing == 4
         assert (counts["pictures"], counts["picture_bytes"], counts["pictures_missing"]) == (0, 0, 4)

@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.model.run import Budget
-from backend.domain.registry import COMMON, Kind
+from backend.domain.registry import COMMON, PluginKind
 from backend.services.capacity import nodes
 from tests.factories.claims import infeasible_task
 from tests.factories.fake_cluster_pods import Place
@@ -24,12 +24,12 @@ pytestmark = pytest.mark.timeout(120)
 @pytest.fixture
 def patient() -> Iterator[type[PatientAgent]]:
     """Registered as `patient`."""
-    registry.register(Kind.AGENT, "patient")(PatientAgent)
+    registry.register(PluginKind.AGENT, "patient")(PatientAgent)
     PatientAgent.waiting.clear()
     PatientAgent.go.clear()
     yield PatientAgent
     PatientAgent.go.set()
-    del registry._plugins[Kind.AGENT, COMMON, "patient"]
+    del registry._plugins[PluginKind.AGENT, COMMON, "patient"]
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from backend.db.models import Attempt, Run
-from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.nodes import NodeReport, NodeState
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import Budget
 from backend.domain.ports.desktop import DesktopSpec
@@ -18,7 +18,7 @@ from tests.fakes.kubernetes.behaviours import mount_failed, running, secret_awai
 from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, episodes, finished
 from tests.waiting import until
 from worker.k8s import pod_status, pods
-from worker.k8s.manifests import Room
+from worker.k8s.manifests import PodResources
 from worker.providers.k8s import K8sProvider
 
 WORDS = "mount.nfs: the shelf is not there"
@@ -37,7 +37,7 @@ def provider(place: Place) -> Iterator[K8sProvider]:
 @pytest.fixture
 def worker(place: Place, provider: K8sProvider, ready: World) -> Iterator[InProcessWorker]:
     """Of one slot on one node."""
-    seen = NodeSeen(name="node-1", state=NodeState.READY, slots=1)
+    seen = NodeReport(name="node-1", state=NodeState.READY, slots=1)
     ready.do(nodes.observe, provider.cluster, [seen], whole=True)
     settings = place.settings(slots=1, poll_seconds=0.1, heartbeat_seconds=0.2, lease_seconds=5.0)
     made = InProcessWorker(settings, ready, provider)
@@ -126,7 +126,7 @@ class TestSecret:
     ) -> None:
         monkeypatch.setattr(pod_status, "ORPHAN_SECONDS", 2.0)
         made = provider._running()  # noqa: SLF001
-        left = made._create(SLOT, Room(64, 0.1), kvm=True)["metadata"]  # noqa: SLF001 - and then its worker died.
+        left = made._create(SLOT, PodResources(64, 0.1), kvm=True)["metadata"]  # noqa: SLF001 - and then its worker died.
         gone = pod_status.Cause.ORPHANED
         until(lambda: made._watch.seen(left["name"], left["uid"]).cause is gone, 20)  # noqa: SLF001
         assert provider.troubles() == {}, "the slot may be leased"

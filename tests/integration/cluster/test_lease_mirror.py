@@ -9,7 +9,7 @@ import pytest
 
 from backend.db.models import Worker
 from backend.domain.errors import Unavailable as DatabaseAway
-from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.nodes import NodeReport, NodeState
 from backend.services.capacity import nodes
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
@@ -21,8 +21,8 @@ from tests.waiting import until
 from worker.base.database import Database
 from worker.k8s import lease_objects
 from worker.k8s.client import Kubernetes
-from worker.k8s.cluster import LEASES, ClusterError, Object, Unavailable
-from worker.k8s.lease_mirror import Mirror
+from worker.k8s.cluster import LEASES, ClusterError, ClusterUnavailable, Object
+from worker.k8s.lease_mirror import LeaseMirror
 from worker.k8s.manifests import FENCE
 
 NAME, OWNER = "desks/test", "test"
@@ -36,7 +36,7 @@ class Setting:
         self.world, self.database, self.cluster = world, database, cluster
         self.taken: list[tuple[UUID, str]] = []
         self.late = 0.0
-        slots = [NodeSeen(name="n1", state=NodeState.READY, slots=2)]
+        slots = [NodeReport(name="n1", state=NodeState.READY, slots=2)]
         world.do(nodes.observe, NAME, slots, whole=True)
         self.first, self.second = self.worker("w1"), self.worker("w2")
         world.submit(provider="k8s")
@@ -45,8 +45,8 @@ class Setting:
         offer = {"ok": True, "reason": "", "programs": ["mousepad"], "cluster": NAME}
         return self.world.worker(name, node=name, slots_by_provider={"k8s": 9}, capabilities=capabilities(k8s=offer))
 
-    def mirror(self, worker: Worker) -> Mirror:
-        return Mirror(
+    def mirror(self, worker: Worker) -> LeaseMirror:
+        return LeaseMirror(
             self.database,
             self.cluster,
             owner=OWNER,
@@ -255,7 +255,7 @@ class TestApiServerAway:
     def test_the_attempt_goes_on_and_is_mirrored_when_it_is_back(self, fake: FakeCluster, setting: Setting) -> None:
         claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
         fake.faults.away = True
-        with pytest.raises(Unavailable):
+        with pytest.raises(ClusterUnavailable):
             mirror.look()
         assert setting.world.do(claims.worker_heartbeat, setting.first.id, [claim.lease_id]) == {claim.lease_id}
         setting.world.run_to_evaluation(claim)

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from backend.config import Settings
 from backend.db.models import Node, Slot
-from backend.domain.machines.slots import GIB, Need
+from backend.domain.machines.slots import GIB, DesktopNeeds
 from tests.factories.records import World, capabilities
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.integration.cluster.conftest import NAMESPACE
@@ -16,9 +16,9 @@ from tests.waiting import until
 from worker.base.database import Database
 from worker.k8s.client import Kubernetes
 from worker.k8s.cluster import LEASES
-from worker.k8s.node_registrar import Presence
+from worker.k8s.node_registrar import NodeRegistrar
 
-NEED = Need(memory=9 * GIB // 2, cores=2.0, disk=24 * GIB)
+NEED = DesktopNeeds(memory=9 * GIB // 2, cores=2.0, disk=24 * GIB)
 NAME = f"{NAMESPACE}/lab"
 
 
@@ -38,8 +38,10 @@ def kubeconfig(fake: FakeCluster, tmp_path: Path) -> Path:
     return fake.kubeconfig(tmp_path / "presence")
 
 
-def present(made: Settings, database: Database, *, need: Need | None = NEED, worker: UUID | None = None) -> Presence:
-    found = Presence.of(
+def present(
+    made: Settings, database: Database, *, need: DesktopNeeds | None = NEED, worker: UUID | None = None
+) -> NodeRegistrar:
+    found = NodeRegistrar.of(
         made,
         database,
         need=lambda: need,
@@ -112,5 +114,7 @@ class TestPresence:
 
     def test_none_where_no_cluster_is_set_up(self, database: Database) -> None:
         for made in (Settings(), settings(Path("/nowhere"), k8s_pod_image="")):
-            found = Presence.of(made, database, need=lambda: NEED, worker=lambda: None, on_takeover=lambda *_: None)
+            found = NodeRegistrar.of(
+                made, database, need=lambda: NEED, worker=lambda: None, on_takeover=lambda *_: None
+            )
             assert found is None

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import select, text
 
 from backend.db.models import Attempt, Node, Worker
-from backend.domain.machines.nodes import NodeSeen, NodeState
-from backend.domain.machines.slots import GIB, Need
+from backend.domain.machines.nodes import NodeReport, NodeState
+from backend.domain.machines.slots import GIB, DesktopNeeds
 from backend.services.capacity import nodes
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, capabilities
@@ -17,11 +17,11 @@ from tests.fakes.kubernetes.kinds import KVM, Json
 from tests.waiting import until
 from worker.base.database import Database
 from worker.k8s.client import Kubernetes
-from worker.k8s.node_rules import Wants
-from worker.k8s.nodes import NodeKeeper, NodeWatch
+from worker.k8s.node_rules import NodeRequirements
+from worker.k8s.nodes import NodeRegistry, NodeWatch
 
 NAME = "desks/test"
-WANTS = Wants(Need(memory=4 * GIB, cores=1, disk=8 * GIB), device=KVM)
+WANTS = NodeRequirements(DesktopNeeds(memory=4 * GIB, cores=1, disk=8 * GIB), device=KVM)
 
 
 @pytest.fixture
@@ -37,16 +37,16 @@ def watch(fake: FakeCluster, cluster: Kubernetes) -> Iterator[NodeWatch]:
 
 
 @pytest.fixture
-def keeper(watch: NodeWatch, database: Database) -> Iterator[NodeKeeper]:
+def keeper(watch: NodeWatch, database: Database) -> Iterator[NodeRegistry]:
     """Enters them."""
-    made = NodeKeeper(database, NAME, watch.seen, fresh=watch.fresh, woken=watch.woken)
+    made = NodeRegistry(database, NAME, watch.seen, fresh=watch.fresh, woken=watch.woken)
     made.start()
     yield made
     made.stop()
 
 
 @pytest.fixture
-def worker(ready: World, keeper: NodeKeeper) -> Worker:
+def worker(ready: World, keeper: NodeRegistry) -> Worker:
     """One that serves the cluster, whose nodes are known, with work."""
     assert keeper is not None
     offer = {"ok": True, "reason": "", "programs": ["mousepad"], "cluster": NAME}
@@ -84,12 +84,12 @@ def lost(world: World, claim: Claim) -> str:
 
 
 @pytest.fixture
-def stale(cluster: Kubernetes, database: Database, worker: Worker) -> Iterator[NodeKeeper]:
+def stale(cluster: Kubernetes, database: Database, worker: Worker) -> Iterator[NodeRegistry]:
     """Another worker's, whose watch has broken after it saw two nodes that are ready."""
     assert worker is not None
     watch = NodeWatch(Deaf(cluster), "vm=yes", lambda: WANTS)
     watch.start()
-    made = NodeKeeper(database, NAME, watch.seen, fresh=watch.fresh)
+    made = NodeRegistry(database, NAME, watch.seen, fresh=watch.fresh)
     until(watch.seen)
     assert made.look() == []
     until(lambda: not watch.fresh())
@@ -167,7 +167,7 @@ class TestRespected:
 
 class TestApiServerAway:
     def test_attempts_go_on_and_what_happened_meanwhile_is_seen_afterwards(
-        self, fake: FakeCluster, ready: World, worker: Worker, watch: NodeWatch, keeper: NodeKeeper
+        self, fake: FakeCluster, ready: World, worker: Worker, watch: NodeWatch, keeper: NodeRegistry
     ) -> None:
         running, other = claimed(ready, worker), claimed(ready, worker)
         fake.faults.away = True
@@ -189,13 +189,13 @@ class TestSeveralWorkers:
         self, ready: World, database: Database, watch: NodeWatch, worker: Worker
     ) -> None:
         assert worker is not None
-        others = [NodeKeeper(database, NAME, watch.seen) for _ in range(3)]
+        others = [NodeRegistry(database, NAME, watch.seen) for _ in range(3)]
         for each in others:
             assert each.look() == []
         assert states(ready) == {"n1": "ready", "n2": "ready"}
 
     def test_one_whose_watch_is_silent_takes_no_new_node_away(
-        self, fake: FakeCluster, ready: World, worker: Worker, stale: NodeKeeper
+        self, fake: FakeCluster, ready: World, worker: Worker, stale: NodeRegistry
     ) -> None:
         fake.add_node("n3", kvm=1, labels={"vm": "yes"})
         until(lambda: states(ready).get("n3") == "ready")
@@ -206,7 +206,7 @@ class TestSeveralWorkers:
         assert [lost(ready, each) for each in claims] == ["", "", ""]
 
     def test_one_whose_watch_is_silent_opens_no_node_that_was_closed(
-        self, fake: FakeCluster, ready: World, stale: NodeKeeper
+        self, fake: FakeCluster, ready: World, stale: NodeRegistry
     ) -> None:
         fake.cordon("n1")
         fake.lose("n2")
@@ -218,7 +218,7 @@ class TestSeveralWorkers:
         self, cluster: Kubernetes, ready: World, database: Database
     ) -> None:
         ready.do(
-            nodes.observe, NAME, [NodeSeen(name=name, state=NodeState.READY) for name in ("old", "new")], whole=True
+            nodes.observe, NAME, [NodeReport(name=name, state=NodeState.READY) for name in ("old", "new")], whole=True
         )
         ready.do(
             lambda session: session.execute(text("UPDATE node SET seen_at = now() - interval '6 s' WHERE name = 'old'"))
@@ -226,7 +226,7 @@ class TestSeveralWorkers:
         watch = NodeWatch(cluster, "vm=yes", lambda: WANTS)
         watch.start()
         until(lambda: watch.seen() is not None)
-        NodeKeeper(database, NAME, watch.seen, fresh=watch.fresh).look()
+        NodeRegistry(database, NAME, watch.seen, fresh=watch.fresh).look()
         assert states(ready) == {"old": "gone", "new": "ready"}
         watch.stop()
 
@@ -240,6 +240,6 @@ class TestSeveralWorkers:
         patient.start()
         seen = until(lambda: {each.name: each.state.value for each in patient.seen() or ()})
         assert seen["n1"] == "unready"
-        NodeKeeper(database, NAME, patient.seen).look()
+        NodeRegistry(database, NAME, patient.seen).look()
         assert states(ready)["n1"] == "lost"
         patient.stop()

@@ -18,8 +18,8 @@ from tests.integration.cluster.conftest import NAMESPACE
 from tests.waiting import until
 from worker.k8s import manifests, pods
 from worker.k8s.client import Kubernetes
-from worker.k8s.cluster import Cluster, Unavailable
-from worker.k8s.manifests import Room
+from worker.k8s.cluster import Cluster, ClusterUnavailable
+from worker.k8s.manifests import PodResources
 from worker.k8s.plan import PodPlan, Volume
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pods
@@ -27,7 +27,7 @@ from worker.k8s.pods import Pods
 PLAN = PodPlan.of(
     Settings(k8s_pod_image="registry.example/vm:1", k8s_image_volume="image:images:1", k8s_template_volume="empty:1Gi")
 )
-SLOT, ROOM = SlotRef(0, "n1", "s1", 1), Room(64, 0.1)
+SLOT, ROOM = SlotRef(0, "n1", "s1", 1), PodResources(64, 0.1)
 NAME = manifests.pod_name(PLAN, SLOT)
 
 
@@ -70,7 +70,7 @@ class TestBehindASilentWatch:
             assert (pod.is_new, pod.uid) == (True, found["metadata"]["uid"])
 
     def test_a_pod_that_nobody_hears_of_is_left_to_its_deadline(self, fake: FakeCluster, cluster: Kubernetes) -> None:
-        with working(Deaf(cluster)) as made, pytest.raises(Unavailable, match="nothing is heard of them"):
+        with working(Deaf(cluster)) as made, pytest.raises(ClusterUnavailable, match="nothing is heard of them"):
             made.take(SLOT, ROOM)
         found = fake.pod(NAMESPACE, NAME)
         assert found is not None
@@ -82,7 +82,7 @@ class TestBehindASilentWatch:
         monkeypatch.setattr(pods, "_SILENT_SECONDS", 60.0, raising=False)
         with working(Deaf(cluster)) as made:
             Timer(1.0, made.end).start()
-            with pytest.raises(pods.PodTrouble):
+            with pytest.raises(pods.PodUnavailable):
                 made.take(SLOT, ROOM)
 
 
@@ -126,7 +126,7 @@ class TestClone:
     def test_one_that_has_none_of_its_own_waits_no_longer_than_for_a_node(self, cluster: Kubernetes) -> None:
         with (
             working(cluster, images=Volume("claim", "golden")) as made,
-            pytest.raises(pods.PodTrouble, match="waiting"),
+            pytest.raises(pods.PodUnavailable, match="waiting"),
         ):
             made.take(SlotRef(0, "n2", "s2", 1), ROOM)
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from backend.cli.doctor.check import State
+from backend.cli.doctor.check import CheckState
 from backend.cli.doctor.cluster import read
 from backend.config import Settings
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.integration.cluster.conftest import NAMESPACE
 from tests.unit.deploy.built import kind
-from worker.k8s.preflight import Found, examine
+from worker.k8s.preflight import PreflightResult, examine
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def kubeconfig(fake: FakeCluster, tmp_path: Path) -> Path:
     return fake.kubeconfig(tmp_path / "kubeconfig")
 
 
-def told(kubeconfig: Path | str, **more: Any) -> Found:
+def told(kubeconfig: Path | str, **more: Any) -> PreflightResult:
     named = {
         "k8s_namespace": NAMESPACE,
         "k8s_pod_image": "vm:1",
@@ -101,4 +101,4 @@ class TestExamine:
 
 def test_the_doctor_reads_it() -> None:
     check = read(json.dumps({"state": "missing", "detail": "no cluster is named", "install": "set KUBECONFIG"}))
-    assert (check.state, check.detail, check.install) == (State.MISSING, "no cluster is named", "set KUBECONFIG")
+    assert (check.state, check.detail, check.install) == (CheckState.MISSING, "no cluster is named", "set KUBECONFIG")

@@ -11,7 +11,7 @@ from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.unit.deploy.built import kind
 from tests.waiting import until
 from worker.k8s.client import connect
-from worker.k8s.cluster import CLAIMS, EVENTS, LEASES, NODES, PODS, SECRETS, Cluster, Refused, Resource
+from worker.k8s.cluster import CLAIMS, EVENTS, LEASES, NODES, PODS, SECRETS, Cluster, RequestRefused, ResourceKind
 
 ROOT = Path(__file__).resolve().parents[3]
 NOT_WORKERS = {"cluster.py", "client.py", "preflight.py"}
@@ -94,25 +94,27 @@ class TestRights:
     def test_secrets_stay_and_logs_are_not_read(self, fake: FakeCluster, tmp_path: Path) -> None:
         cluster = connected(fake, tmp_path, *kind("production", "Role"))
         for ask in (lambda: cluster.logs("vm-1"), lambda: cluster.delete(SECRETS, "vm-1")):
-            with pytest.raises(Refused, match="forbidden"):
+            with pytest.raises(RequestRefused, match="forbidden"):
                 ask()
 
     @pytest.mark.parametrize(
-        "resource", [SECRETS, NODES, Resource("configmaps"), Resource("namespaces", namespaced=False)]
+        "resource", [SECRETS, NODES, ResourceKind("configmaps"), ResourceKind("namespaces", namespaced=False)]
     )
-    def test_it_lists_no_secrets_nodes_or_others(self, fake: FakeCluster, tmp_path: Path, resource: Resource) -> None:
+    def test_it_lists_no_secrets_nodes_or_others(
+        self, fake: FakeCluster, tmp_path: Path, resource: ResourceKind
+    ) -> None:
         cluster = connected(fake, tmp_path, *kind("production", "Role"))
-        with pytest.raises(Refused, match="forbidden"):
+        with pytest.raises(RequestRefused, match="forbidden"):
             cluster.list(resource)
 
     def test_it_holds_in_no_other_namespace(self, fake: FakeCluster, tmp_path: Path) -> None:
         cluster = connected(fake, tmp_path, *kind("production", "Role"), namespace="deskarena")
         for resource in (PODS, SECRETS, LEASES):
-            with pytest.raises(Refused, match="forbidden"):
+            with pytest.raises(RequestRefused, match="forbidden"):
                 cluster.create(resource, {"metadata": {"name": "x"}})
 
     def test_nodes_are_read_and_not_changed(self, fake: FakeCluster, tmp_path: Path) -> None:
         cluster = connected(fake, tmp_path, *kind("production", "Role", "ClusterRole"))
         assert [node["metadata"]["name"] for node in cluster.list(NODES).items] == ["node-1"]
-        with pytest.raises(Refused, match="forbidden"):
+        with pytest.raises(RequestRefused, match="forbidden"):
             cluster.patch(NODES, "node-1", {"metadata": {"labels": {"mine": "yes"}}})

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.db.models import Node, Slot
 from backend.domain.errors import ClusterLost
-from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.nodes import NodeReport, NodeState
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
 from backend.services.capacity import nodes
@@ -27,7 +27,7 @@ from tests.waiting import until
 from worker.base.database import Database
 from worker.k8s import pod_status, pods
 from worker.providers.k8s import K8sProvider
-from worker.scheduling.slot_health_reporter import Troubles
+from worker.scheduling.slot_health_reporter import SlotHealthReporter
 
 WORDS = "no such repository on this shelf"
 SPEC = DesktopSpec(screen=SCREEN)
@@ -56,7 +56,7 @@ def page(ready: World, tmp_path: Path) -> Callable[[], str]:
 
 def offered(ready: World, provider: K8sProvider, names: list[str]) -> dict[str, SlotRef]:
     """Nodes of one slot each."""
-    found = [NodeSeen(name=name, state=NodeState.READY, slots=1) for name in names]
+    found = [NodeReport(name=name, state=NodeState.READY, slots=1) for name in names]
     ready.do(nodes.observe, provider.cluster, found, whole=True)
     return dict(ready.do(slots))
 
@@ -67,7 +67,7 @@ def test_it_is_on_the_page_within_seconds(
     found = offered(ready, provider, ["node-1", "node-2"])
     sick, well = found["node-1"], found["node-2"]
     place.cluster.script(image_pull_back_off(WORDS), node="node-1")
-    teller = Troubles(database, [provider], every=0.2)
+    teller = SlotHealthReporter(database, [provider], every=0.2)
     teller.start()
     try:
         with pytest.raises(ClusterLost, match=WORDS):
@@ -97,7 +97,7 @@ def test_what_a_cluster_goes_on_trying_is_on_the_page_within_a_minute_and_holds_
     place.cluster.script(attach_failed(), node="n-attach")
     place.cluster.script(sandbox_failed(), node="n-sandbox")
     found = offered(ready, provider, [*said, "node-1"])
-    teller = Troubles(database, [provider], every=0.2)
+    teller = SlotHealthReporter(database, [provider], every=0.2)
     teller.start()
 
     def begun(name: str) -> tuple[str, float]:

@@ -8,7 +8,7 @@ import pytest
 
 from backend.db.models import Attempt, Run
 from backend.domain import registry
-from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.nodes import NodeReport, NodeState
 from backend.domain.model.run import Budget
 from backend.services.capacity import nodes
 from backend.services.scheduling import claims
@@ -20,8 +20,8 @@ from tests.fakes.kubernetes.behaviours import slow_start
 from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, episodes, finished
 from tests.waiting import until
 from worker.base.database import Database
-from worker.k8s.warm_plan import Plan
-from worker.k8s.warm_pool import Warmer
+from worker.k8s.warm_plan import WarmPlan
+from worker.k8s.warm_pool import WarmPool
 from worker.providers.k8s import K8sProvider
 
 KIND = "light 640x480"
@@ -47,7 +47,7 @@ def provider(place: Place, request: pytest.FixtureRequest) -> Iterator[K8sProvid
 def offer(world: World, provider: K8sProvider, **states: str) -> None:
     """Two nodes with two slots each."""
     found = [
-        NodeSeen(name=f"node-{n}", state=NodeState(states.get(f"node_{n}", "ready")), slots=2) for n in (1, 2)
+        NodeReport(name=f"node-{n}", state=NodeState(states.get(f"node_{n}", "ready")), slots=2) for n in (1, 2)
     ]  # fmt: skip
     world.do(nodes.observe, provider.cluster, found, whole=True)
 
@@ -58,8 +58,8 @@ def worker_of(world: World, provider: K8sProvider, name: str = "w1") -> Any:
     return world.worker(name, node=name, slots_by_provider={"k8s": 9}, capabilities=capabilities(k8s=said))
 
 
-def warmer_of(database: Database, provider: K8sProvider, worker: Any, ahead: int = 1, idle: float = 60.0) -> Warmer:
-    return Warmer(database, provider, worker=lambda: worker.id, ahead=ahead, idle=idle)
+def warmer_of(database: Database, provider: K8sProvider, worker: Any, ahead: int = 1, idle: float = 60.0) -> WarmPool:
+    return WarmPool(database, provider, worker=lambda: worker.id, ahead=ahead, idle=idle)
 
 
 def submit(world: World, number: int) -> Run:
@@ -89,7 +89,7 @@ def ours(place: Place, provider: K8sProvider) -> set[str]:
     return {str(pod["spec"].get("nodeName")) for pod in place.named() if pod["metadata"]["labels"][labels] == owner}
 
 
-def settle(warmer: Warmer, provider: K8sProvider) -> dict[str, str]:
+def settle(warmer: WarmPool, provider: K8sProvider) -> dict[str, str]:
     """Looks until there is nothing left to do and nothing is in the making; kinds of desktop by slot."""
     until(lambda: not (todo := warmer.look()).prepare and not todo.remove and not provider.warming(), 20.0)
     return dict(provider.warmed() or {})
@@ -113,7 +113,7 @@ class TestWarm:
         offer(work, provider)
         settings = place.settings(slots=2, poll_seconds=0.1, heartbeat_seconds=0.2, lease_seconds=5.0)
         worker = InProcessWorker(settings, work, provider)
-        warmer = Warmer(
+        warmer = WarmPool(
             database, provider, worker=lambda: worker.dispatcher.identity[0], ahead=1, idle=60.0  # type: ignore[index]
         )  # fmt: skip
         cold = submit(work, 1)
@@ -178,7 +178,7 @@ class TestWarm:
         offer(work, provider)
         first, second = worker_of(work, provider), worker_of(work, provider, "w2")
         submit(work, 2)
-        assert warmer_of(database, provider, second).look() == Plan()
+        assert warmer_of(database, provider, second).look() == WarmPlan()
         work.do(claims.drain, first.id)
         assert len(warmer_of(database, provider, second).look().prepare) == 2
 

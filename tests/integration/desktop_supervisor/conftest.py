@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from tests.integration.desktop_supervisor.helpers import FLAVOURS, keeper
-from worker.desktop_supervisor.client import KeeperClient
+from worker.desktop_supervisor.client import DesktopSupervisorClient
 
 
 @pytest.fixture(scope="module", params=FLAVOURS)
-def client(request: pytest.FixtureRequest) -> Iterator[KeeperClient]:
+def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
     """A keeper as root and as an ordinary user, in turn."""
     with keeper(request.param) as found:
         yield found

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from worker.desktop_supervisor.client import CHECKOUT, KeeperClient, KeeperOptions, Kept
-from worker.local.limits import MIB, Limits
+from worker.desktop_supervisor.client import CHECKOUT, DesktopHandle, DesktopSupervisorClient, DesktopSupervisorOptions
+from worker.local.limits import MIB, DesktopLimits
 from worker.local.watchdog import descendants
 
 STANDIN = Path(__file__).parent / "standin" / "guest_server"
@@ -29,13 +29,13 @@ CONTAINER = (
 """Docker's default rights."""
 ORDINARY = 64321
 """The ordinary user's number where the tests themselves run as root: one that no machine uses."""
-SMALL = Limits(
+SMALL = DesktopLimits(
     memory=256 * MIB, processes=80, home=32 * MIB, tmp=16 * MIB, run=4 * MIB, shm=16 * MIB, file_size=8 * MIB
 )
 
 
 @contextmanager
-def keeper_options(flavour: str, server: Path = STANDIN, **more: Any) -> Iterator[KeeperOptions]:
+def keeper_options(flavour: str, server: Path = STANDIN, **more: Any) -> Iterator[DesktopSupervisorOptions]:
     """Options of a keeper of that flavour. Skips what this test process cannot be."""
     if flavour != "user" and os.getuid() != 0:
         pytest.skip("needs root: the flavour of ordinary users is tested")
@@ -47,12 +47,12 @@ def keeper_options(flavour: str, server: Path = STANDIN, **more: Any) -> Iterato
             yield _as_ordinary_user(folder, server, site, more)
         else:
             prefix = ("setpriv", CONTAINER, "--inh-caps=-all", "--") if flavour == "container" else ()
-            yield KeeperOptions(cache=folder / "cache", server=server, site=site, prefix=prefix, **more)
+            yield DesktopSupervisorOptions(cache=folder / "cache", server=server, site=site, prefix=prefix, **more)
     finally:
         shutil.rmtree(folder)
 
 
-def _as_ordinary_user(folder: Path, server: Path, site: Path, more: dict[str, Any]) -> KeeperOptions:
+def _as_ordinary_user(folder: Path, server: Path, site: Path, more: dict[str, Any]) -> DesktopSupervisorOptions:
     """Copies what the ordinary user must be able to read: the checkout may lie in root's own home."""
     folder.chmod(0o755)
     ignore = shutil.ignore_patterns("__pycache__")
@@ -63,7 +63,7 @@ def _as_ordinary_user(folder: Path, server: Path, site: Path, more: dict[str, An
     shutil.copytree(site, folder / "third-party", ignore=ignore)
     (folder / "cache").mkdir()
     os.chown(folder / "cache", ORDINARY, ORDINARY)
-    return KeeperOptions(
+    return DesktopSupervisorOptions(
         cache=folder / "cache",
         server=folder / "server",
         site=folder / "third-party",
@@ -78,10 +78,10 @@ def _as_ordinary_user(folder: Path, server: Path, site: Path, more: dict[str, An
 
 
 @contextmanager
-def keeper(flavour: str, **more: Any) -> Iterator[KeeperClient]:
+def keeper(flavour: str, **more: Any) -> Iterator[DesktopSupervisorClient]:
     """A keeper that is stopped at the end."""
     with keeper_options(flavour, **more) as options:
-        client = KeeperClient(options)
+        client = DesktopSupervisorClient(options)
         try:
             yield client
         finally:
@@ -102,7 +102,7 @@ class _Connection(http.client.HTTPConnection):
 class Guest:
     """The stand-in's client."""
 
-    def __init__(self, kept: Kept, secret: str) -> None:
+    def __init__(self, kept: DesktopHandle, secret: str) -> None:
         self.kept, self.secret = kept, secret
 
     def post(self, route: str, body: dict[str, Any]) -> Any:
@@ -132,7 +132,7 @@ class Guest:
 
 
 @contextmanager
-def desktop(client: KeeperClient, limits: Limits = SMALL, **more: Any) -> Iterator[Guest]:
+def desktop(client: DesktopSupervisorClient, limits: DesktopLimits = SMALL, **more: Any) -> Iterator[Guest]:
     """A desktop with the stand-in, destroyed at the end."""
     kept = client.spawn(secret="the secret", screen=(800, 600), limits=limits, timeout=30, **more)
     try:
@@ -163,7 +163,7 @@ def family(pid: int) -> list[int]:
     return descendants(pid)
 
 
-def keeper_folder(client: KeeperClient) -> Path:
+def keeper_folder(client: DesktopSupervisorClient) -> Path:
     """Where a keeper keeps its sockets."""
     return next(Path(tempfile.gettempdir()).glob(f"deskarena-keepers-*/keeper-{client.about['keeper']}"))
 
@@ -196,7 +196,7 @@ while True:
 """A worker of its own: starts a keeper with two desktops, says so, runs the code it is given, and waits."""
 
 
-def worker_command(options: KeeperOptions, then: str = "") -> list[str]:
+def worker_command(options: DesktopSupervisorOptions, then: str = "") -> list[str]:
     """The command line of such a worker."""
     from dataclasses import asdict
 

@@ -22,7 +22,7 @@ from tests.integration.desktop_supervisor.helpers import (
     keeper_folder,
     keeper_options,
 )
-from worker.desktop_supervisor.client import KeeperClient, KeeperError, KeeperLost
+from worker.desktop_supervisor.client import DesktopSupervisorClient, DesktopSupervisorError, DesktopSupervisorLost
 
 pytestmark = pytest.mark.desktop
 
@@ -36,14 +36,14 @@ def mounts() -> list[str]:
 
 
 class TestSpawn:
-    def test_the_guest_api_answers_and_knows_screen_and_secret(self, client: KeeperClient) -> None:
+    def test_the_guest_api_answers_and_knows_screen_and_secret(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
             assert guest.kept.said == {"ready": True, "screen": "800x600"}
             assert guest.run("echo", "hello")["output"] == "hello\n"
             with pytest.raises(AssertionError):
                 Guest(guest.kept, "another secret").run("true")
 
-    def test_environment_is_exactly_what_was_agreed(self, client: KeeperClient) -> None:
+    def test_environment_is_exactly_what_was_agreed(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
             found = guest.python("import json; print(json.dumps(open('/proc/2/environ').read().split('\\0')))")
             assert sorted(filter(None, found)) == [
@@ -64,7 +64,7 @@ class TestSpawn:
                 "no_proxy=localhost,127.0.0.1,::1",
             ]
 
-    def test_it_runs_as_its_own_user_outside_where_that_is_possible(self, client: KeeperClient) -> None:
+    def test_it_runs_as_its_own_user_outside_where_that_is_possible(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as one, desktop(client) as two:
             owners = [Path(f"/proc/{each.kept.pid}").stat().st_uid for each in (one, two)]
             assert 0 not in owners
@@ -72,7 +72,7 @@ class TestSpawn:
                 assert owners == [one.kept.user, two.kept.user]
                 assert owners[0] != owners[1]
 
-    def test_home_is_an_overlay_and_pristine(self, client: KeeperClient) -> None:
+    def test_home_is_an_overlay_and_pristine(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
             assert guest.kept.home == "overlay"
             guest.run("sh", "-c", "echo x > Documents/a; rm -r .config; mkdir .config; mv Documents Papers; rm .bashrc")
@@ -83,14 +83,16 @@ class TestSpawn:
             assert "Papers" not in shown
             assert guest.run("cat", ".config/mimeapps.list")["output"].startswith("[Default Applications]")
 
-    def test_two_desktops_have_different_machine_ids(self, client: KeeperClient) -> None:
+    def test_two_desktops_have_different_machine_ids(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as one, desktop(client) as two:
             ids = {each.run("cat", "/etc/machine-id")["output"] for each in (one, two)}
             assert len(ids) == 2
             assert Path("/etc/machine-id").read_text() not in ids
 
-    def test_a_session_that_ends_before_it_is_ready_is_the_guests_failure(self, client: KeeperClient) -> None:
-        with pytest.raises(KeeperError, match=r"status 7.*it broke") as failure:
+    def test_a_session_that_ends_before_it_is_ready_is_the_guests_failure(
+        self, client: DesktopSupervisorClient
+    ) -> None:
+        with pytest.raises(DesktopSupervisorError, match=r"status 7.*it broke") as failure:
             client.spawn(
                 secret="s",
                 screen=(1, 1),
@@ -100,28 +102,28 @@ class TestSpawn:
             )
         assert failure.value.kind == "guest"
 
-    def test_a_session_that_never_gets_ready_is_ended_in_time(self, client: KeeperClient) -> None:
-        with pytest.raises(KeeperError, match="not ready in time") as failure:
+    def test_a_session_that_never_gets_ready_is_ended_in_time(self, client: DesktopSupervisorClient) -> None:
+        with pytest.raises(DesktopSupervisorError, match="not ready in time") as failure:
             client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=0.5, command=("sleep", "1000"))
         assert failure.value.kind == "guest"
         assert client.status() == {}
 
-    def test_a_program_that_is_not_there_is_the_guests_failure(self, client: KeeperClient) -> None:
-        with pytest.raises(KeeperError, match="/no/such/program") as failure:
+    def test_a_program_that_is_not_there_is_the_guests_failure(self, client: DesktopSupervisorClient) -> None:
+        with pytest.raises(DesktopSupervisorError, match="/no/such/program") as failure:
             client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=20, command=("/no/such/program",))
         assert failure.value.kind == "guest"
 
-    def test_a_sandbox_that_cannot_be_made_is_the_machines_failure(self, client: KeeperClient) -> None:
-        with pytest.raises(KeeperError, match="No space left") as failure:
+    def test_a_sandbox_that_cannot_be_made_is_the_machines_failure(self, client: DesktopSupervisorClient) -> None:
+        with pytest.raises(DesktopSupervisorError, match="No space left") as failure:
             client.spawn(secret="s", screen=(1, 1), limits=replace(SMALL, home=4096), timeout=20)
         assert failure.value.kind == "cluster"
         assert client.status() == {}
 
-    def test_a_session_that_talks_too_much_before_it_is_ready_is_ended(self, client: KeeperClient) -> None:
-        with pytest.raises(KeeperError, match="before it was ready"):
+    def test_a_session_that_talks_too_much_before_it_is_ready_is_ended(self, client: DesktopSupervisorClient) -> None:
+        with pytest.raises(DesktopSupervisorError, match="before it was ready"):
             client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=20, command=("yes",))
 
-    def test_a_flood_of_output_does_not_stop_the_keeper(self, client: KeeperClient) -> None:
+    def test_a_flood_of_output_does_not_stop_the_keeper(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
             guest.start("sh", "-c", "yes > /proc/2/fd/2")
             assert client.status()[guest.kept.name]["ready"]
@@ -138,7 +140,7 @@ class TestHomeWithoutOverlay:
 
 
 class TestDestroy:
-    def test_leaves_no_process_file_mount_or_group(self, client: KeeperClient) -> None:
+    def test_leaves_no_process_file_mount_or_group(self, client: DesktopSupervisorClient) -> None:
         before = mounts()
         folder = keeper_folder(client)
         with desktop(client) as guest:
@@ -154,16 +156,16 @@ class TestDestroy:
         assert mounts() == before
         assert client.status() == {}
 
-    def test_is_safe_to_call_twice(self, client: KeeperClient) -> None:
+    def test_is_safe_to_call_twice(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
             first = client.destroy(guest.kept)
             assert first["peak_memory"] > 0
             assert client.destroy(guest.kept) == first
 
-    def test_of_a_desktop_in_the_moment_of_its_birth_leaves_nothing(self, client: KeeperClient) -> None:
+    def test_of_a_desktop_in_the_moment_of_its_birth_leaves_nothing(self, client: DesktopSupervisorClient) -> None:
         """Its first process may not be known to the keeper yet."""
         for timeout in (0.001, 0.003, 0.005, 0.008, 0.012, 0.02):
-            with pytest.raises(KeeperError):
+            with pytest.raises(DesktopSupervisorError):
                 client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=timeout, command=("sleep", "1000"))
         assert client.status() == {}
         title = f"deskarena-desktop:{client.about['keeper']}:".encode()
@@ -178,14 +180,14 @@ def read(path: Path) -> bytes:
 
 
 class TestEndOfADesktop:
-    def test_is_noticed_with_its_reason(self, client: KeeperClient) -> None:
+    def test_is_noticed_with_its_reason(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
             guest.post("/exit", {"status": 3})
             eventually(lambda: guest.kept.dead)
             assert "status 3" in guest.kept.dead
             assert not (keeper_folder(client) / guest.kept.name).exists()
 
-    def test_killing_everything_from_inside_ends_this_desktop_only(self, client: KeeperClient) -> None:
+    def test_killing_everything_from_inside_ends_this_desktop_only(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as neighbour, desktop(client) as guest:
             # The server that should answer is among what it kills: before its answer, or in the midst of it.
             with contextlib.suppress(ConnectionError, http.client.HTTPException):
@@ -199,7 +201,7 @@ class TestClose:
     def test_leaves_nothing(self, flavour: str) -> None:
         before = mounts()
         with keeper_options(flavour) as options:
-            client = KeeperClient(options)
+            client = DesktopSupervisorClient(options)
             folder, name, pid = keeper_folder(client), client.about["keeper"], client.pid
             kept = [client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=30) for _ in range(2)]
             pids = [each for one in kept for each in family(one.pid)]
@@ -213,18 +215,18 @@ class TestClose:
 
     def test_afterwards_nothing_can_be_asked(self, flavour: str) -> None:
         with keeper_options(flavour) as options:
-            client = KeeperClient(options)
+            client = DesktopSupervisorClient(options)
             client.close()
-            with pytest.raises(KeeperLost):
+            with pytest.raises(DesktopSupervisorLost):
                 client.status()
 
 
 class TestStart:
     def test_says_why_it_cannot(self) -> None:
-        with keeper_options("user") as options, pytest.raises(KeeperError, match="make setup"):
-            KeeperClient(replace(options, site=options.cache.parent / "absent"))
+        with keeper_options("user") as options, pytest.raises(DesktopSupervisorError, match="make setup"):
+            DesktopSupervisorClient(replace(options, site=options.cache.parent / "absent"))
 
-    def test_keeper_is_light(self, client: KeeperClient) -> None:
+    def test_keeper_is_light(self, client: DesktopSupervisorClient) -> None:
         """It runs without site-packages, so whatever it imports is the standard library's; and it stays small."""
         command = Path(f"/proc/{client.pid}/cmdline").read_bytes().split(b"\0")
         assert b"-S" in command
@@ -232,7 +234,7 @@ class TestStart:
         assert int(status.split("VmRSS:")[1].split()[0]) < 40_000
         assert int(status.split("Threads:")[1].split()[0]) == 1
 
-    def test_keeper_has_a_cleared_environment(self, client: KeeperClient) -> None:
+    def test_keeper_has_a_cleared_environment(self, client: DesktopSupervisorClient) -> None:
         names = {word.split(b"=")[0] for word in Path(f"/proc/{client.pid}/environ").read_bytes().split(b"\0") if word}
         assert names <= {b"PATH", b"LANG", b"PYTHONPATH", b"TMPDIR"}
 
@@ -246,7 +248,7 @@ class TestLost:
 
     def _lost(self, flavour: str) -> None:
         with keeper_options(flavour) as options:
-            client = KeeperClient(options)
+            client = DesktopSupervisorClient(options)
             folder, name = keeper_folder(client), client.about["keeper"]
             kept = client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=30)
             pids = family(kept.pid)
@@ -254,12 +256,12 @@ class TestLost:
             eventually(lambda: not client.alive(), 5)
             assert "keeper died" in kept.dead
             eventually(lambda: not any(exists(pid) for pid in pids), 5)
-            with pytest.raises(KeeperLost):
+            with pytest.raises(DesktopSupervisorLost):
                 client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=30)
             assert folder.exists()
             client.close()
             # The next keeper of this user removes what the killed one could not.
-            following = KeeperClient(options)
+            following = DesktopSupervisorClient(options)
             try:
                 assert following.about["swept"] >= 1
                 assert not folder.exists()

@@ -11,7 +11,7 @@ import pytest
 
 from backend.cli.embedded import supervisor as module
 from backend.cli.embedded.process_spawn import GuardedProcess, spawn
-from backend.cli.embedded.supervisor import Service, Supervisor
+from backend.cli.embedded.supervisor import ChildService, ServiceSupervisor
 from backend.cli.errors import StackError
 from tests.integration.embedded.helpers import gone, python, until
 
@@ -28,7 +28,7 @@ def child(log: Path, code: str = PAUSE, name: str = "thing") -> Callable[[], Gua
 
 
 @contextmanager
-def watched(supervisor: Supervisor) -> Iterator[None]:
+def watched(supervisor: ServiceSupervisor) -> Iterator[None]:
     """Looks after the services in a thread."""
     read_end, write_end = os.pipe()
     thread = threading.Thread(target=supervisor.watch, args=(read_end,))
@@ -45,8 +45,8 @@ def watched(supervisor: Supervisor) -> Iterator[None]:
 class TestWatch:
     def test_a_killed_child_is_started_again_and_said_so(self, tmp_path: Path) -> None:
         said: list[str] = []
-        supervisor = Supervisor(said.append)
-        service = Service(name="thing", start=child(tmp_path / "log"))
+        supervisor = ServiceSupervisor(said.append)
+        service = ChildService(name="thing", start=child(tmp_path / "log"))
         supervisor.add(service)
         assert service.process is not None
         first = service.process.pid
@@ -60,9 +60,9 @@ class TestWatch:
 
     def test_one_that_crashes_at_once_is_started_with_growing_delays(self, tmp_path: Path) -> None:
         said: list[str] = []
-        supervisor = Supervisor(said.append)
+        supervisor = ServiceSupervisor(said.append)
         supervisor.add(
-            Service(name="thing", start=child(tmp_path / "log", "print('out of luck'); raise SystemExit(3)"))
+            ChildService(name="thing", start=child(tmp_path / "log", "print('out of luck'); raise SystemExit(3)"))
         )
         with watched(supervisor):
             until(lambda: len(said) >= 7, "it crashed four times")
@@ -72,7 +72,7 @@ class TestWatch:
 
     def test_a_start_that_fails_is_tried_again(self, tmp_path: Path) -> None:
         said: list[str] = []
-        supervisor = Supervisor(said.append)
+        supervisor = ServiceSupervisor(said.append)
         starts = iter([child(tmp_path / "log"), None, child(tmp_path / "log")])
 
         def start() -> GuardedProcess:
@@ -81,7 +81,7 @@ class TestWatch:
                 raise StackError("No room.")
             return found()
 
-        service = Service(name="thing", start=start)
+        service = ChildService(name="thing", start=start)
         supervisor.add(service)
         assert service.process is not None
         with watched(supervisor):
@@ -93,8 +93,8 @@ class TestWatch:
 class TestStop:
     def test_users_end_before_servers(self, tmp_path: Path) -> None:
         # The upper one looks, at its end, whether the lower one is still there.
-        supervisor = Supervisor(lambda _: None)
-        lower = Service(name="lower", start=child(tmp_path / "lower.log"), stage=0)
+        supervisor = ServiceSupervisor(lambda _: None)
+        lower = ChildService(name="lower", start=child(tmp_path / "lower.log"), stage=0)
         supervisor.add(lower)
         assert lower.process is not None
         code = (
@@ -106,7 +106,7 @@ class TestStop:
             "print('ready', flush=True)\n"
             "signal.pause()"
         )
-        upper = Service(name="upper", start=child(tmp_path / "upper.log", code), stage=1)
+        upper = ChildService(name="upper", start=child(tmp_path / "upper.log", code), stage=1)
         supervisor.add(upper)
         until(lambda: "ready" in (tmp_path / "upper.log").read_text(), "it is ready")
         supervisor.stop()
@@ -114,11 +114,11 @@ class TestStop:
         assert gone(lower.process.pid)
 
     def test_in_a_hurry_nobody_is_waited_for(self, tmp_path: Path) -> None:
-        supervisor = Supervisor(lambda _: None)
+        supervisor = ServiceSupervisor(lambda _: None)
         code = (
             "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True); signal.pause()"
         )
-        service = Service(name="thing", start=child(tmp_path / "log", code))
+        service = ChildService(name="thing", start=child(tmp_path / "log", code))
         supervisor.add(service)
         until(lambda: "ready" in (tmp_path / "log").read_text(), "it is ready")
         assert service.process is not None
@@ -127,7 +127,7 @@ class TestStop:
         assert gone(pid)
 
     def test_may_be_called_twice(self, tmp_path: Path) -> None:
-        supervisor = Supervisor(lambda _: None)
-        supervisor.add(Service(name="thing", start=child(tmp_path / "log")))
+        supervisor = ServiceSupervisor(lambda _: None)
+        supervisor.add(ChildService(name="thing", start=child(tmp_path / "log")))
         supervisor.stop()
         supervisor.stop()

@@ -12,9 +12,9 @@ from PIL import Image
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.slide_media import with_link
 from tests.factories.starter_tasks import FakeContext
 from tests.waiting import until
@@ -32,7 +32,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDesktop]:
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")
-    desktop = provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=800, height=600)))
+    desktop = provider.open(SlotRef(0), DesktopSpec(screen=ScreenSize(width=800, height=600)))
     yield desktop
     desktop.close()
     provider.close()
@@ -44,7 +44,7 @@ def context(opened: OpenDesktop) -> FakeContext:
 
 
 def value(name: str, context: FakeContext, folder: Path, **parameters: Any) -> Any:
-    getter = registry.lookup(Kind.GETTER, name)()
+    getter = registry.lookup(PluginKind.GETTER, name)()
     return getter.read(getter.collect(context, parameters), parameters, folder)
 
 

@@ -17,7 +17,7 @@ import httpx
 import psutil
 import pytest
 
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from worker.desktops import GuestDesktop
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -105,7 +105,7 @@ class Session:
         line = self.process.stdout.readline() if readable else b""
         assert line, f"the session did not become ready: {self.end()}"
         self.ready = json.loads(line)
-        self.desktop = GuestDesktop(f"unix:{self.socket_path}", self.secret, screen=Screen(width=1280, height=800))
+        self.desktop = GuestDesktop(f"unix:{self.socket_path}", self.secret, screen=ScreenSize(width=1280, height=800))
         self.http = self.client({"Authorization": f"Bearer {self.secret}"})
         # The editor must not bring back what an earlier test had not saved.
         setting = ["org.xfce.mousepad.preferences.file", "session-restore", "never"]

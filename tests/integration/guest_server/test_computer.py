@@ -7,16 +7,16 @@ import pytest
 from PIL import Image
 
 from backend.domain.actions.computer import ComputerSpace
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Mark
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from tests.integration.guest_server.session import Session, wait
 from tests.waiting import until
 
 pytestmark = pytest.mark.desktop
 
-SIGHT = Sight(
-    screen=Screen(width=1280, height=800),
+SIGHT = CoordinateFrame(
+    screen=ScreenSize(width=1280, height=800),
     marks=(Mark(id=7, kind="control", x=100, y=200, width=40, height=20, origin="tree"),),
 )
 

@@ -13,12 +13,12 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, unix_connect
 
 from backend.domain.errors import NotFound
-from backend.domain.machines.egress_rules import WayOut
-from backend.services.artifacts.egress_policy import Reach
+from backend.domain.machines.egress_rules import EgressRules
+from backend.services.artifacts.egress_policy import EgressPolicy
 from tests.fakes.origin_server import origin, reply
 from tests.integration.guest_server.session import SECRET, Session
 from tests.waiting import until
-from worker.egress import Gateway, Gateways, Lines
+from worker.egress import Gateway, Gateways, GuestTunnels
 from worker.egress.guest_tunnels import IDLE_LINES
 
 pytestmark = pytest.mark.desktop
@@ -48,7 +48,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory, proxy: str) -> Iterator[Se
 
 @pytest.fixture
 def gateways() -> Iterator[Gateways]:
-    made = Gateways(reach=Reach(private_hosts=("here.example",)), resolver=lambda *_: ["127.0.0.1"])
+    made = Gateways(reach=EgressPolicy(private_hosts=("here.example",)), resolver=lambda *_: ["127.0.0.1"])
     yield made
     made.close()
 
@@ -56,13 +56,13 @@ def gateways() -> Iterator[Gateways]:
 @pytest.fixture
 def gateway(gateways: Gateways, tmp_path: Path) -> Iterator[Gateway]:
     made = gateways.open(tmp_path / "gateway")
-    made.allow(WayOut(files={"http://files.example/large": "1" * 64}), fetch)
+    made.allow(EgressRules(files={"http://files.example/large": "1" * 64}), fetch)
     yield made
     made.close()
 
 
 @pytest.fixture
-def lines(gateways: Gateways, gateway: Gateway, machine: Session, tmp_path: Path) -> Iterator[Lines]:
+def lines(gateways: Gateways, gateway: Gateway, machine: Session, tmp_path: Path) -> Iterator[GuestTunnels]:
     made = gateways.lines(f"unix:{machine.socket_path}", SECRET, tmp_path / "gateway")
     assert gateway is not None
     until(lambda: len(made._idle) == 1, 10)
@@ -123,10 +123,10 @@ class TestThrough:
 
 
 class TestBothWays:
-    def test_a_tunnel_carries_until_either_side_ends(self, gateway: Gateway, lines: Lines, proxy: str) -> None:
+    def test_a_tunnel_carries_until_either_side_ends(self, gateway: Gateway, lines: GuestTunnels, proxy: str) -> None:
         with origin() as server, program_of(proxy) as program:
             server.pages["/"] = reply(b"hello")
-            gateway.allow(WayOut(hosts=(f"here.example:{server.port}",)), fetch)
+            gateway.allow(EgressRules(hosts=(f"here.example:{server.port}",)), fetch)
             program.sendall(f"CONNECT here.example:{server.port} HTTP/1.1\r\n\r\n".encode())
             assert program.recv(100).startswith(b"HTTP/1.1 200")
             program.sendall(b"GET / HTTP/1.0\r\n\r\n")
@@ -137,7 +137,7 @@ class TestBothWays:
         assert said.endswith(b"hello")
         until(lambda: not lines._busy, 10)
 
-    def test_lines_are_closed_with_all_that_they_carry(self, lines: Lines, proxy: str) -> None:
+    def test_lines_are_closed_with_all_that_they_carry(self, lines: GuestTunnels, proxy: str) -> None:
         with program_of(proxy) as program:
             program.sendall(b"GET http://files.example/large HTTP/1.1\r\n")  # Not the end of the request.
             until(lambda: bool(lines._busy), 10)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from guest_server.linux.root_helper import Helper, Places, serve
+from guest_server.linux.root_helper import RootHelperProcess, SystemPaths, serve
 from tests.integration.guest_server.session import SECRET, Session
 
 pytestmark = pytest.mark.desktop
@@ -17,11 +17,11 @@ OTHER = "another-secret-0123456789"
 ENTROPY = base64.b64encode(os.urandom(64)).decode()
 
 
-class Kept(Helper):
+class Kept(RootHelperProcess):
     """Remembers what it was asked, in order."""
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(Places(bundle=folder / "bundle.crt", policies=folder / "policies"))
+        super().__init__(SystemPaths(bundle=folder / "bundle.crt", policies=folder / "policies"))
         self.asked: list[tuple[str, object]] = []
 
     def do(self, asked: object) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from backend.domain.errors import GuestLost
 from guest_server.app import build_app
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.machine import Machine
 from tests.integration.guest_server.session import SECRET, Session
 from worker.desktops import GuestDesktop
@@ -24,7 +24,7 @@ UPGRADE = {
 
 def routes() -> list[tuple[str, str]]:
     """The router's own table, with the path that does not exist added."""
-    app = build_app(cast("Machine", SimpleNamespace(limits=Limits(), screen=None, capabilities=())))
+    app = build_app(cast("Machine", SimpleNamespace(limits=GuestLimits(), screen=None, capabilities=())))
     table = [(route.method, route.resource.canonical) for route in app.router.routes() if route.resource is not None]
     return [*((method, path.replace("{port}", "9222")) for method, path in table), ("GET", "/no/such/route")]
 

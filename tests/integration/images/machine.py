@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from backend.domain.errors import GuestLost
 from backend.domain.machines.machine_image import MachineImage
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from worker.desktops import GuestDesktop
 from worker.qemu.plan import this_host
 
@@ -24,7 +24,7 @@ BOOT_SECONDS = 600.0
 class Machine:
     """Boots; use it as a context manager."""
 
-    def __init__(self, image: MachineImage, folder: Path, scratch: Path, screen: Screen) -> None:
+    def __init__(self, image: MachineImage, folder: Path, scratch: Path, screen: ScreenSize) -> None:
         self.secret = secrets.token_urlsafe(24)
         self.screen, self.scratch = screen, scratch
         overlay = scratch / "overlay.qcow2"

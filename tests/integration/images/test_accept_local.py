@@ -10,13 +10,13 @@ from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
 from tests.integration.desktop_supervisor.helpers import keeper_options
 from worker.desktop_supervisor.client import CHECKOUT
-from worker.images.checks import Check, basics, starts
+from worker.images.checks import ProgramCheck, basics, starts
 from worker.images.windows.accept.resets import first_start, resets
-from worker.images.windows.accept.routes import Place, ask_all
+from worker.images.windows.accept.routes import DesktopPaths, ask_all
 from worker.providers.local import LocalProvider
 
 pytestmark = pytest.mark.desktop
-HOME = Place("/home/user/accept/", "mousepad", "Mousepad")
+HOME = DesktopPaths("/home/user/accept/", "mousepad", "Mousepad")
 SPEC = DesktopSpec()
 
 
@@ -53,9 +53,9 @@ class TestCheckList:
         opened = provider.open(SlotRef(0), SPEC)
         try:
             assert [line for line in basics(opened.desktop) if not line.ok] == []
-            editor = Check(command=("mousepad",), window="Mousepad", seconds=30)
+            editor = ProgramCheck(command=("mousepad",), window="Mousepad", seconds=30)
             assert starts(opened.desktop, "Editor", editor).ok
-            wrong = Check(command=("true",), window="Mousepad", seconds=1)
+            wrong = ProgramCheck(command=("true",), window="Mousepad", seconds=1)
             assert "no window with 'Mousepad'" in starts(opened.desktop, "Nothing", wrong).fault
         finally:
             opened.close()

@@ -14,9 +14,9 @@ import pytest
 from PIL import Image, ImageChops
 
 from backend.domain.errors import GuestLost
-from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.machine_image import MachineImage, read_image, verify
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from tests.integration.images.machine import PROGRAMS, Machine, missing_programs
 from tests.integration.starter.harness import starter
 from tests.waiting import until
@@ -28,7 +28,7 @@ from worker.images.linux.packages import package_names
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 ROOT = Path(__file__).resolve().parents[3]
 BUILDERS = ("mmdebstrap", "mke2fs", "qemu-img", *(() if os.geteuid() == 0 else ("fakeroot",)))
-SCREEN = Screen(width=1280, height=800)
+SCREEN = ScreenSize(width=1280, height=800)
 SHOP = {"1" * 64: b"from the store"}
 
 
@@ -126,7 +126,7 @@ class TestWayOut:
     def test_programs_reach_the_gateway_and_nothing_else(self, machine: Machine, tmp_path: Path) -> None:
         gateways = Gateways()
         gateway = gateways.open(tmp_path / "gateway")
-        gateway.allow(WayOut(files={"http://shop.example/": "1" * 64}), SHOP.__getitem__)
+        gateway.allow(EgressRules(files={"http://shop.example/": "1" * 64}), SHOP.__getitem__)
         lines = gateways.lines(f"http://127.0.0.1:{machine.port}", machine.secret, tmp_path / "gateway")
         ask = "import urllib.request as r; print(r.urlopen('http://shop.example/', timeout=30).read())"
         past = "import socket; socket.create_connection(('10.0.2.2', 22), 5)"

@@ -14,14 +14,14 @@ from backend.domain.errors import Conflict, Unavailable
 from backend.domain.machines.machine_image import verify
 from tests.factories.vm_hosts import ACCELERATED
 from tests.factories.windows_media import FAILED, FINISHED, boot_code, virtio_iso, windows_iso
-from worker.images.checks import Line
+from worker.images.checks import CheckResult
 from worker.images.windows import build as module
 from worker.images.windows.__main__ import main
 from worker.images.windows.build import Builder
-from worker.images.windows.inputs import Given
+from worker.images.windows.inputs import BuildInputs
 from worker.images.windows.machine import Build
-from worker.images.windows.options import Options
-from worker.images.windows.plan import Part, Plan, Request, make_plan
+from worker.images.windows.options import WindowsBuildOptions
+from worker.images.windows.plan import BuildPlan, BuildRequest, ServerArchive, make_plan
 from worker.qemu.plan import this_host
 
 MINE = {
@@ -46,7 +46,9 @@ def _programs() -> None:
 @pytest.fixture(autouse=True)
 def _server(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its Python and packages come from the network; that part is not what is tried here."""
-    monkeypatch.setattr(Given, "server_parts", lambda *_: {"server": Part("server.zip", b"zip", "0" * 64)})
+    monkeypatch.setattr(
+        BuildInputs, "server_parts", lambda *_: {"server": ServerArchive("server.zip", b"zip", "0" * 64)}
+    )
 
 
 @pytest.fixture
@@ -59,9 +61,9 @@ def given(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def request(given: Path, **changed: Any) -> Request:
-    options = Options(edition="Professional", sets=("mine",), firmware="bios", memory_mib=2048, cpus=1)
-    asked = Request(
+def request(given: Path, **changed: Any) -> BuildRequest:
+    options = WindowsBuildOptions(edition="Professional", sets=("mine",), firmware="bios", memory_mib=2048, cpus=1)
+    asked = BuildRequest(
         name="win",
         iso=given / "windows.iso",
         virtio=given / "virtio-win.iso",
@@ -71,16 +73,16 @@ def request(given: Path, **changed: Any) -> Request:
         lists=(given / "programs.yaml",),
         minutes=2.0,
     )
-    return Request(**{**asked.__dict__, **changed})
+    return BuildRequest(**{**asked.__dict__, **changed})
 
 
-def boots(running: Build, _: Plan) -> tuple[Line, ...]:
+def boots(running: Build, _: BuildPlan) -> tuple[CheckResult, ...]:
     """In the place of the check list: what was put on the golden disk starts from it."""
     running.until_off("programs", seconds=60, press_keys=False, tell=print)
-    return (Line(name="the golden disk starts"),)
+    return (CheckResult(name="the golden disk starts"),)
 
 
-def build(asked: Request, check: Callable[[Build, Plan], tuple[Line, ...]] = boots) -> list[str]:
+def build(asked: BuildRequest, check: Callable[[Build, BuildPlan], tuple[CheckResult, ...]] = boots) -> list[str]:
     """What was told."""
     told: list[str] = []
     Builder(asked, make_plan(asked), told.append, check=check).build()
@@ -114,8 +116,8 @@ class TestBuild:
         assert verify(given / "data" / "images" / "win").name == "win"
 
     def test_goes_on_where_it_failed(self, given: Path) -> None:
-        def broken(_: Build, __: Plan) -> tuple[Line, ...]:
-            return (Line(name="Editor starts", fault="no window"),)
+        def broken(_: Build, __: BuildPlan) -> tuple[CheckResult, ...]:
+            return (CheckResult(name="Editor starts", fault="no window"),)
 
         with pytest.raises(Unavailable, match="1 of 1 checks failed: Editor starts"):
             build(request(given), broken)
@@ -162,7 +164,7 @@ class TestBuild:
         assert subprocess.run(["pgrep", "-f", str(given)], capture_output=True, check=False).stdout == b""
 
     def test_a_machine_is_not_left_behind_when_we_are_interrupted(self, given: Path) -> None:
-        def interrupted(_: Build, __: Plan) -> tuple[Line, ...]:
+        def interrupted(_: Build, __: BuildPlan) -> tuple[CheckResult, ...]:
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):

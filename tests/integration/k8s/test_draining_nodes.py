@@ -14,7 +14,7 @@ from tests.fakes.kubernetes.nodes import add_taint
 from tests.integration.k8s.conftest import slot
 from tests.unit.deploy.built import kind
 from tests.waiting import until
-from worker.k8s.pod_status import Seen
+from worker.k8s.pod_status import PodStatus
 from worker.providers.k8s import K8sProvider
 
 SPEC = DesktopSpec(screen=SCREEN)
@@ -61,7 +61,7 @@ def uids(place: Place) -> set[str]:
     return {each["metadata"]["uid"] for each in place.named()}
 
 
-def seen(worker: K8sProvider) -> Seen:
+def seen(worker: K8sProvider) -> PodStatus:
     """What a worker knows of the pod of its only slot."""
     held = worker._slots.get(anywhere())
     assert held is not None

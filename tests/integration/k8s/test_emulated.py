@@ -7,7 +7,7 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.machines.nodes import NodeState
-from backend.domain.machines.slots import GIB, Need
+from backend.domain.machines.slots import GIB, DesktopNeeds
 from backend.domain.ports.desktop import DesktopSpec
 from tests.factories import light_pods
 from tests.factories.fake_cluster_pods import NAMESPACE, Place, light_place
@@ -17,16 +17,16 @@ from tests.integration.k8s.conftest import slot
 from tests.waiting import until
 from worker.k8s.client import connect
 from worker.k8s.manifests import EMULATED
-from worker.k8s.node_rules import Wants
+from worker.k8s.node_rules import NodeRequirements
 from worker.k8s.nodes import NodeWatch, anywhere
 from worker.k8s.preflight import examine
 from worker.providers.k8s import K8sProvider
-from worker.qemu.accelerator import Acceleration, Reason
+from worker.qemu.accelerator import Acceleration, AccelerationReason
 from worker.qemu.machine import TCG
 
 WHY = "a machine did not boot, QEMU ended with -6"
 SPEC = DesktopSpec(screen=SCREEN)
-WANTS = Wants(Need(memory=GIB, cores=1, disk=GIB), device=KVM)
+WANTS = NodeRequirements(DesktopNeeds(memory=GIB, cores=1, disk=GIB), device=KVM)
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.timeout(120)
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     """A cluster in whose pods no machine boots by KVM."""
-    emulated = Acceleration(accelerator=TCG, reason=Reason.NO_BOOT, detail=WHY)
+    emulated = Acceleration(accelerator=TCG, reason=AccelerationReason.NO_BOOT, detail=WHY)
     monkeypatch.setattr(light_pods, "HOST", {**light_pods.HOST, "acceleration": emulated.to_json()})
     with light_place(tmp_path) as made:
         yield made

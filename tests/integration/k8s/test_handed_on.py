@@ -18,9 +18,9 @@ from tests.integration.k8s.conftest import slot
 from tests.waiting import until
 from worker.k8s import manifests
 from worker.providers import _vm_factory
-from worker.providers._pod_slots import TakenOver
+from worker.providers._pod_slots import SlotTakenOver
 from worker.providers.k8s import K8sProvider
-from worker.qemu.client import Held
+from worker.qemu.client import VmHandle
 from worker.qemu.remote import RemoteSupervisor
 
 SPEC = DesktopSpec(screen=SCREEN)
@@ -142,7 +142,7 @@ class TestTakenOver:
         first, second = start(), start()
         begin = RemoteSupervisor.start
 
-        def taken(supervisor: RemoteSupervisor, *args: Any, **told: Any) -> Held:
+        def taken(supervisor: RemoteSupervisor, *args: Any, **told: Any) -> VmHandle:
             with monkeypatch.context() as patched:
                 patched.setattr(RemoteSupervisor, "start", begin)
                 second.open(slot(fence=2), SPEC)
@@ -153,7 +153,7 @@ class TestTakenOver:
             first.prepare(slot(fence=0), SPEC)
             until(lambda: not first.warming(), 30)
         else:
-            with pytest.raises(TakenOver, match="another worker took the slot over"):
+            with pytest.raises(SlotTakenOver, match="another worker took the slot over"):
                 first.open(slot(fence=1), SPEC)
         assert first.troubles() == {}
 

@@ -15,8 +15,8 @@ from tests.factories.fake_cluster_pods import NAMESPACE, Place
 from tests.fakes.kubernetes.behaviours import crash_loop, evicted, image_pull_back_off, oom_killed, running
 from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import until
-from worker.k8s.cluster import Conflict
-from worker.k8s.pods import PodTrouble
+from worker.k8s.cluster import ObjectConflict
+from worker.k8s.pods import PodUnavailable
 from worker.providers._pod_slot import PodDesktop, PodSlot
 from worker.providers.k8s import K8sProvider
 
@@ -176,7 +176,7 @@ class TestFence:
         later.open(slot(fence=4), SPEC)
         until(lambda: not before.alive(), 10)
         assert not held.due(-1.0)
-        with pytest.raises((PodTrouble, Conflict)):
+        with pytest.raises((PodUnavailable, ObjectConflict)):
             pods.renew(held.pod, held.fence)
         assert fence_of(place, name_of(before)) == "4"
         worker.close()

@@ -11,7 +11,7 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.domain.setup import run_step
 from tests.factories.starter_tasks import make_task
 from tests.factories.video import frames, video
@@ -73,7 +73,7 @@ def running(desktop: Desktop, name: str) -> bool:
 
 def value(context: TaskContext, name: str, folder: Path, **parameters: Any) -> Any:
     """What a getter reads."""
-    getter = registry.lookup(Kind.GETTER, name, "osworld")()
+    getter = registry.lookup(PluginKind.GETTER, name, "osworld")()
     return getter.read(getter.collect(context, parameters), parameters, folder)
 
 
@@ -115,7 +115,7 @@ class TestVlc:
         context.desktop.write_file(f"{HOME}/film.avi", Path(video(tmp_path / "film.avi", frames(40))).read_bytes())
         run_step(context, "launch", {"command": [*VLC, "--loop", f"{HOME}/film.avi"]})
         rule = {"type": "file_name", "file_name": "film.avi"}
-        metric = registry.lookup(Kind.METRIC, "is_vlc_playing", "osworld")
+        metric = registry.lookup(PluginKind.METRIC, "is_vlc_playing", "osworld")
 
         def plays() -> bool:
             folder = Path(tempfile.mkdtemp(dir=tmp_path))

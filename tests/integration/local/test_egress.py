@@ -11,16 +11,16 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.errors import NotFound
-from backend.domain.machines.egress_rules import WayOut, way_out_of
+from backend.domain.machines.egress_rules import EgressRules, way_out_of
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
-from backend.services.artifacts.egress_policy import Reach
+from backend.services.artifacts.egress_policy import EgressPolicy
 from tests.factories.suites import SAMPLES, read
 from tests.fakes.origin_server import Origin, origin, reply
 from tests.waiting import until
 from worker.egress import Gateways
-from worker.egress.certificate_authority import Authority
+from worker.egress.certificate_authority import CertificateAuthority
 from worker.providers.local import LocalProvider
 
 pytestmark = pytest.mark.desktop
@@ -29,7 +29,7 @@ STORE = {"1" * 64: b"stored", "2" * 64: PAGE}
 FILES = {"https://files.example/a.txt": "1" * 64, "http://shop.example/": "2" * 64}
 SAFE = b"<!doctype html><title>Mocked bank</title><p>ours"
 STORE["3" * 64] = SAFE
-MOCKED = WayOut(files={"https://bank.example/": "3" * 64}, mocked=("bank.example:443",))
+MOCKED = EgressRules(files={"https://bank.example/": "3" * 64}, mocked=("bank.example:443",))
 ASK = """
 import json, sys, urllib.error, urllib.request
 found = {}
@@ -58,14 +58,14 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider
     offer = made.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")
-    made._gateways = Gateways(reach=Reach(private_hosts=("here.example",)), resolver=lambda *_: ["127.0.0.1"])
+    made._gateways = Gateways(reach=EgressPolicy(private_hosts=("here.example",)), resolver=lambda *_: ["127.0.0.1"])
     yield made
     made.close()
 
 
 @pytest.fixture(scope="module")
 def opened(provider: LocalProvider) -> Iterator[OpenDesktop]:
-    made = provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=800, height=600)))
+    made = provider.open(SlotRef(0), DesktopSpec(screen=ScreenSize(width=800, height=600)))
     yield made
     made.close()
 
@@ -80,7 +80,7 @@ def site() -> Iterator[Origin]:
 @contextmanager
 def secure_site(host: str) -> Iterator[int]:
     """The port of an https server with a certificate that no desktop trusts."""
-    context = Authority([host]).context(host)
+    context = CertificateAuthority([host]).context(host)
     with ThreadingHTTPServer(("127.0.0.1", 0), SimpleHTTPRequestHandler) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
@@ -100,18 +100,18 @@ def ask(opened: OpenDesktop, *urls: str) -> dict[str, str]:
 
 class TestWayOut:
     def test_nothing_before_the_attempt_begins(self, opened: OpenDesktop) -> None:
-        opened.let_out(WayOut(), fetch)
+        opened.let_out(EgressRules(), fetch)
         assert ask(opened, "http://shop.example/")["http://shop.example/"].startswith("403 this desktop may not reach")
 
     def test_stored_files_without_any_network(self, opened: OpenDesktop) -> None:
-        opened.let_out(WayOut(files=FILES), fetch)
+        opened.let_out(EgressRules(files=FILES), fetch)
         found = ask(opened, "http://files.example/a.txt", "http://files.example/b.txt", "https://files.example/a.txt")
         assert found["http://files.example/a.txt"] == "stored"
         assert found["http://files.example/b.txt"].startswith("403")
         assert "403" in found["https://files.example/a.txt"]
 
     def test_an_allowed_host_and_no_other(self, opened: OpenDesktop, site: Origin) -> None:
-        opened.let_out(WayOut(hosts=(f"here.example:{site.port}", f"*:{site.port}")), fetch)
+        opened.let_out(EgressRules(hosts=(f"here.example:{site.port}", f"*:{site.port}")), fetch)
         good, bad = f"http://here.example:{site.port}/x", f"http://elsewhere.example:{site.port}/x"
         found = ask(opened, good, bad)
         assert found[good] == "from the network"
@@ -119,11 +119,11 @@ class TestWayOut:
         assert [path for _, path, _, _ in site.asked] == ["/x"]
 
     def test_its_own_loopback_is_asked_directly(self, opened: OpenDesktop) -> None:
-        opened.let_out(WayOut(), fetch)
+        opened.let_out(EgressRules(), fetch)
         assert "refused" in ask(opened, "http://127.0.0.1:4444/")["http://127.0.0.1:4444/"].lower()
 
     def test_the_browser_goes_the_same_way(self, opened: OpenDesktop) -> None:
-        opened.let_out(WayOut(files=FILES), fetch)
+        opened.let_out(EgressRules(files=FILES), fetch)
         if opened.desktop.execute(["sh", "-c", "command -v chromium"]).returncode:
             pytest.skip("needs Chromium: make setup APPS=full")
         opened.desktop.launch(["google-chrome", "http://shop.example/"])
@@ -149,7 +149,7 @@ class TestWayOut:
         assert found["https://museum.example/elsewhere"].startswith("403")
 
     def test_the_browser_opens_it_without_a_warning_and_warns_of_others(self, provider: LocalProvider) -> None:
-        made = provider.open(SlotRef(2), DesktopSpec(screen=Screen(width=800, height=600)))
+        made = provider.open(SlotRef(2), DesktopSpec(screen=ScreenSize(width=800, height=600)))
         if made.desktop.execute(["sh", "-c", "command -v chromium"]).returncode:
             pytest.skip("needs Chromium: make setup APPS=full")
 
@@ -171,7 +171,7 @@ class TestWayOut:
         assert trusted.startswith(host)
         assert trusted.count(b"BEGIN CERTIFICATE") == host.count(b"BEGIN CERTIFICATE") + 1
         assert opened.desktop.execute(["ls", "/etc/chromium/policies/managed"]).returncode == 0
-        opened.let_out(WayOut(), fetch)
+        opened.let_out(EgressRules(), fetch)
         assert opened.desktop.read_file("/etc/ssl/certs/ca-certificates.crt") == host
         assert opened.desktop.execute(["ls", "/etc/chromium/policies/managed"]).returncode != 0
         assert Path("/etc/ssl/certs/ca-certificates.crt").read_bytes() == host
@@ -195,7 +195,7 @@ class TestWayOut:
             assert opened.desktop.execute(["sh", "-c", line]).returncode != 0, line
 
     def test_closing_leaves_nothing(self, provider: LocalProvider) -> None:
-        made = provider.open(SlotRef(1), DesktopSpec(screen=Screen(width=640, height=480)))
+        made = provider.open(SlotRef(1), DesktopSpec(screen=ScreenSize(width=640, height=480)))
         path = Path(made.stream_address()[0].removeprefix("unix:")).parent
         assert (path / "out" / "gateway").is_socket()
         made.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.desktop_supervisor.helpers import SMALL, Guest, desktop, eventually, exists, family, keeper
-from worker.desktop_supervisor.client import KeeperClient
+from worker.desktop_supervisor.client import DesktopSupervisorClient
 from worker.local.limits import MIB
 from worker.local.watchdog import host_memory
 
@@ -33,7 +33,7 @@ FORKING_HOG = (
 
 
 @pytest.fixture(scope="module", params=["root", "user", "container", "root without control groups"])
-def client(request: pytest.FixtureRequest) -> Iterator[KeeperClient]:
+def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
     """Keepers with every kind of limit that there is."""
     flavour, _, without = request.param.partition(" ")
     with keeper(flavour, groups=not without) as found:
@@ -45,7 +45,7 @@ def by_group(guest: Guest) -> bool:
 
 
 class TestMemory:
-    def test_one_greedy_process_is_stopped(self, client: KeeperClient, guest: Guest) -> None:
+    def test_one_greedy_process_is_stopped(self, client: DesktopSupervisorClient, guest: Guest) -> None:
         """With a control group the kernel ends it; without, its own limit makes it fail. The desktop goes on."""
         done = guest.run("/usr/bin/python3", "-c", HOG)
         assert done["returncode"] != 0
@@ -56,7 +56,9 @@ class TestMemory:
         assert guest.run("echo", "well")["output"] == "well\n"
 
     @pytest.mark.parametrize("code", [SHARED_HOG, FORKING_HOG], ids=["shared", "forking"])
-    def test_no_way_of_asking_leads_over_the_limit(self, client: KeeperClient, guest: Guest, code: str) -> None:
+    def test_no_way_of_asking_leads_over_the_limit(
+        self, client: DesktopSupervisorClient, guest: Guest, code: str
+    ) -> None:
         before = host_memory()[0]
         guest.start("/usr/bin/python3", "-c", code)
         if by_group(guest):
@@ -67,7 +69,7 @@ class TestMemory:
             assert guest.kept.dead.startswith("memory limit")
         assert host_memory()[0] > before - 1024 * MIB
 
-    def test_peak_is_told_and_within_the_limit(self, client: KeeperClient) -> None:
+    def test_peak_is_told_and_within_the_limit(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
             guest.run("/usr/bin/python3", "-c", "bytearray(b'x' * 100 * 2**20)")
             used = client.destroy(guest.kept)
@@ -76,7 +78,7 @@ class TestMemory:
             else:
                 assert 0 < used["peak_memory"] <= SMALL.memory
 
-    def test_memory_without_a_process_is_bounded_too(self, client: KeeperClient, guest: Guest) -> None:
+    def test_memory_without_a_process_is_bounded_too(self, client: DesktopSupervisorClient, guest: Guest) -> None:
         """Files in memory that only a descriptor holds. The kernel ends whoever looks largest: perhaps the session."""
         if not by_group(guest):
             assert "Function not implemented" in guest.run("/usr/bin/python3", "-c", DESCRIPTOR_HOG)["error"]
@@ -113,7 +115,9 @@ class TestKernelObjects:
 
 
 class TestProcesses:
-    def test_a_fork_bomb_meets_its_limit_and_can_be_removed(self, client: KeeperClient, guest: Guest) -> None:
+    def test_a_fork_bomb_meets_its_limit_and_can_be_removed(
+        self, client: DesktopSupervisorClient, guest: Guest
+    ) -> None:
         # Not before the answer has been sent: that may need a thread.
         guest.start("bash", "-c", "sleep 2; bomb() { bomb | bomb & }; bomb; sleep 1000")
         eventually(lambda: len(family(guest.kept.pid)) > SMALL.processes // 2, 30)
@@ -134,7 +138,7 @@ class TestProcesses:
         )
         assert guest.python(code) <= SMALL.processes
 
-    def test_a_neighbour_can_still_start_processes(self, client: KeeperClient) -> None:
+    def test_a_neighbour_can_still_start_processes(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as neighbour, desktop(client) as guest:
             guest.start("bash", "-c", "sleep 2; while :; do sleep 1000 & done")
             eventually(lambda: len(family(guest.kept.pid)) > SMALL.processes // 2, 30)
@@ -172,7 +176,7 @@ class TestDisk:
 
 
 class TestProcessor:
-    def test_a_busy_desktop_leaves_the_keeper_and_the_host_their_share(self, client: KeeperClient) -> None:
+    def test_a_busy_desktop_leaves_the_keeper_and_the_host_their_share(self, client: DesktopSupervisorClient) -> None:
         with desktop(client, replace(SMALL, cpu_weight=20)) as guest:
             for _ in range((os.cpu_count() or 1) * 2):
                 guest.start("sh", "-c", "while :; do :; done")

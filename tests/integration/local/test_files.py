@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.desktop_supervisor.helpers import ORDINARY, Guest, desktop, keeper_folder
-from worker.desktop_supervisor.client import CHECKOUT, KeeperClient
+from worker.desktop_supervisor.client import CHECKOUT, DesktopSupervisorClient
 
 pytestmark = pytest.mark.desktop
 
@@ -52,7 +52,9 @@ class TestReading:
         shown = guest.run("ls", "-A", path)
         assert shown["returncode"] != 0 or shown["output"] == ""
 
-    def test_repository_data_and_sockets_of_ours_do_not_exist(self, client: KeeperClient, guest: Guest) -> None:
+    def test_repository_data_and_sockets_of_ours_do_not_exist(
+        self, client: DesktopSupervisorClient, guest: Guest
+    ) -> None:
         for path in (
             CHECKOUT,
             CHECKOUT / "backend",
@@ -94,7 +96,7 @@ class TestWriting:
         assert found - {"/dev/pts"} == {"/dev/shm", "/home/user", "/run", "/tmp"} | set(filter(user_file, found))
         assert guest.run("touch", "/dev/pts/file")["returncode"] != 0
 
-    def test_nothing_it_writes_is_seen_by_a_neighbour_or_the_host(self, client: KeeperClient) -> None:
+    def test_nothing_it_writes_is_seen_by_a_neighbour_or_the_host(self, client: DesktopSupervisorClient) -> None:
         name = f"deskarena-trace-{os.getpid()}"
         places = ("/tmp", "/run", "/dev/shm", "/home/user", "/run/user", "/var/tmp")
         with desktop(client) as neighbour, desktop(client) as guest:

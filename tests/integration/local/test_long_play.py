@@ -14,14 +14,14 @@ import pytest
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.loop.agent_loop import Parts, Progress, Rules, run_episode
+from backend.domain.loop.agent_loop import LoopDependencies, LoopProgress, Rules, run_episode
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.model.run import Budget, RunConfig, ScreenSize
 from backend.domain.model.trajectory import StepRecord
 from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.desktop import Desktop, DesktopSpec
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.tasks import make_task
 from tests.sampling import runs_everything, seed
 from worker.providers.local import LocalProvider
@@ -47,7 +47,7 @@ def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")
-    yield provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=1280, height=800))).desktop
+    yield provider.open(SlotRef(0), DesktopSpec(screen=ScreenSize(width=1280, height=800))).desktop
     provider.close()
 
 
@@ -92,14 +92,14 @@ class Held:
 
 def play(desktop: Desktop, steps: int, episode_seed: int) -> Stopwatch:
     """The random agent for so many steps."""
-    plugin = registry.lookup(Kind.AGENT, "random")
-    space = registry.lookup(Kind.OBSERVATION, plugin.observation)()
+    plugin = registry.lookup(PluginKind.AGENT, "random")
+    space = registry.lookup(PluginKind.OBSERVATION, plugin.observation)()
     config = RunConfig(agent="random", budget=Budget(max_steps=steps, max_seconds=86_400.0))
     rules = Rules.of(config, make_task())
     watch = Stopwatch()
     told = AgentContext(instruction="", screen=desktop.screen, max_steps=steps, seed=episode_seed)
-    parts = Parts(plugin(plugin.Params()), desktop, space, watch, Monotonic())
-    assert run_episode(parts, told, rules, Progress()) is EndedBy.STEPS
+    parts = LoopDependencies(plugin(plugin.Params()), desktop, space, watch, Monotonic())
+    assert run_episode(parts, told, rules, LoopProgress()) is EndedBy.STEPS
     return watch
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.integration.desktop_supervisor.helpers import Guest, desktop
-from worker.desktop_supervisor.client import KeeperClient
+from worker.desktop_supervisor.client import DesktopSupervisorClient
 
 pytestmark = pytest.mark.desktop
 
@@ -117,7 +117,9 @@ class TestWorld:
 
 
 class TestNeighbour:
-    def test_neither_guest_api_nor_screen_nor_ports_of_a_neighbour_can_be_reached(self, client: KeeperClient) -> None:
+    def test_neither_guest_api_nor_screen_nor_ports_of_a_neighbour_can_be_reached(
+        self, client: DesktopSupervisorClient
+    ) -> None:
         serve = (
             "import socket, time\n"
             "a = socket.create_server(('127.0.0.1', 4444))\n"

@@ -8,7 +8,7 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Window
 from backend.domain.ports.desktop import Desktop, DesktopSpec
 from backend.domain.setup import run_step
@@ -16,7 +16,7 @@ from tests.factories.starter_tasks import FakeContext
 from worker.providers.local import LocalProvider
 
 pytestmark = pytest.mark.desktop
-SCREEN = Screen(width=1280, height=800)
+SCREEN = ScreenSize(width=1280, height=800)
 NOTES = "/home/user/notes.txt"
 
 

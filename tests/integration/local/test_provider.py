@@ -12,16 +12,16 @@ import pytest
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
 from tests.integration.desktop_supervisor.helpers import eventually, exists, family, keeper_options
-from worker.desktop_supervisor.client import CHECKOUT, KeeperClient, KeeperError, Kept
-from worker.local.limits import MIB, Limits
+from worker.desktop_supervisor.client import CHECKOUT, DesktopHandle, DesktopSupervisorClient, DesktopSupervisorError
+from worker.local.limits import MIB, DesktopLimits
 from worker.providers.local import LocalDesktop, LocalProvider
 
 pytestmark = pytest.mark.desktop
-SPEC = DesktopSpec(screen=Screen(width=800, height=600))
-OTHER = DesktopSpec(screen=Screen(width=1024, height=768))
+SPEC = DesktopSpec(screen=ScreenSize(width=800, height=600))
+OTHER = DesktopSpec(screen=ScreenSize(width=1024, height=768))
 SERVER, SITE = CHECKOUT / "vm_images" / "guest_server", CHECKOUT / ".guest-site"
 HOG = "import mmap\nheld = []\nwhile True:\n m = mmap.mmap(-1, 8 * 2**20)\n m.write(b'x' * 8 * 2**20)\n held.append(m)"
 
@@ -202,15 +202,15 @@ class TestPrepare:
         assert once._spares == {}
 
 
-class _Stumbling(KeeperClient):
+class _Stumbling(DesktopSupervisorClient):
     """Its first so many desktops do not start."""
 
     stumbles = 0
 
-    def spawn(self, **wanted: Any) -> Kept:
+    def spawn(self, **wanted: Any) -> DesktopHandle:
         if self.stumbles:
             self.stumbles -= 1
-            raise KeeperError("its session ended with status 1", kind="guest")
+            raise DesktopSupervisorError("its session ended with status 1", kind="guest")
         return super().spawn(**wanted)
 
 
@@ -244,7 +244,7 @@ class TestLoss:
 
     def test_one_that_uses_too_much_memory_says_so(self, tmp_path: Path) -> None:
         with keeper_options("user", server=SERVER, site=SITE) as options:
-            limits = Limits(memory=320 * MIB, home=64 * MIB, tmp=32 * MIB, run=8 * MIB, shm=32 * MIB)
+            limits = DesktopLimits(memory=320 * MIB, home=64 * MIB, tmp=32 * MIB, run=8 * MIB, shm=32 * MIB)
             provider = LocalProvider(Settings(data_dir=tmp_path), options=options, limits=limits)
             opened = provider.open(SlotRef(0), SPEC)
             opened.desktop.launch(["python3", "-c", HOG])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.desktop_supervisor.helpers import FLAVOURS, Guest, desktop, family, keeper
-from worker.desktop_supervisor.client import KeeperClient
+from worker.desktop_supervisor.client import DesktopSupervisorClient
 
 pytestmark = pytest.mark.desktop
 
@@ -54,7 +54,7 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="module", params=FLAVOURS)
-def client(request: pytest.FixtureRequest) -> Iterator[KeeperClient]:
+def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
     """A keeper with every kind of rights."""
     with keeper(request.param) as found:
         yield found
@@ -112,7 +112,7 @@ class TestRights:
 
 class TestProcesses:
     def test_neither_host_nor_neighbour_is_seen(
-        self, client: KeeperClient, sentinel: "subprocess.Popen[bytes]"
+        self, client: DesktopSupervisorClient, sentinel: "subprocess.Popen[bytes]"
     ) -> None:
         with desktop(client) as neighbour, desktop(client) as guest:
             neighbour.start("sleep", "54321")
@@ -123,7 +123,7 @@ class TestProcesses:
             assert sentinel.poll() is None
 
     def test_neither_host_nor_neighbour_can_be_ended(
-        self, client: KeeperClient, sentinel: "subprocess.Popen[bytes]"
+        self, client: DesktopSupervisorClient, sentinel: "subprocess.Popen[bytes]"
     ) -> None:
         with desktop(client) as neighbour, desktop(client) as guest:
             victims = [sentinel.pid, client.pid, os.getpid(), neighbour.kept.pid, *family(neighbour.kept.pid)]

@@ -12,7 +12,7 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import SetupStep
 from backend.domain.ports.desktop import Desktop, DesktopSpec
 from backend.domain.setup import run_steps
@@ -36,7 +36,7 @@ def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
     offer = provider.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")
-    yield provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=1024, height=768))).desktop
+    yield provider.open(SlotRef(0), DesktopSpec(screen=ScreenSize(width=1024, height=768))).desktop
     provider.close()
 
 

@@ -14,17 +14,17 @@ import pytest
 from backend.config import Settings
 from backend.domain.errors import GuestLost
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop
 from tests.integration.desktop_supervisor.helpers import FLAVOURS, Guest, desktop, exists, family, keeper
 from tests.waiting import until
-from worker.desktop_supervisor.client import CHECKOUT, KeeperClient
+from worker.desktop_supervisor.client import CHECKOUT, DesktopSupervisorClient
 from worker.local import wine
 from worker.providers.local import LocalProvider
 
 STANDIN = ("/usr/bin/python3", "-m", "guest_server.linux.session")
 """Answers without Wine: what is looked at here is what Wine would find."""
-SPEC = DesktopSpec(screen=Screen(width=800, height=600), image="wine")
+SPEC = DesktopSpec(screen=ScreenSize(width=800, height=600), image="wine")
 
 
 WHY_NOT = wine.why_not(CHECKOUT / ".wine")
@@ -35,14 +35,14 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module", params=FLAVOURS)
-def client(request: pytest.FixtureRequest) -> Iterator[KeeperClient]:
+def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
     """A keeper as root, as an ordinary user and as a container has it, in turn."""
     with keeper(request.param) as found:
         yield found
 
 
 @pytest.fixture
-def guest(client: KeeperClient) -> Iterator[Guest]:
+def guest(client: DesktopSupervisorClient) -> Iterator[Guest]:
     """A desktop whose prefix can be looked at; Wine does not run."""
     with desktop(client, os="windows", command=STANDIN) as found:
         yield found
@@ -100,7 +100,7 @@ class TestPrefix:
             "locked": [False, False],
         }
 
-    def test_what_is_written_into_it_is_not_there_the_next_time(self, client: KeeperClient) -> None:
+    def test_what_is_written_into_it_is_not_there_the_next_time(self, client: DesktopSupervisorClient) -> None:
         write = (
             "import json, os\n"
             "prefix = os.environ['WINEPREFIX']\n"

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 from backend.domain import registry
 from backend.domain.model.task import Task
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.office import soffice_all
 
 PUBLISHED = Path(__file__).resolve().parents[4] / "shared" / "benchmarks" / "osworld"
@@ -47,7 +47,7 @@ class StandIn:
 def tasks() -> Mapping[str, Task]:
     """OSWorld's tasks for Ubuntu by domain and the first eight letters of their name."""
     registry.load()
-    loaded = registry.lookup(Kind.BENCHMARK, "osworld")().load(PUBLISHED)
+    loaded = registry.lookup(PluginKind.BENCHMARK, "osworld")().load(PUBLISHED)
     return {f"{task.key.domain}/{task.key.name[:8]}": task for task in loaded.tasks}
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.evaluators.evaluate import collect, evaluate
-from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
 from backend.domain.ports.web import Browser, WebReply
@@ -82,7 +82,7 @@ class TestUntouched:
         opened = provider.open(SlotRef(0), DesktopSpec())
         servers = Servers(opened)
         try:
-            opened.let_out(WayOut(hosts=("*",), proxy=web) if opens_pages(task) else WayOut(), nothing)
+            opened.let_out(EgressRules(hosts=("*",), proxy=web) if opens_pages(task) else EgressRules(), nothing)
             context = OnDesktop(opened.desktop, task, servers=servers)
             run_steps(context, task.setup)
             # What cannot be done is judged by how the agent ends, not by the desktop.

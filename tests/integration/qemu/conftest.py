@@ -12,7 +12,7 @@ from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from tests.factories.own_machines import own_folder
 from tests.factories.tiny_machine import SCREEN, needs_qemu, tiny_image
 from worker.providers.qemu import QemuProvider
-from worker.qemu.machine import Machine
+from worker.qemu.machine import MachineSpec
 
 SPEC = DesktopSpec(screen=SCREEN)
 
@@ -24,7 +24,7 @@ class Tiny:
     data: Path
     provider: QemuProvider
 
-    def machine(self) -> Machine:
+    def machine(self) -> MachineSpec:
         """What the image becomes here."""
         return self.provider._order(SPEC).machine
 

@@ -8,14 +8,14 @@ import pytest
 from tests.factories.fake_kvm import FakeKvm, fake_qemu
 from tests.factories.tiny_machine import needs_qemu
 from worker.qemu import accelerator, arguments
-from worker.qemu.accelerator import AUTO, Acceleration, Chooser, Reason
+from worker.qemu.accelerator import AUTO, Acceleration, AccelerationReason, Chooser
 from worker.qemu.host_facts import UEFI, UEFI_CODE, UEFI_VARS
-from worker.qemu.machine import EMULATED_CPU, KVM, TCG, WINDOWS, Machine
+from worker.qemu.machine import EMULATED_CPU, KVM, TCG, WINDOWS, MachineSpec
 from worker.qemu.probe import ProbeTimeout, probe_host
 from worker.qemu.probe_guest import PARTS
 
 pytestmark = pytest.mark.desktop
-MACHINE = Machine(
+MACHINE = MachineSpec(
     system="linux",
     type="q35",
     accelerator=TCG,
@@ -45,7 +45,7 @@ def choose(kvm: FakeKvm, monkeypatch: pytest.MonkeyPatch, *, setting: str = AUTO
 class TestChoose:
     def test_a_kvm_that_is_clearly_faster_is_used(self, monkeypatch: pytest.MonkeyPatch) -> None:
         choice = choose(FakeKvm(), monkeypatch)
-        assert (choice.accelerator, choice.reason, choice.refused) == (KVM, Reason.FASTER, ())
+        assert (choice.accelerator, choice.reason, choice.refused) == (KVM, AccelerationReason.FASTER, ())
         assert choice.cpu == "host"
         assert choice.hints == accelerator._HINTS
         assert set(choice.seconds[KVM]) == set(choice.seconds[TCG]) == set(PARTS)
@@ -53,16 +53,16 @@ class TestChoose:
 
     def test_a_kvm_that_is_slower_than_emulation_is_not(self, monkeypatch: pytest.MonkeyPatch) -> None:
         choice = choose(FakeKvm(slow=True), monkeypatch)
-        assert (choice.accelerator, choice.reason, choice.hints) == (TCG, Reason.SLOWER, ())
+        assert (choice.accelerator, choice.reason, choice.hints) == (TCG, AccelerationReason.SLOWER, ())
         assert choice.cpu == EMULATED_CPU
 
     def test_one_that_is_set_is_used_although_it_is_slower(self, monkeypatch: pytest.MonkeyPatch) -> None:
         choice = choose(FakeKvm(slow=True), monkeypatch, setting=KVM)
-        assert (choice.accelerator, choice.reason) == (KVM, Reason.SET)
+        assert (choice.accelerator, choice.reason) == (KVM, AccelerationReason.SET)
 
     def test_emulation_that_is_set_is_used_although_kvm_is_faster(self, monkeypatch: pytest.MonkeyPatch) -> None:
         choice = choose(FakeKvm(), monkeypatch, setting=TCG)
-        assert (choice.accelerator, choice.reason, set(choice.seconds)) == (TCG, Reason.SET, {TCG})
+        assert (choice.accelerator, choice.reason, set(choice.seconds)) == (TCG, AccelerationReason.SET, {TCG})
 
     def test_what_kvm_refuses_is_left_out_and_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
         refused = ("arch-capabilities", "xsaves", "hv-vapic", "hv-time")
@@ -75,22 +75,22 @@ class TestChoose:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         choice = choose(FakeKvm(slow=True, message="failed to set MSR 0x10a to 0x69"), monkeypatch)
-        assert (choice.accelerator, choice.reason) == (TCG, Reason.NO_START)
+        assert (choice.accelerator, choice.reason) == (TCG, AccelerationReason.NO_START)
         assert "MSR 0x10a" in choice.detail
 
     def test_a_device_that_machines_may_not_open_has_a_reason_of_its_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
         choice = choose(FakeKvm(slow=True, message=PERMISSION), monkeypatch)
-        assert (choice.accelerator, choice.reason) == (TCG, Reason.NO_ACCESS)
+        assert (choice.accelerator, choice.reason) == (TCG, AccelerationReason.NO_ACCESS)
 
     def test_a_kvm_that_loads_no_clone_s_state_is_not_used(self, monkeypatch: pytest.MonkeyPatch) -> None:
         choice = choose(FakeKvm(clones=False), monkeypatch)
-        assert (choice.accelerator, choice.reason) == (TCG, Reason.NO_START)
+        assert (choice.accelerator, choice.reason) == (TCG, AccelerationReason.NO_START)
 
     def test_without_a_device_only_emulation_is_measured(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr(accelerator, "DEVICE", tmp_path / "kvm")
         with probe_host() as host:
             choice = Chooser(host, MACHINE, WINDOWS_MACHINE, AUTO).choose()
-        assert (choice.accelerator, choice.reason, set(choice.seconds)) == (TCG, Reason.NO_DEVICE, {TCG})
+        assert (choice.accelerator, choice.reason, set(choice.seconds)) == (TCG, AccelerationReason.NO_DEVICE, {TCG})
 
 
 class TestProbeHost:

@@ -10,7 +10,7 @@ from backend.config import Settings
 from backend.db.session import session_factory
 from backend.domain import registry
 from backend.domain.ports.desktop import OpenDesktop
-from backend.domain.registry import COMMON, Kind
+from backend.domain.registry import COMMON, PluginKind
 from tests.databases import engine_on
 from tests.factories.claims import infeasible_task
 from tests.factories.own_machines import machine_of, machines
@@ -50,12 +50,12 @@ def world(fresh_database: str) -> Iterator[World]:
 @pytest.fixture
 def patient() -> Iterator[type[PatientAgent]]:
     registry.load()
-    registry.register(Kind.AGENT, "patient")(PatientAgent)
+    registry.register(PluginKind.AGENT, "patient")(PatientAgent)
     PatientAgent.waiting.clear()
     PatientAgent.go.clear()
     yield PatientAgent
     PatientAgent.go.set()
-    del registry._plugins[Kind.AGENT, COMMON, "patient"]
+    del registry._plugins[PluginKind.AGENT, COMMON, "patient"]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.fakes.attempt_log import MemoryBook
 from tests.unit.worker.attempt.test_desktop_progress import ATTEMPT, Watching
 from worker.activity import ProgressLines
 from worker.attempt import desktop_progress
-from worker.attempt.desktop_progress import OpeningWatch
+from worker.attempt.desktop_progress import DesktopProgressWatch
 from worker.commands.prepare_image import prepare
 from worker.perception import ocr
 from worker.providers import _vm_factory
@@ -92,7 +92,7 @@ class TestOpening:
         (tmp_path / "images").symlink_to(data / "images")
         book, watching = MemoryBook(), Watching(viewers=1)
         provider = QemuProvider(Settings(data_dir=tmp_path))
-        with OpeningWatch(ATTEMPT, book, partial(provider.tracker, SlotRef(0)), watching):
+        with DesktopProgressWatch(ATTEMPT, book, partial(provider.tracker, SlotRef(0)), watching):
             made = provider.open(SlotRef(0), SPEC)
         made.close()
         provider.close()

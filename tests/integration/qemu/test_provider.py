@@ -16,16 +16,16 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, NotFound
-from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from tests.factories.own_machines import Held, held, machine_of, machines, own_memory
 from tests.factories.tiny_machine import tiny_image
 from tests.factories.vm_hosts import ACCELERATED
 from tests.integration.qemu.conftest import SPEC, Tiny
 from tests.waiting import until
-from worker.desktops.wire import Wire
+from worker.desktops.wire import GuestConnection
 from worker.providers import qemu
 from worker.providers.qemu import QemuProvider
 from worker.qemu.plan import this_host
@@ -59,7 +59,7 @@ class TestOpen:
         assert abs(opened.desktop.health().clock - time.time()) < 3
 
     def test_the_template_s_secret_opens_no_clone(self, tiny: Tiny, opened: OpenDesktop) -> None:
-        wire = Wire(opened.stream_address()[0], tiny.provider.template(SPEC).secret)
+        wire = GuestConnection(opened.stream_address()[0], tiny.provider.template(SPEC).secret)
         with pytest.raises(GuestLost):
             wire.ask("GET", "/probe", seconds=5)
         wire.close()
@@ -83,7 +83,7 @@ class TestOpen:
 
     def test_a_screen_that_the_image_cannot_show_is_refused(self, tiny: Tiny) -> None:
         with pytest.raises(ClusterLost, match="cannot show 800x600"):
-            tiny.provider.open(SlotRef(0), DesktopSpec(screen=Screen(width=800, height=600)))
+            tiny.provider.open(SlotRef(0), DesktopSpec(screen=ScreenSize(width=800, height=600)))
 
     def test_an_image_that_is_not_there_is_refused(self, tiny: Tiny) -> None:
         with pytest.raises(ClusterLost, match="no image 'other'"):
@@ -239,7 +239,7 @@ class TestReset:
         def resets(times: int) -> tuple[Held, int]:
             for _ in range(times):
                 made = tiny.provider.open(SlotRef(0), SPEC)
-                made.let_out(WayOut(), no_file)
+                made.let_out(EgressRules(), no_file)
                 made.desktop.frame()
                 made.close()
             gc.collect()

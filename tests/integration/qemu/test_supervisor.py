@@ -18,8 +18,8 @@ from tests.waiting import until
 from worker.qemu.accelerator import AUTO
 from worker.qemu.access_gate import STALE
 from worker.qemu.client import CHECKOUT, SlotSupervisor, SupervisorError
-from worker.qemu.machine import Machine
-from worker.qemu.remote import NotOurs, RemoteSupervisor
+from worker.qemu.machine import MachineSpec
+from worker.qemu.remote import ForeignPod, RemoteSupervisor
 from worker.qemu.slot import COLD
 from worker.qemu.supervisor import TAKEN_OVER
 
@@ -114,7 +114,7 @@ class TestListen:
             RemoteSupervisor(address, TOKEN, 0).close()
 
     def test_a_supervisor_that_does_not_know_the_token_is_not_ours(self, address: tuple[str, int]) -> None:
-        with pytest.raises(NotOurs, match="does not know the pod's token"):
+        with pytest.raises(ForeignPod, match="does not know the pod's token"):
             RemoteSupervisor(address, "the token of another pod", 0)
 
     def test_nobody_there(self) -> None:
@@ -127,7 +127,7 @@ class TestStart:
         supervisor = SlotSupervisor(tmp_path)
         disk = tmp_path / "disk"
         disk.write_bytes(b"no image")
-        machine = Machine(
+        machine = MachineSpec(
             system="linux",
             type="pc-q35-0.1",
             accelerator="tcg",

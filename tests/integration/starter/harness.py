@@ -8,8 +8,8 @@ from pathlib import Path
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.evaluators.evaluate import CallEvidence, collect, evaluate, look
-from backend.domain.loop.agent_loop import Parts, Progress, Rules, run_episode
+from backend.domain.evaluators.evaluate import CallEvidence, collect, evaluate, evaluate_part
+from backend.domain.loop.agent_loop import LoopDependencies, LoopProgress, Rules, run_episode
 from backend.domain.machines.egress_rules import way_out_of
 from backend.domain.machines.image_offers import ImageOffer, image_for
 from backend.domain.machines.slots import SlotRef
@@ -20,11 +20,11 @@ from backend.domain.model.task import LoadedBenchmark, Part, Task
 from backend.domain.model.trajectory import Observation, StepRecord
 from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.desktop import Desktop, DesktopSpec
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.domain.setup import run_steps
 from backend.starter import TASKS, starters
 from tests.factories.starter_tasks import FakeContext
-from worker.attempt.checkpoint_watcher import PartsWatch
+from worker.attempt.checkpoint_watcher import CheckpointWatcher
 from worker.providers.local import LocalProvider
 
 Judge = Callable[[Task, Sequence[StepRecord], Observation], bytes]
@@ -35,7 +35,7 @@ Judge = Callable[[Task, Sequence[StepRecord], Observation], bytes]
 def starter() -> LoadedBenchmark:
     """The starter benchmark, read once."""
     registry.load()
-    loaded: LoadedBenchmark = registry.lookup(Kind.BENCHMARK, "starter")().load(TASKS)
+    loaded: LoadedBenchmark = registry.lookup(PluginKind.BENCHMARK, "starter")().load(TASKS)
     return loaded
 
 
@@ -44,7 +44,7 @@ def in_form(kind: str) -> LoadedBenchmark:
     """Our own tasks in the form of that published suite, read once."""
     registry.load()
     (found,) = [one for one in starters() if one.kind == kind]
-    loaded: LoadedBenchmark = registry.lookup(Kind.BENCHMARK, kind)().load(found.folder)
+    loaded: LoadedBenchmark = registry.lookup(PluginKind.BENCHMARK, kind)().load(found.folder)
     return loaded
 
 
@@ -153,12 +153,12 @@ class Bench:
             opened.close()
 
     def _episode(self, context: FakeContext, agent: str, folder: Path, judge: Judge | None) -> Result:
-        task, plugin = context.task, registry.lookup(Kind.AGENT, agent)
-        clock, memory, progress = Monotonic(), Memory(), Progress()
+        task, plugin = context.task, registry.lookup(PluginKind.AGENT, agent)
+        clock, memory, progress = Monotonic(), Memory(), LoopProgress()
         seconds = {"setup": clock.now()}
         run_steps(context, task.setup)
         seconds = {"setup": clock.now() - seconds["setup"], "episode": clock.now()}
-        space = registry.lookup(Kind.OBSERVATION, plugin.observation)()
+        space = registry.lookup(PluginKind.OBSERVATION, plugin.observation)()
         rules = Rules.of(RunConfig(agent=agent), task)
         told = AgentContext(
             instruction=task.instruction,
@@ -167,8 +167,8 @@ class Bench:
             seed=1,
             task=task if plugin.privileged else None,
         )
-        watch = PartsWatch(context, partial(_seen, folder)) if task.evaluator.stepwise else None  # type: ignore[arg-type]
-        parts = Parts(plugin(plugin.Params()), context.desktop, space, memory, clock, watch=watch)
+        watch = CheckpointWatcher(context, partial(_seen, folder)) if task.evaluator.stepwise else None  # type: ignore[arg-type]
+        parts = LoopDependencies(plugin(plugin.Params()), context.desktop, space, memory, clock, watch=watch)
         ended_by = run_episode(parts, told, rules, progress)
         seconds["episode"] = clock.now() - seconds["episode"]
         verdict = score_by_rule(task.evaluator, ended_by)
@@ -184,4 +184,4 @@ def _seen(folder: Path, task: Task, part: Part, evidence: Sequence[CallEvidence]
     """A look at a part, in this process; each in a folder of its own."""
     place = folder / f"look-{len(list(folder.iterdir()))}"
     place.mkdir()
-    return look(task, part, evidence, place)
+    return evaluate_part(task, part, evidence, place)

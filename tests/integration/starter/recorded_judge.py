@@ -6,7 +6,7 @@ from pathlib import Path
 
 from backend.domain.judging.ask import Question, judge
 from backend.domain.judging.criteria import criteria_of
-from backend.domain.judging.judge_input import KeptPicture, SeenStep
+from backend.domain.judging.judge_input import JudgeInputStep, StoredPicture
 from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.task import Task
 from backend.domain.model.trajectory import Frame, Observation, StepRecord
@@ -23,22 +23,22 @@ def recorded_judge(cassette: Path) -> Callable[[Task, Sequence[StepRecord], Obse
     def ask(task: Task, steps: Sequence[StepRecord], end: Observation) -> bytes:
         pictures: dict[str, bytes] = {}
 
-        def kept(frame: Frame | None) -> KeptPicture | None:
+        def kept(frame: Frame | None) -> StoredPicture | None:
             if frame is None:
                 return None
             sha256 = hashlib.sha256(frame.data).hexdigest()
             pictures[sha256] = frame.data
-            return KeptPicture(sha256=sha256, media_type=frame.media_type, width=frame.width, height=frame.height)
+            return StoredPicture(sha256=sha256, media_type=frame.media_type, width=frame.width, height=frame.height)
 
         seen = [
-            SeenStep(
+            JudgeInputStep(
                 index=step.index,
                 did="; ".join(action_words(action.model_dump(mode="json")) for action in step.decision.actions),
                 picture=kept(step.observation.frame),
             )
             for step in steps
         ]
-        seen.append(SeenStep(index=len(steps), picture=kept(end.frame), final=True))
+        seen.append(JudgeInputStep(index=len(steps), picture=kept(end.frame), final=True))
         question = Question(CONFIG, task.instruction, criteria_of(task), tuple(seen))
         speaker = client(endpoint("recorded", cassette=cassette))
         return judge(question, lambda: speaker, MemoryVotes(), pictures.__getitem__).model_dump_json().encode()

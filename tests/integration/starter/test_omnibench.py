@@ -16,7 +16,7 @@ from backend.domain.benchmarks._omnibench_files import read_pool
 from backend.domain.model.task import Task
 from backend.domain.omnibench.build import build
 from backend.domain.omnibench.complexity import CAPABILITIES
-from backend.domain.omnibench.graph import Node, TaskGraph
+from backend.domain.omnibench.graph import GraphNode, TaskGraph
 from backend.domain.omnibench.subtask import filled
 from backend.domain.omnibench.task_file import GraphTask, read_task
 from backend.domain.statistics.coherence import best_order
@@ -39,7 +39,7 @@ ALONE = [
         name=one.id,
         instruction=one.instruction(one.available_parameters[0]),
         graph=TaskGraph(
-            nodes=(Node(name=one.id, subtask=one.id, values=one.available_parameters[0]),), after={one.id: ()}
+            nodes=(GraphNode(name=one.id, subtask=one.id, values=one.available_parameters[0]),), after={one.id: ()}
         ),
     )
     for one in POOL.values()

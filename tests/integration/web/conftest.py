@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from backend.config import Settings
 from backend.services import events
 from backend.web.app import create_app
-from backend.web.dependencies import Edge
+from backend.web.dependencies import AppContext
 from tests import databases
 from tests.factories.records import World, emptied, world
 from tests.factories.scene import Scene, make_scene
@@ -52,7 +52,7 @@ IDLE: list[FastAPI] = []
 def lent(made: World, folder: Path) -> Iterator[TestClient]:
     """A client of a service over this installation that had others before, of which it keeps nothing."""
     app = IDLE.pop() if IDLE else create_app(Settings(data_dir=folder))
-    drain, edge = app.state.edge.drain, Edge(Settings(data_dir=folder), made.factory, made.store, app.version)
+    drain, edge = app.state.edge.drain, AppContext(Settings(data_dir=folder), made.factory, made.store, app.version)
     drain.begun = False
     edge.drain = drain
     app.state.edge = edge

@@ -9,7 +9,7 @@ from backend.config import Settings
 from backend.db.session import session_factory
 from backend.domain import registry
 from backend.domain.ports.desktop import Provider
-from backend.domain.registry import COMMON, Kind
+from backend.domain.registry import COMMON, PluginKind
 from tests.databases import engine_on
 from tests.factories.records import World
 from tests.fakes.patient_agent import PatientAgent
@@ -43,9 +43,9 @@ def start_worker(world: World, tmp_path: Path) -> Iterator[Callable[..., InProce
 def patient() -> Iterator[type[PatientAgent]]:
     """The agent `patient`, registered for this test only."""
     registry.load()
-    registry.register(Kind.AGENT, "patient")(PatientAgent)
+    registry.register(PluginKind.AGENT, "patient")(PatientAgent)
     PatientAgent.waiting.clear()
     PatientAgent.go.clear()
     yield PatientAgent
     PatientAgent.go.set()
-    del registry._plugins[Kind.AGENT, COMMON, "patient"]
+    del registry._plugins[PluginKind.AGENT, COMMON, "patient"]

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from backend.config import Settings
 from backend.db.models import Attempt, Episode, Lease, Run, Step
 from backend.db.models import Evaluation as EvaluationRow
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import LoadedBenchmark, Task
 from backend.domain.ports.desktop import Provider
 from backend.services.capacity.run_request import RunRequest
@@ -23,7 +23,7 @@ from worker.base.database import Database
 from worker.bootstrap.assembly import works_of
 from worker.scheduling.dispatcher import Dispatcher
 
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 ENDED = {"scored", "lost", "cancelled", "not_runnable"}
 
 

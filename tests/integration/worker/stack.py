@@ -17,7 +17,7 @@ from backend.db.migrate import upgrade
 from backend.db.session import make_engine, session_factory
 from backend.domain import registry
 from backend.domain.model.task import LoadedBenchmark
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.services.artifacts.stores.folder import FolderStore
 from tests.factories.records import World
 from tests.waiting import until
@@ -118,7 +118,7 @@ class Stack:
     def import_starter(self) -> None:
         """Imports the starter benchmark."""
         registry.load()
-        loaded: LoadedBenchmark = registry.lookup(Kind.BENCHMARK, "starter")().load(STARTER)
+        loaded: LoadedBenchmark = registry.lookup(PluginKind.BENCHMARK, "starter")().load(STARTER)
         self.world.benchmark(loaded)
 
     def stop_postgres(self) -> None:

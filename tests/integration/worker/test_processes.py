@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from backend.db.models import Attempt, Episode, Run
-from backend.domain.model.run import Budget, Screen
+from backend.domain.model.run import Budget, ScreenSize
 from backend.services.runs.runs import cancel_run
 from tests.integration.worker.in_process import attempts, episodes, evaluations, finished, steps
 from tests.integration.worker.stack import Stack, WorkerProcess
@@ -43,7 +43,7 @@ def worker(stack: Stack) -> Iterator[WorkerProcess]:
 def submit(stack: Stack, number: int = 40, **more: Any) -> Run:
     """A run whose only episode is under way for some ten seconds: an agent that clicks about until its budget ends."""
     more = {"tasks": (TASK,), "budget": Budget(max_steps=number), **more}
-    return stack.world.submit("random", screen=Screen(width=1280, height=800), **more)
+    return stack.world.submit("random", screen=ScreenSize(width=1280, height=800), **more)
 
 
 def current(stack: Stack, run_id: UUID) -> tuple[Episode, Attempt | None]:

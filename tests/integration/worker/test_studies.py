@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.model.run import Budget, RunConfig, ScreenSize
 from backend.domain.studies.study import Factor, StudyConfig
 from backend.services.studies.studies import Results, get_study, study_results, submit_study
 from tests.integration.worker.stack import Stack
@@ -50,7 +50,7 @@ def submit(stack: Stack, agent: str, tasks: list[str]) -> UUID:
             agent=agent,
             tasks=tuple(tasks),
             seed=11,
-            screen=Screen(width=1280, height=800),
+            screen=ScreenSize(width=1280, height=800),
             budget=Budget(max_steps=10 if agent == "random" else 40),
         ),
         factors=tuple(Factor(name=name, levels=levels) for name, levels in LEVELS.items()),

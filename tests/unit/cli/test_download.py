@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from backend.cli.client import Api
-from backend.cli.download import Download
+from backend.cli.download import ExportDownload
 from backend.cli.errors import CliError, UsageError
 
 
@@ -25,7 +25,7 @@ def archive(*names: str, kind: bytes = tarfile.REGTYPE) -> bytes:
 def receive(data: bytes, out: Path) -> None:
     transport = httpx.MockTransport(lambda _: httpx.Response(200, content=data))
     with Api("http://127.0.0.1:1", "", transport) as api:
-        Download(api, out, {"format": "jsonl"}, jobs=1).run()
+        ExportDownload(api, out, {"format": "jsonl"}, jobs=1).run()
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ def test_what_is_no_whole_archive_is_said(data: bytes, tmp_path: Path) -> None:
 def test_what_the_service_refuses_leaves_no_folder(tmp_path: Path) -> None:
     transport = httpx.MockTransport(lambda _: httpx.Response(422, json={"detail": "no such form"}))
     with Api("http://127.0.0.1:1", "", transport) as api, pytest.raises(UsageError, match="no such form"):
-        Download(api, tmp_path / "out", {"format": "jsonl"}, jobs=1).run()
+        ExportDownload(api, tmp_path / "out", {"format": "jsonl"}, jobs=1).run()
     assert not (tmp_path / "out").exists()

@@ -1,8 +1,8 @@
-from backend.db.compatibility import FLOOR, History, history, why_not
+from backend.db.compatibility import FLOOR, MigrationHistory, history, why_not
 
-PLAIN = History(["0001", "0002", "0003"], {})
-ENDS_WITH_CONTRACT = History(["0001", "0002", "0003", "0004"], {"0004": "0003"})
-IN_THE_MIDDLE = History(["0001", "0002", "0003", "0004"], {"0002": "0001", "0003": "0002"})
+PLAIN = MigrationHistory(["0001", "0002", "0003"], {})
+ENDS_WITH_CONTRACT = MigrationHistory(["0001", "0002", "0003", "0004"], {"0004": "0003"})
+IN_THE_MIDDLE = MigrationHistory(["0001", "0002", "0003", "0004"], {"0002": "0001", "0003": "0002"})
 
 
 class TestNeeded:

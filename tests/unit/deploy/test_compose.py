@@ -16,7 +16,7 @@ import yaml
 
 from backend.cli.containers import first_secrets
 from backend.config import Settings
-from backend.services.artifacts.stores.s3 import Place
+from backend.services.artifacts.stores.s3 import BucketConfig
 
 ROOT = Path(__file__).resolve().parents[3]
 TEXT = (ROOT / "docker-compose.yml").read_text()
@@ -209,7 +209,7 @@ class TestSecrets:
             if not text.startswith("${"):
                 monkeypatch.setenv(name, text)
         settings = Settings()
-        place = Place.of(settings)
+        place = BucketConfig.of(settings)
         assert settings.database_url.get_secret_value().endswith("@postgres/deskarena")
         assert settings.token is not None
         identity = json.loads((tmp_path / "store" / "s3.json").read_text())["identities"][0]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.waiting import until
-from worker.desktop_supervisor.folders import KeeperFolder, base_folder, processes_of, sweep, title
+from worker.desktop_supervisor.folders import DesktopSupervisorDir, base_folder, processes_of, sweep, title
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ class TestBaseFolder:
 
 class TestKeeperFolder:
     def test_goes_with_the_last_keeper(self, base: Path) -> None:
-        one, two = KeeperFolder(), KeeperFolder()
+        one, two = DesktopSupervisorDir(), DesktopSupervisorDir()
         one.remove()
         assert base.exists()
         two.remove()
@@ -68,7 +68,7 @@ class TestProcessesOf:
 
 class TestSweep:
     def test_leaves_the_living_alone(self, base: Path) -> None:
-        living = KeeperFolder()
+        living = DesktopSupervisorDir()
         assert sweep(base) == 0
         assert living.path.is_dir()
         living.remove()

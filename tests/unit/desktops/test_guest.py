@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from backend.domain.errors import GuestLost, GuestRefused
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import Desktop
 from tests.unit.desktops.server import Server, reply
 from worker.desktops import GuestDesktop
@@ -14,7 +14,7 @@ from worker.desktops import GuestDesktop
 
 @pytest.fixture
 def desktop(server: Server) -> Iterator[GuestDesktop]:
-    desktop = GuestDesktop(server.address, "secret", screen=Screen(width=640, height=480))
+    desktop = GuestDesktop(server.address, "secret", screen=ScreenSize(width=640, height=480))
     yield desktop
     desktop.close()
 
@@ -41,7 +41,7 @@ class TestPort:
         }
         server.answer = reply(200, json.dumps(value).encode())
         desktop = GuestDesktop(server.address, "secret")
-        assert desktop.screen == desktop.screen == Screen(width=800, height=600)
+        assert desktop.screen == desktop.screen == ScreenSize(width=800, height=600)
         assert len(server.requests) == 1
         desktop.close()
 

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from backend.domain.errors import GuestLost
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from tests.factories.health import health_of
 from worker.desktops import replies
 from worker.desktops.wire import Reply
@@ -57,7 +57,7 @@ PROBE: dict[str, Any] = {
 
 class TestHealth:
     def test_what_is_told_is_taken(self) -> None:
-        screen = Screen(width=800, height=600)
+        screen = ScreenSize(width=800, height=600)
         value = health_of(screen, licence_days=3.5).model_dump(mode="json")
         assert replies.health(value | {"status": "success"}).licence_days == 3.5
 
@@ -65,7 +65,7 @@ class TestHealth:
         "wrong", [{"clock": "late"}, {"clock": float("nan")}, {"disks": []}, {"pending": ["x"] * 101}, {"screen": None}]
     )
     def test_another_form(self, wrong: dict[str, Any]) -> None:
-        value = health_of(Screen(width=800, height=600)).model_dump(mode="json")
+        value = health_of(ScreenSize(width=800, height=600)).model_dump(mode="json")
         with pytest.raises(GuestLost, match="health"):
             replies.health(value | wrong)
 
@@ -73,7 +73,11 @@ class TestHealth:
 class TestProbe:
     def test_what_is_known_is_taken(self) -> None:
         probe = replies.probe(PROBE)
-        assert (probe.platform, probe.screen, probe.capabilities) == ("Linux", Screen(width=800, height=600), ("a11y",))
+        assert (probe.platform, probe.screen, probe.capabilities) == (
+            "Linux",
+            ScreenSize(width=800, height=600),
+            ("a11y",),
+        )
 
     @pytest.mark.parametrize(
         "change",

@@ -8,7 +8,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from worker.egress.certificate_authority import LIFE, Authority
+from worker.egress.certificate_authority import LIFE, CertificateAuthority
 
 HOSTS = ("shop.example", "bank.example")
 
@@ -36,7 +36,7 @@ def handshake(server: ssl.SSLContext, host: str, trusted: bytes) -> bytes:
 
 class TestAuthority:
     def test_its_certificate_is_good_for_its_hosts_and_a_short_time(self) -> None:
-        own = x509.load_pem_x509_certificate(Authority(HOSTS).certificate)
+        own = x509.load_pem_x509_certificate(CertificateAuthority(HOSTS).certificate)
         assert own.not_valid_after_utc - own.not_valid_before_utc <= LIFE + dt.timedelta(hours=1)
         limits = own.extensions.get_extension_for_class(x509.NameConstraints)
         assert limits.critical
@@ -46,19 +46,19 @@ class TestAuthority:
         assert (basic.ca, basic.path_length) == (True, 0)
 
     def test_each_is_another(self) -> None:
-        first, second = Authority(HOSTS), Authority(HOSTS)
+        first, second = CertificateAuthority(HOSTS), CertificateAuthority(HOSTS)
         assert first.certificate != second.certificate
         with pytest.raises(ssl.SSLCertVerificationError):
             handshake(first.context("shop.example"), "shop.example", second.certificate)
 
     def test_its_key_is_in_nothing_that_it_gives_away(self) -> None:
-        assert b"PRIVATE" not in Authority(HOSTS).certificate
+        assert b"PRIVATE" not in CertificateAuthority(HOSTS).certificate
 
 
 class TestContext:
     @pytest.mark.parametrize("host", HOSTS)
     def test_a_client_that_trusts_the_authority_accepts_it(self, host: str) -> None:
-        authority = Authority(HOSTS)
+        authority = CertificateAuthority(HOSTS)
         leaf = x509.load_der_x509_certificate(handshake(authority.context(host), host, authority.certificate))
         names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         assert names.get_values_for_type(x509.DNSName) == [host]
@@ -66,32 +66,36 @@ class TestContext:
 
     def test_nobody_else_does(self) -> None:
         with pytest.raises(ssl.SSLCertVerificationError):
-            handshake(Authority(HOSTS).context("shop.example"), "shop.example", Authority(["x.example"]).certificate)
+            handshake(
+                CertificateAuthority(HOSTS).context("shop.example"),
+                "shop.example",
+                CertificateAuthority(["x.example"]).certificate,
+            )
 
     def test_one_hosts_certificate_is_not_anothers(self) -> None:
-        authority = Authority(HOSTS)
+        authority = CertificateAuthority(HOSTS)
         with pytest.raises(ssl.SSLCertVerificationError, match="Hostname mismatch"):
             handshake(authority.context("shop.example"), "bank.example", authority.certificate)
 
     def test_other_hosts_have_none(self) -> None:
         with pytest.raises(ValueError, match=r"does not speak for other\.example"):
-            Authority(HOSTS).context("other.example")
+            CertificateAuthority(HOSTS).context("other.example")
 
     def test_even_its_key_could_not_speak_for_another_host(self) -> None:
         """What a stolen key would be worth: a client refuses what it signs for a name outside the constraints."""
-        authority = Authority(HOSTS)
+        authority = CertificateAuthority(HOSTS)
         authority._hosts = frozenset({"other.example"})
         with pytest.raises(ssl.SSLCertVerificationError, match="permitted subtree violation"):
             handshake(authority.context("other.example"), "other.example", authority.certificate)
 
     def test_it_leaves_no_descriptor_with_a_key_open(self) -> None:
-        authority = Authority(HOSTS)
+        authority = CertificateAuthority(HOSTS)
         before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - names are enough
         authority.context("shop.example")
         assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
     def test_its_key_is_of_the_leaf_alone(self) -> None:
-        authority = Authority(HOSTS)
+        authority = CertificateAuthority(HOSTS)
         seen = handshake(authority.context("shop.example"), "shop.example", authority.certificate)
         leaf, own = x509.load_der_x509_certificate(seen), x509.load_pem_x509_certificate(authority.certificate)
         keys = [one.public_key() for one in (leaf, own)]

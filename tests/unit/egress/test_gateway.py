@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import NotFound
-from backend.domain.machines.egress_rules import WayOut
-from backend.services.artifacts.egress_policy import Reach
+from backend.domain.machines.egress_rules import EgressRules
+from backend.services.artifacts.egress_policy import EgressPolicy
 from tests.fakes.origin_server import Origin, origin, reply
 from tests.waiting import until
 from worker.egress import Gateway, Gateways
-from worker.egress.certificate_authority import Authority
+from worker.egress.certificate_authority import CertificateAuthority
 from worker.egress.gateway import MOST_CONNECTIONS
 
 STORE = {"1" * 64: b"stored"}
@@ -51,7 +51,7 @@ class Way:
         return self.ask(f"GET {url} HTTP/1.1\r\nHost: x\r\n\r\n")
 
     def allow(self, *hosts: str, **more: object) -> None:
-        self.gateway.allow(WayOut.model_validate({"hosts": hosts, **more}), fetch)
+        self.gateway.allow(EgressRules.model_validate({"hosts": hosts, **more}), fetch)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def folder() -> Iterator[Path]:
 def way(request: pytest.FixtureRequest, folder: Path) -> Iterator[Way]:
     """A gateway for which every name is this machine; parameter True: which may be reached."""
     before = set(threading.enumerate())  # Of other tests of this process.
-    gateways = Gateways(reach=Reach(allow_private=request.param), resolver=lambda *_: ["127.0.0.1"])
+    gateways = Gateways(reach=EgressPolicy(allow_private=request.param), resolver=lambda *_: ["127.0.0.1"])
     found = Way(gateways, folder)
     yield found
     found.gateway.close()
@@ -238,7 +238,7 @@ class TestMocked:
 
     def mock(self, way: Way, *hosts: str) -> ssl.SSLContext:
         """A client that trusts what the desktop is told to trust, and nobody else."""
-        told = WayOut(files=self.FILES, mocked=self.PLACES, hosts=hosts)
+        told = EgressRules(files=self.FILES, mocked=self.PLACES, hosts=hosts)
         return ssl.create_default_context(cadata=way.gateway.allow(told, fetch).decode())
 
     def ask(
@@ -296,7 +296,7 @@ class TestMocked:
 
     def test_the_next_task_does_not_inherit_it(self, way: Way) -> None:
         self.mock(way)
-        assert way.gateway.allow(WayOut(files=self.FILES), fetch) == b""
+        assert way.gateway.allow(EgressRules(files=self.FILES), fetch) == b""
         assert "may not reach shop.example:443" in way.ask("CONNECT shop.example:443 HTTP/1.1\r\n\r\n")
 
     def test_one_that_says_nothing_or_nonsense_hurts_nobody(self, way: Way) -> None:
@@ -312,7 +312,7 @@ class TestMocked:
     @REACHES_HERE
     def test_another_hosts_certificate_is_its_own(self, way: Way) -> None:
         """A tunnel carries bytes: what the client sees is the server's certificate, and ours is not in it."""
-        real = Authority(["real.example"])
+        real = CertificateAuthority(["real.example"])
         with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as threads:
             port = server.getsockname()[1]
             ours = self.mock(way, f"real.example:{port}")

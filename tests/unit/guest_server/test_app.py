@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from guest_server.app import build_app
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.machine import Machine
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "internals" / "guest-api.md"
@@ -29,7 +29,7 @@ GET /egress, POST /restored, POST /trust
 
 
 def table() -> list[str]:
-    machine = cast("Machine", SimpleNamespace(limits=Limits(), screen=None, capabilities=()))
+    machine = cast("Machine", SimpleNamespace(limits=GuestLimits(), screen=None, capabilities=()))
     app: web.Application = build_app(machine)
     routes = [(route.method, route.resource) for route in app.router.routes() if route.method != "HEAD"]
     return sorted(f"{method} {resource.canonical}" for method, resource in routes if resource is not None)

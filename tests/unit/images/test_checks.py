@@ -7,9 +7,9 @@ from backend.domain.errors import GuestLost
 from backend.domain.model.trajectory import Window
 from backend.domain.ports.desktop import ExecResult
 from tests.fakes.desktop import FakeDesktop, FakeWindow
-from worker.images.checks import Check, answers, basics, starts, table
+from worker.images.checks import ProgramCheck, answers, basics, starts, table
 
-EDITOR = Check(command=("editor",), window="editor", seconds=0.2)
+EDITOR = ProgramCheck(command=("editor",), window="editor", seconds=0.2)
 
 
 @pytest.fixture

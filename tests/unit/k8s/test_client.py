@@ -14,7 +14,7 @@ import pytest
 
 from worker.k8s import client
 from worker.k8s.client import IN_CLUSTER, Kubernetes, configured, connect, error_of
-from worker.k8s.cluster import PODS, Conflict, Gone, Missing, Refused, Unavailable
+from worker.k8s.cluster import PODS, ClusterUnavailable, ObjectConflict, ObjectNotFound, RequestRefused, VersionGone
 
 LINES: tuple[dict[str, Any], ...] = (
     {"type": "ADDED", "object": {"metadata": {"name": "a", "resourceVersion": "5"}}},
@@ -143,27 +143,29 @@ class TestList:
         assert {(each["apiVersion"], each["kind"]) for each in cluster.list(PODS).items} == {("v1", "Pod")}
 
     def test_what_is_no_list_is_unavailable(self, cluster: Kubernetes) -> None:
-        with pytest.raises(Unavailable, match="no list, but an object of no kind"):
+        with pytest.raises(ClusterUnavailable, match="no list, but an object of no kind"):
             cluster.list(PODS, labels="none")
 
     @pytest.mark.parametrize("what", [name for name in NO_LISTS if name not in {"pieces", "long"}])
     def test_a_list_of_what_are_no_objects_is_unavailable(self, cluster: Kubernetes, what: str) -> None:
-        with pytest.raises(Unavailable, match="the API server sent"):
+        with pytest.raises(ClusterUnavailable, match="the API server sent"):
             cluster.list(PODS, labels=what)
 
     def test_one_that_never_ends_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(client, "_MOST_PIECES", 5)
-        with pytest.raises(Unavailable, match="more than 5 pieces"):
+        with pytest.raises(ClusterUnavailable, match="more than 5 pieces"):
             cluster.list(PODS, labels="pieces")
 
     def test_one_that_is_too_long_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(cluster.list(PODS, labels="long").items) == 1
         monkeypatch.setattr(client, "_LONGEST_ANSWER", 2**19)
-        with pytest.raises(Unavailable, match="an answer of more than 524288 bytes"):
+        with pytest.raises(ClusterUnavailable, match="an answer of more than 524288 bytes"):
             cluster.list(PODS, labels="long")
 
     def test_nobody_there_is_unavailable(self, tmp_path: Path) -> None:
-        with pytest.raises(Unavailable, match=r"^the API server does not answer: no connection: connection refused$"):
+        with pytest.raises(
+            ClusterUnavailable, match=r"^the API server does not answer: no connection: connection refused$"
+        ):
             connect(kubeconfig(tmp_path, 1), "").list(PODS)
 
     @pytest.mark.parametrize(
@@ -176,7 +178,7 @@ class TestList:
         ],
     )
     def test_what_breaks_off_is_told_in_words(self, tmp_path: Path, sent: bytes, words: str) -> None:
-        with answering(sent) as port, pytest.raises(Unavailable) as caught:
+        with answering(sent) as port, pytest.raises(ClusterUnavailable) as caught:
             connect(kubeconfig(tmp_path, port), "").get(PODS, "one")
         assert caught.value.message == f"the API server does not answer: {words}"
 
@@ -188,7 +190,7 @@ class TestList:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
         monkeypatch.setattr(socket, "getaddrinfo", resolve)
-        with pytest.raises(Unavailable, match=r"^the API server does not answer: its name cannot be resolved$"):
+        with pytest.raises(ClusterUnavailable, match=r"^the API server does not answer: its name cannot be resolved$"):
             connect(str(file), "").list(PODS)
 
 
@@ -199,26 +201,35 @@ class TestWatch:
         assert [(each.type, each.version) for each in changes] == [("ADDED", "5"), ("BOOKMARK", "9")]
 
     def test_a_version_that_is_too_old_is_gone(self, cluster: Kubernetes) -> None:
-        with cluster.watch(PODS, "1") as watching, pytest.raises(Gone, match="too old"):
+        with cluster.watch(PODS, "1") as watching, pytest.raises(VersionGone, match="too old"):
             list(watching)
 
     def test_a_broken_line_is_unavailable(self, cluster: Kubernetes) -> None:
-        with cluster.watch(PODS, "2") as watching, pytest.raises(Unavailable, match=r": it closed the connection$"):
+        with (
+            cluster.watch(PODS, "2") as watching,
+            pytest.raises(ClusterUnavailable, match=r": it closed the connection$"),
+        ):
             list(watching)
 
     def test_a_silent_line_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(client, "_LATE_SECONDS", 0.3)
-        with cluster.watch(PODS, "3", seconds=0.1) as watching, pytest.raises(Unavailable, match=": nothing came in "):
+        with (
+            cluster.watch(PODS, "3", seconds=0.1) as watching,
+            pytest.raises(ClusterUnavailable, match=": nothing came in "),
+        ):
             list(watching)
 
     @pytest.mark.parametrize("version", [name for name in NO_CHANGES if name != "15"])
     def test_what_is_no_change_is_unavailable(self, cluster: Kubernetes, version: str) -> None:
-        with cluster.watch(PODS, version) as watching, pytest.raises(Unavailable, match=r"whose metadata|says so"):
+        with (
+            cluster.watch(PODS, version) as watching,
+            pytest.raises(ClusterUnavailable, match=r"whose metadata|says so"),
+        ):
             list(watching)
 
     def test_a_line_that_is_too_long_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(client, "_LONGEST_LINE", 2**19)
-        with cluster.watch(PODS, "15") as watching, pytest.raises(Unavailable, match="a line of more than"):
+        with cluster.watch(PODS, "15") as watching, pytest.raises(ClusterUnavailable, match="a line of more than"):
             list(watching)
 
     def test_closing_wakes_whoever_waits(self, cluster: Kubernetes) -> None:
@@ -241,13 +252,13 @@ class TestErrorOf:
     @pytest.mark.parametrize(
         ("code", "kind"),
         [
-            (404, Missing),
-            (409, Conflict),
-            (410, Gone),
-            (403, Refused),
-            (422, Refused),
-            (429, Unavailable),
-            (503, Unavailable),
+            (404, ObjectNotFound),
+            (409, ObjectConflict),
+            (410, VersionGone),
+            (403, RequestRefused),
+            (422, RequestRefused),
+            (429, ClusterUnavailable),
+            (503, ClusterUnavailable),
         ],
     )
     def test_by_status_with_the_servers_words(self, code: int, kind: type[Exception]) -> None:
@@ -268,5 +279,5 @@ class TestConfigured:
         assert configured("")
 
     def test_a_file_that_is_none_is_unavailable(self, tmp_path: Path) -> None:
-        with pytest.raises(Unavailable, match="no cluster is configured"):
+        with pytest.raises(ClusterUnavailable, match="no cluster is configured"):
             connect(str(tmp_path / "none"), "")

@@ -12,7 +12,7 @@ from tests.waiting import until
 from worker.k8s import draining_nodes
 from worker.k8s.client import connect
 from worker.k8s.cluster import Object
-from worker.k8s.draining_nodes import GONE, LeftNodes
+from worker.k8s.draining_nodes import GONE, DrainingNodes
 
 CORDONED = "cordoned: somebody keeps new pods away from it"
 
@@ -25,9 +25,9 @@ def fake() -> Iterator[FakeCluster]:
         yield made
 
 
-def watching(fake: FakeCluster, folder: Path, **more: str) -> Iterator[LeftNodes]:
+def watching(fake: FakeCluster, folder: Path, **more: str) -> Iterator[DrainingNodes]:
     cluster = connect(str(fake.kubeconfig(folder / "kubeconfig", **more)), "default")
-    made = LeftNodes(cluster)
+    made = DrainingNodes(cluster)
     made.start()
     yield made
     made.stop()
@@ -35,14 +35,14 @@ def watching(fake: FakeCluster, folder: Path, **more: str) -> Iterator[LeftNodes
 
 
 @pytest.fixture
-def left(fake: FakeCluster, tmp_path: Path) -> Iterator[LeftNodes]:
+def left(fake: FakeCluster, tmp_path: Path) -> Iterator[DrainingNodes]:
     for made in watching(fake, tmp_path):
         assert made._nodes.wait(10)
         yield made
 
 
 @pytest.fixture
-def refused(fake: FakeCluster, tmp_path: Path) -> Iterator[LeftNodes]:
+def refused(fake: FakeCluster, tmp_path: Path) -> Iterator[DrainingNodes]:
     """Of an account that may not read nodes."""
     fake.add_token("poor", "poor")
     yield from watching(fake, tmp_path, token="poor")
@@ -53,7 +53,7 @@ def pod(node: str = "n1", **spec: Any) -> Object:
 
 
 class TestWhy:
-    def test_says_why_until_it_is_so_no_more(self, fake: FakeCluster, left: LeftNodes) -> None:
+    def test_says_why_until_it_is_so_no_more(self, fake: FakeCluster, left: DrainingNodes) -> None:
         assert left.why(pod()) == ""
         fake.cordon("n1")
         until(lambda: left.why(pod()) == CORDONED)
@@ -61,13 +61,13 @@ class TestWhy:
         fake.cordon("n1", on=False)
         until(lambda: left.why(pod()) == "")
 
-    def test_what_the_pod_tolerates_is_nothing_to_it(self, fake: FakeCluster, left: LeftNodes) -> None:
+    def test_what_the_pod_tolerates_is_nothing_to_it(self, fake: FakeCluster, left: DrainingNodes) -> None:
         fake.nodes.change("n1", lambda node: add_taint(node, "team", "NoSchedule"))
         until(lambda: left.why(pod()) == "taint team:NoSchedule")
         assert left.why(pod(tolerations=[{"key": "team", "operator": "Exists"}])) == ""
 
     def test_a_node_that_was_removed_is_left_one_that_was_never_seen_is_not(
-        self, fake: FakeCluster, left: LeftNodes
+        self, fake: FakeCluster, left: DrainingNodes
     ) -> None:
         fake.delete_node("n1")
         until(lambda: left.why(pod()) == GONE)
@@ -76,7 +76,7 @@ class TestWhy:
         until(lambda: left.why(pod()) == "", what="it is there again")
 
     def test_of_removed_nodes_the_last_are_known(
-        self, fake: FakeCluster, left: LeftNodes, monkeypatch: pytest.MonkeyPatch
+        self, fake: FakeCluster, left: DrainingNodes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(draining_nodes, "_MOST_GONE", 1)
         fake.delete_node("n1")
@@ -84,11 +84,11 @@ class TestWhy:
         until(lambda: left.why(pod("n2")) == GONE)
         assert left.why(pod("n1")) == ""
 
-    def test_a_pod_that_has_no_node_yet_leaves_none(self, left: LeftNodes) -> None:
+    def test_a_pod_that_has_no_node_yet_leaves_none(self, left: DrainingNodes) -> None:
         assert left.why({"metadata": {}, "spec": {}}) == ""
 
     def test_what_was_heard_long_ago_counts_for_nothing(
-        self, fake: FakeCluster, left: LeftNodes, monkeypatch: pytest.MonkeyPatch
+        self, fake: FakeCluster, left: DrainingNodes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         fake.cordon("n1")
         until(lambda: left.why(pod()) == CORDONED)
@@ -99,7 +99,7 @@ class TestWhy:
         monkeypatch.setattr(draining_nodes, "OLD_SECONDS", 0.0)
         assert left.why(pod()) == ""
 
-    def test_where_nodes_may_not_be_read_none_is_left(self, fake: FakeCluster, refused: LeftNodes) -> None:
+    def test_where_nodes_may_not_be_read_none_is_left(self, fake: FakeCluster, refused: DrainingNodes) -> None:
         fake.cordon("n1")
         until(lambda: "forbidden" in refused._nodes.trouble)
         assert refused.why(pod()) == ""

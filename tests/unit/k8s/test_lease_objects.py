@@ -5,19 +5,19 @@ from uuid import UUID
 
 from backend.domain.machines.slots import SlotRef
 from worker.k8s import lease_objects
-from worker.k8s.lease_objects import Held, Written, due
+from worker.k8s.lease_objects import SlotHold, WrittenLease, due
 
 ID = UUID("018f0000-0000-7000-8000-000000000001")
 NOW = 1_767_225_600.5
 
 
-def held(number: int = 1, fence: int = 7, **more: str) -> Held:
+def held(number: int = 1, fence: int = 7, **more: str) -> SlotHold:
     slot = SlotRef(2, "node-1", f"slot-{number}", fence)
-    return Held(ID, slot, NOW - 30, run="r", episode="e", **{"attempt": "a", **more})
+    return SlotHold(ID, slot, NOW - 30, run="r", episode="e", **{"attempt": "a", **more})
 
 
-def written(what: Held, at: float = 0.0) -> Written:
-    return Written(what, uid="u", version="5", at=at, transitions=0)
+def written(what: SlotHold, at: float = 0.0) -> WrittenLease:
+    return WrittenLease(what, uid="u", version="5", at=at, transitions=0)
 
 
 def names(*numbers: int) -> list[str]:

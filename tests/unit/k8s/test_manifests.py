@@ -10,7 +10,7 @@ from backend.config import Settings
 from backend.domain.errors import Invalid
 from backend.domain.machines.slots import SlotRef
 from worker.k8s import manifests
-from worker.k8s.manifests import Room
+from worker.k8s.manifests import PodResources
 from worker.k8s.plan import PodPlan, Volume, bytes_of, volume
 
 PLAN = PodPlan(
@@ -25,7 +25,7 @@ PLAN = PodPlan(
     pull_secrets=("registry",),
 )
 SLOT = SlotRef(2, "node-1", "0192", 7)
-ROOM = Room(4096, 1.5, "win11 1920x1080")
+ROOM = PodResources(4096, 1.5, "win11 1920x1080")
 PROBE = {"exec": {"command": ["python3", "-I", "/opt/deskarena/health.py"]}, "timeoutSeconds": 5}
 
 
@@ -143,7 +143,7 @@ class TestPod:
     def test_one_that_only_tells_what_images_there_are_is_small(self, templates: Volume) -> None:
         plan = dataclasses.replace(PLAN, templates=templates)
         found = manifests.pod(
-            plan, SLOT, Room(64, 0.05), secret="s-1", worker="host-1", deadline=1_800_000_000.0, kvm=False
+            plan, SLOT, PodResources(64, 0.05), secret="s-1", worker="host-1", deadline=1_800_000_000.0, kvm=False
         )
         container = found["spec"]["containers"][0]
         assert container["resources"] == {

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from backend.domain.machines.nodes import NodeSeen, NodeState
-from backend.domain.machines.slots import GIB, Need
+from backend.domain.machines.nodes import NodeReport, NodeState
+from backend.domain.machines.slots import GIB, DesktopNeeds
 from worker.k8s.cluster import Object
-from worker.k8s.node_rules import Wants, emulated_words, leave, look, tolerated
+from worker.k8s.node_rules import NodeRequirements, emulated_words, leave, node_report, tolerated
 
 KVM = "devices.kubevirt.io/kvm"
-NEED = Need(memory=4 * GIB, cores=2, disk=10 * GIB)
-WANTS = Wants(NEED, device=KVM)
+NEED = DesktopNeeds(memory=4 * GIB, cores=2, disk=10 * GIB)
+WANTS = NodeRequirements(NEED, device=KVM)
 NOT_READY = {"type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status."}
 
 
@@ -32,15 +32,15 @@ def taint(key: str, effect: str = "NoSchedule", value: str = "") -> dict[str, st
     return {"key": key, "effect": effect, **({"value": value} if value else {})}
 
 
-def seen(found: Object, wants: Wants = WANTS, **more: Any) -> NodeSeen:
-    result = look(found, wants, **more)
+def seen(found: Object, wants: NodeRequirements = WANTS, **more: Any) -> NodeReport:
+    result = node_report(found, wants, **more)
     assert result is not None
     return result
 
 
 class TestSlots:
     def test_a_healthy_node_whole(self) -> None:
-        assert seen(node(labels={"topology.kubernetes.io/zone": "a", "private": "x"})) == NodeSeen(
+        assert seen(node(labels={"topology.kubernetes.io/zone": "a", "private": "x"})) == NodeReport(
             name="n1",
             state=NodeState.READY,
             reason="",
@@ -72,7 +72,7 @@ class TestSlots:
         assert found.reason.endswith(emulated_words("a machine did not boot"))
 
     def test_without_a_device_the_rest_decides(self) -> None:
-        assert seen(node(allocatable={KVM: "0"}), Wants(NEED)).slots == 3
+        assert seen(node(allocatable={KVM: "0"}), NodeRequirements(NEED)).slots == 3
 
     def test_a_label_lowers_the_number(self) -> None:
         assert seen(node(labels={"deskarena.dev/slots": "1"})).slots == 1
@@ -87,8 +87,8 @@ class TestSlots:
         assert (found.slots, found.reason) == (0, f"no room for a desktop: memory and {KVM}")
 
     def test_one_without_device_that_nobody_selected_is_none_of_ours(self) -> None:
-        assert look(node(allocatable={KVM: "0"}), Wants(NEED, device=KVM, selected=False)) is None
-        assert look(node(), Wants(NEED, device=KVM, selected=False)) is not None
+        assert node_report(node(allocatable={KVM: "0"}), NodeRequirements(NEED, device=KVM, selected=False)) is None
+        assert node_report(node(), NodeRequirements(NEED, device=KVM, selected=False)) is not None
 
     def test_an_object_without_anything_runs_nothing(self) -> None:
         found = seen({})
@@ -144,7 +144,7 @@ class TestState:
         assert seen(node(), silent=99.0).state is NodeState.READY
 
     def test_tolerated_taints_are_none(self) -> None:
-        wants = Wants(NEED, device=KVM, tolerations=({"key": "vm", "operator": "Exists"},))
+        wants = NodeRequirements(NEED, device=KVM, tolerations=({"key": "vm", "operator": "Exists"},))
         assert seen(node([taint("vm", "NoExecute")]), wants).state is NodeState.READY
         assert seen(node([taint("vm", "NoExecute"), taint("other")]), wants).state is NodeState.DRAINING
 

@@ -13,9 +13,9 @@ from tests.waiting import until
 from worker.k8s import manifests
 from worker.k8s.client import Kubernetes, connect
 from worker.k8s.cluster import PODS
-from worker.k8s.manifests import Room
+from worker.k8s.manifests import PodResources
 from worker.k8s.plan import PodPlan
-from worker.k8s.pod_inventory import AllPods
+from worker.k8s.pod_inventory import PodInventory
 from worker.k8s.pod_watch import PodWatch
 
 PLAN = PodPlan.of(Settings(k8s_pod_image="registry.example/vm:1", k8s_idle_seconds=30))
@@ -35,19 +35,19 @@ def cluster(fake: FakeCluster, tmp_path: Path) -> Iterator[Kubernetes]:
 
 
 @pytest.fixture
-def pods(cluster: Kubernetes) -> Iterator[AllPods]:
+def pods(cluster: Kubernetes) -> Iterator[PodInventory]:
     """An hour later than it is."""
     watch = PodWatch(cluster, manifests.selector(PLAN))
     watch.start()
-    yield AllPods(cluster, watch, PodPlan(**{**vars(PLAN), "idle": 0.0}), lambda: time.time() + 3600)
+    yield PodInventory(cluster, watch, PodPlan(**{**vars(PLAN), "idle": 0.0}), lambda: time.time() + 3600)
     watch.close()
 
 
 class TestSweep:
     def test_tells_of_those_that_were_removed(
-        self, fake: FakeCluster, cluster: Kubernetes, pods: AllPods, caplog: pytest.LogCaptureFixture
+        self, fake: FakeCluster, cluster: Kubernetes, pods: PodInventory, caplog: pytest.LogCaptureFixture
     ) -> None:
-        body = manifests.pod(PLAN, SlotRef(0), Room(64, 0.1), secret="none", worker="w", deadline=time.time())
+        body = manifests.pod(PLAN, SlotRef(0), PodResources(64, 0.1), secret="none", worker="w", deadline=time.time())
         name = cluster.create(PODS, body)["metadata"]["name"]
         until(lambda: pods.desktops() or pods.fences(), what="the watch has seen it")
         for fault in (fake.faults.fail, fake.faults.throttle):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from worker.k8s.pod_status import HITCH_SECONDS, HITCHES, PATIENT, Cause, Seen, look
+from worker.k8s.pod_status import HITCH_SECONDS, HITCHES, PATIENT, Cause, PodStatus, pod_status
 
 UID = "u-1"
 BEGUN = "2026-01-01T00:00:00Z"
@@ -168,34 +168,34 @@ class TestLook:
     def test_causes_are_told_apart_in_the_cluster_s_words(
         self, found: dict[str, Any], events: list[dict[str, Any]], cause: Cause, words: str
     ) -> None:
-        seen = look(found, events, uid=UID)
+        seen = pod_status(found, events, uid=UID)
         assert (seen.cause, seen.ready) == (cause, False)
         assert words in seen.words
         assert seen.why.startswith(cause.value)
 
     def test_an_image_that_cannot_be_had_is_told_in_the_cluster_s_words_alone(self) -> None:
         found = pod(containerStatuses=waiting("ImagePullBackOff", 'Back-off pulling image "vm:9"'))
-        assert look(found, [event("Failed", NOT_FOUND)], uid=UID).words == NOT_FOUND
+        assert pod_status(found, [event("Failed", NOT_FOUND)], uid=UID).words == NOT_FOUND
 
     def test_every_cause_is_tried_here(self) -> None:
         assert {case[2] for case in CASES} == set(Cause) - {Cause.NONE, Cause.REPLACED}
 
     def test_ready_with_its_address(self) -> None:
         found = pod("Running", podIP="10.0.0.7", conditions=[condition("Ready", "True")])
-        assert look(found, [], uid=UID) == Seen(True, ready=True, node="node-1", address="10.0.0.7")
+        assert pod_status(found, [], uid=UID) == PodStatus(True, ready=True, node="node-1", address="10.0.0.7")
 
     def test_a_node_that_came_back_is_not_lost(self) -> None:
         found = pod("Running", podIP="10.0.0.7", conditions=[condition("Ready", "True")])
-        assert look(found, [event("NodeNotReady", "Node is not ready")], uid=UID).ready
+        assert pod_status(found, [event("NodeNotReady", "Node is not ready")], uid=UID).ready
 
     def test_one_that_is_unready_for_another_reason_than_its_node_s_earlier_absence_is_waited_for(self) -> None:
         found = pod("Running", conditions=[condition("Ready", "False")])
         early = event("NodeNotReady", "Node is not ready", at="2025-12-31T00:00:00Z")
-        assert look(found, [early], uid=UID).cause is Cause.NONE
+        assert pod_status(found, [early], uid=UID).cause is Cause.NONE
 
     def test_one_that_starts_says_what_it_waits_for(self) -> None:
         said = 'MountVolume.SetUp failed for volume "token": secret "s" not found'
-        seen = look(pod(containerStatuses=waiting("ContainerCreating")), [event("FailedMount", said)], uid=UID)
+        seen = pod_status(pod(containerStatuses=waiting("ContainerCreating")), [event("FailedMount", said)], uid=UID)
         assert (seen.there, seen.ready, seen.why) == (True, False, "")
         assert said in seen.words
 
@@ -214,16 +214,16 @@ class TestLook:
         self, message: str, *, awaits: bool
     ) -> None:
         found = pod(conditions=[condition("PodScheduled", "False", "Unschedulable", message)])
-        assert look(found, [], uid=UID).awaits_claims is awaits
+        assert pod_status(found, [], uid=UID).awaits_claims is awaits
 
     def test_why_a_claim_is_not_made_is_told(self) -> None:
         message = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-images"'
         said = "ephemeral volume images: persistentvolumeclaims is forbidden: exceeded quota: storage"
         found = pod(conditions=[condition("PodScheduled", "False", "Unschedulable", message)])
-        assert look(found, [event("FailedBinding", said)], uid=UID).words == f"{message}; FailedBinding: {said}"
+        assert pod_status(found, [event("FailedBinding", said)], uid=UID).words == f"{message}; FailedBinding: {said}"
 
     def test_another_uid_is_another_pod(self) -> None:
-        assert look(pod("Running"), [], uid="u-0").cause is Cause.REPLACED
+        assert pod_status(pod("Running"), [], uid="u-0").cause is Cause.REPLACED
 
     @pytest.mark.parametrize(
         ("events", "cause"),
@@ -235,7 +235,7 @@ class TestLook:
         ],
     )
     def test_one_that_is_gone_went_for_what_was_said_of_it(self, events: list[dict[str, Any]], cause: Cause) -> None:
-        seen = look(None, events, uid=UID)
+        seen = pod_status(None, events, uid=UID)
         assert (seen.there, seen.cause) == (False, cause)
 
     def test_only_what_the_cluster_tries_again_is_waited_for(self) -> None:
@@ -251,80 +251,80 @@ class TestHitch:
 
     @pytest.mark.parametrize("second", [0, 9])
     def test_an_early_one_is_what_the_pod_waits_for(self, second: int) -> None:
-        seen = look(creating(), [event("FailedMount", NO_MOUNT, at=at(second))], uid=UID)
+        seen = pod_status(creating(), [event("FailedMount", NO_MOUNT, at=at(second))], uid=UID)
         assert (seen.why, seen.words) == ("", f"FailedMount: {NO_MOUNT}")
 
     def test_one_that_is_said_once_lasts_by_our_own_clock(self) -> None:
         told = [event("FailedAttachVolume", NO_ATTACH, at=at(1))]
-        assert look(creating(), told, uid=UID, hitch=HITCH_SECONDS - 1).cause is Cause.NONE
-        assert look(creating(), told, uid=UID, hitch=HITCH_SECONDS).cause is Cause.VOLUMES
+        assert pod_status(creating(), told, uid=UID, hitch=HITCH_SECONDS - 1).cause is Cause.NONE
+        assert pod_status(creating(), told, uid=UID, hitch=HITCH_SECONDS).cause is Cause.VOLUMES
 
     def test_where_nobody_says_when_the_node_took_the_pod_its_first_event_does(self) -> None:
         found = creating()
         del found["status"]["startTime"]
         told = {**event("FailedMount", NO_MOUNT, at=at(12)), "firstTimestamp": at(1), "count": 5}
-        assert look(found, [told], uid=UID).cause is Cause.VOLUMES
-        assert look(found, [{**told, "firstTimestamp": at(11)}], uid=UID).cause is Cause.NONE
+        assert pod_status(found, [told], uid=UID).cause is Cause.VOLUMES
+        assert pod_status(found, [{**told, "firstTimestamp": at(11)}], uid=UID).cause is Cause.NONE
 
     def test_a_series_counts_by_its_last_moment(self) -> None:
         told = event("NetworkNotReady", NO_NETWORK)
         told |= {"lastTimestamp": None, "eventTime": f"{at(1)[:-1]}.250000Z"}
         told["series"] = {"count": 9, "lastObservedTime": f"{at(14)[:-1]}.750000Z"}
-        assert look(creating(), [told], uid=UID).cause is Cause.NETWORK
+        assert pod_status(creating(), [told], uid=UID).cause is Cause.NETWORK
 
     def test_tries_that_differ_in_words_are_one_trouble_in_the_newest_words(self) -> None:
         told = [event("FailedCreatePodSandBox", f'sandbox "{each}": no IP', at=at(each)) for each in (1, 7, 13)]
-        seen = look(creating(), told, uid=UID)
+        seen = pod_status(creating(), told, uid=UID)
         assert seen.why == f'{Cause.NETWORK.value}: FailedCreatePodSandBox: sandbox "13": no IP'
 
     def test_what_says_why_is_told_rather_than_what_says_only_which(self) -> None:
         summary = event("FailedMount", NO_SUMMARY, at=at(123))
-        seen = look(creating(), [event("FailedMount", NO_MOUNT, at=at(63)), summary], uid=UID)
+        seen = pod_status(creating(), [event("FailedMount", NO_MOUNT, at=at(63)), summary], uid=UID)
         assert seen.words == f"FailedMount: {NO_MOUNT}"
-        assert look(creating(), [summary], uid=UID).words == f"FailedMount: {NO_SUMMARY}"
+        assert pod_status(creating(), [summary], uid=UID).words == f"FailedMount: {NO_SUMMARY}"
 
     @pytest.mark.parametrize("reason", ["Pulling", "Pulled", "Created", "Started"])
     def test_it_is_over_once_a_container_is_begun(self, reason: str) -> None:
         told = [event("FailedMount", NO_MOUNT, at=at(15)), event(reason, kind="Normal", at=at(15))]
-        assert look(creating(), told, uid=UID, hitch=60).cause is Cause.NONE
+        assert pod_status(creating(), told, uid=UID, hitch=60).cause is Cause.NONE
 
     def test_it_is_over_once_the_pod_has_its_sandbox(self) -> None:
         found = creating(condition("PodReadyToStartContainers", "True"))
-        assert look(found, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60).cause is Cause.NONE
+        assert pod_status(found, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60).cause is Cause.NONE
 
     def test_it_is_over_once_a_container_runs(self) -> None:
         ready = pod("Running", podIP="10.0.0.7", startTime=BEGUN, conditions=[condition("Ready", "True")])
-        seen = look(ready, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60)
+        seen = pod_status(ready, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60)
         assert (seen.ready, seen.why) == (True, "")
         unready = pod("Running", startTime=BEGUN, conditions=[condition("Ready", "False")])
-        assert look(unready, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60).cause is Cause.NONE
+        assert pod_status(unready, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60).cause is Cause.NONE
 
     def test_one_that_comes_after_an_image_was_had_counts(self) -> None:
         told = [event("Pulled", kind="Normal", at=at(11)), event("FailedCreatePodSandBox", NO_SANDBOX, at=at(20))]
-        assert look(creating(), told, uid=UID).cause is Cause.NETWORK
+        assert pod_status(creating(), told, uid=UID).cause is Cause.NETWORK
 
     def test_an_image_that_cannot_be_had_is_told_first(self) -> None:
         found = {**creating(), "status": {**creating()["status"], "containerStatuses": waiting("ErrImagePull", "no")}}
-        assert look(found, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID).cause is Cause.IMAGE
+        assert pod_status(found, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID).cause is Cause.IMAGE
 
     def test_the_pod_s_own_secret_is_made_a_moment_later(self) -> None:
         told = [event("FailedMount", NO_TOKEN, at=at(16))]
-        assert look(creating(), told, uid=UID, hitch=120).why == "", "whoever has the slot next makes it"
+        assert pod_status(creating(), told, uid=UID, hitch=120).why == "", "whoever has the slot next makes it"
 
     def test_a_secret_that_was_never_made_is_no_reason_to_keep_the_pod(self) -> None:
         told = [event("FailedMount", NO_TOKEN, at=at(63)), event("FailedMount", NO_SUMMARY, at=at(123))]
-        seen = look(creating(), told, uid=UID)
+        seen = pod_status(creating(), told, uid=UID)
         assert (seen.cause, seen.cause in PATIENT) == (Cause.ORPHANED, False)
 
     def test_another_secret_is_a_volume_that_cannot_be_had(self) -> None:
         told = [event("FailedMount", NO_TOKEN.replace('"s"', '"other"'), at=at(16))]
-        assert look(creating(), told, uid=UID).cause is Cause.VOLUMES
+        assert pod_status(creating(), told, uid=UID).cause is Cause.VOLUMES
 
     def test_a_cluster_s_words_are_bounded(self) -> None:
         told = [event("FailedMount", "x" * 5000, at=at(16))]
-        assert len(look(creating(), told, uid=UID).words) <= 400
+        assert len(pod_status(creating(), told, uid=UID).words) <= 400
 
     def test_stamps_that_are_none_do_no_harm(self) -> None:
         told = [event("FailedMount", NO_MOUNT, at="soon")]
-        assert look(creating(), told, uid=UID).cause is Cause.NONE
-        assert look(creating(), told, uid=UID, hitch=60).cause is Cause.VOLUMES
+        assert pod_status(creating(), told, uid=UID).cause is Cause.NONE
+        assert pod_status(creating(), told, uid=UID, hitch=60).cause is Cause.VOLUMES

@@ -7,14 +7,14 @@ from typing import Self, cast
 import pytest
 
 from tests.waiting import until
-from worker.k8s.cluster import PODS, Change, Cluster, Listed, Unavailable
+from worker.k8s.cluster import PODS, Cluster, ClusterUnavailable, ObjectList, WatchEvent
 from worker.k8s.reflector import Reflector
 
 
 class _Nothing:
     """A watch that is over; see `Watching`."""
 
-    def __iter__(self) -> Iterator[Change]:
+    def __iter__(self) -> Iterator[WatchEvent]:
         return iter(())
 
     def __enter__(self) -> Self:
@@ -33,8 +33,8 @@ class Hasty:
     def __init__(self) -> None:
         self.watches = 0
 
-    def list(self, *_: object, **__: object) -> Listed:
-        return Listed((), "1")
+    def list(self, *_: object, **__: object) -> ObjectList:
+        return ObjectList((), "1")
 
     def watch(self, *_: object, **__: object) -> _Nothing:
         self.watches += 1
@@ -44,8 +44,8 @@ class Hasty:
 class Broken:
     """A cluster whose API server closes every connection."""
 
-    def list(self, *_: object, **__: object) -> Listed:
-        raise Unavailable("it closed the connection") from ConnectionResetError(104, "reset")
+    def list(self, *_: object, **__: object) -> ObjectList:
+        raise ClusterUnavailable("it closed the connection") from ConnectionResetError(104, "reset")
 
 
 class TestReflector:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.machines.slots import SlotRef
-from worker.k8s.warm_plan import Plan, WarmSlot, plan
+from worker.k8s.warm_plan import WarmPlan, WarmSlot, plan
 
 SLOTS = st.lists(
     st.builds(
@@ -34,7 +34,7 @@ def places(node: str, *indexes: int) -> frozenset[SlotRef]:
 class TestPlan:
     def test_what_waits_is_prepared_for_over_the_nodes(self) -> None:
         found = plan([*slots("a", "", "", ""), *slots("b", "", "", "")], {"win": 3}, 2)
-        assert found == Plan(prepare=((SlotRef(0, "a"), "win"), (SlotRef(0, "b"), "win"), (SlotRef(1, "a"), "win")))
+        assert found == WarmPlan(prepare=((SlotRef(0, "a"), "win"), (SlotRef(0, "b"), "win"), (SlotRef(1, "a"), "win")))
 
     def test_no_more_than_ahead_on_each_node(self) -> None:
         found = plan([*slots("a", "", "", ""), *slots("b", "", "")], {"win": 99}, 1)
@@ -45,30 +45,30 @@ class TestPlan:
         assert found.prepare == ((SlotRef(0, "a"), "win"),)
 
     def test_ready_pods_serve_what_waits(self) -> None:
-        assert plan(slots("a", "win", "win", ""), {"win": 2}, 2) == Plan(keep=places("a", 0, 1))
+        assert plan(slots("a", "win", "win", ""), {"win": 2}, 2) == WarmPlan(keep=places("a", 0, 1))
 
     def test_nothing_waits_and_nothing_changes(self) -> None:
-        assert plan(slots("a", "win", "", ""), {}, 2) == Plan(keep=places("a", 0))
+        assert plan(slots("a", "win", "", ""), {}, 2) == WarmPlan(keep=places("a", 0))
 
     def test_a_surplus_that_nothing_waits_for_is_left_to_its_deadline(self) -> None:
-        assert plan(slots("a", "win", "win", "win"), {}, 1) == Plan(keep=places("a", 0))
+        assert plan(slots("a", "win", "win", "win"), {}, 1) == WarmPlan(keep=places("a", 0))
 
     def test_a_surplus_that_is_about_to_be_used_stays(self) -> None:
-        assert plan(slots("a", "win", "win", "win"), {"win": 3}, 1) == Plan(keep=places("a", 0, 1, 2))
+        assert plan(slots("a", "win", "win", "win"), {"win": 3}, 1) == WarmPlan(keep=places("a", 0, 1, 2))
 
     def test_a_pod_that_nothing_waits_for_gives_way(self) -> None:
         found = plan(slots("a", "linux", "linux", leased=1), {"win": 1}, 1)
-        assert found == Plan(remove=(SlotRef(1, "a"),), prepare=((SlotRef(1, "a"), "win"),))
+        assert found == WarmPlan(remove=(SlotRef(1, "a"),), prepare=((SlotRef(1, "a"), "win"),))
 
     def test_a_pod_that_an_attempt_holds_never_does(self) -> None:
-        assert plan(slots("a", "linux", leased=1), {"win": 1}, 1) == Plan()
+        assert plan(slots("a", "linux", leased=1), {"win": 1}, 1) == WarmPlan()
 
     def test_idle_pods_leave_a_node_that_drains(self) -> None:
         found = plan([*slots("a", "win", "win", leased=1, usable=False), *slots("b", "")], {"win": 1}, 1)
-        assert found == Plan(remove=(SlotRef(1, "a"),), prepare=((SlotRef(0, "b"), "win"),))
+        assert found == WarmPlan(remove=(SlotRef(1, "a"),), prepare=((SlotRef(0, "b"), "win"),))
 
     def test_nothing_is_made_ahead_where_nobody_wants_it(self) -> None:
-        assert plan(slots("a", "", ""), {"win": 5}, 0) == Plan()
+        assert plan(slots("a", "", ""), {"win": 5}, 0) == WarmPlan()
 
     @given(SLOTS, WAITING, st.integers(0, 4))
     def test_always_leaves_attempts_alone_and_never_makes_too_many(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.egress.certificate_authority import Authority
+from worker.egress.certificate_authority import CertificateAuthority
 from worker.local.ca_bundle import OWN_BUNDLE, POLICIES, lay_out, trust
 
 HOSTS = b"the host's own authorities"
@@ -35,7 +35,7 @@ class TestTrust:
         assert everything(folder) == {OWN_BUNDLE: HOSTS}
 
     def test_an_authority_is_added_in_both_ways(self, folder: Path, bundle: Path) -> None:
-        certificate = Authority(["a.example"]).certificate
+        certificate = CertificateAuthority(["a.example"]).certificate
         # What is bound into a desktop is this very file, not its name.
         before = (folder / OWN_BUNDLE).stat().st_ino
         trust(folder, certificate, bundle=bundle)
@@ -50,7 +50,7 @@ class TestTrust:
             assert path.stat().st_mode & 0o777 == mode
 
     def test_the_next_takes_its_place_and_none_takes_it_away(self, folder: Path, bundle: Path) -> None:
-        first, second = (Authority(["a.example"]).certificate for _ in range(2))
+        first, second = (CertificateAuthority(["a.example"]).certificate for _ in range(2))
         trust(folder, first, bundle=bundle)
         trust(folder, second, bundle=bundle)
         assert (folder / OWN_BUNDLE).read_bytes() == HOSTS + b"\n" + second
@@ -59,7 +59,7 @@ class TestTrust:
 
     def test_nothing_is_made_for_a_desktop_that_is_gone(self, tmp_path: Path, bundle: Path) -> None:
         with pytest.raises(FileNotFoundError):
-            trust(tmp_path / "gone" / "out", Authority(["a.example"]).certificate, bundle=bundle)
+            trust(tmp_path / "gone" / "out", CertificateAuthority(["a.example"]).certificate, bundle=bundle)
         assert not (tmp_path / "gone").exists()
 
     @pytest.mark.parametrize("what", ["nothing", "a link"])
@@ -70,5 +70,5 @@ class TestTrust:
         folder = tmp_path / "out"
         folder.mkdir()
         lay_out(folder, bundle=odd)
-        trust(folder, Authority(["a.example"]).certificate, bundle=odd)
+        trust(folder, CertificateAuthority(["a.example"]).certificate, bundle=odd)
         assert list(everything(folder)) == [f"{POLICIES}/managed/deskarena.json"]

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from worker.local import capacity
-from worker.local.cgroups import Place
+from worker.local.cgroups import CgroupParent
 from worker.local.group_trial import V2
 from worker.local.watchdog import host_memory
 
@@ -14,7 +14,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestFreeMemory:
-    def in_group(self, monkeypatch: pytest.MonkeyPatch, place: Place) -> int:
+    def in_group(self, monkeypatch: pytest.MonkeyPatch, place: CgroupParent) -> int:
         monkeypatch.setattr(capacity, "here", lambda: {"memory": [place]})
         return capacity.free_memory()
 
@@ -23,28 +23,28 @@ class TestFreeMemory:
     ) -> None:
         (tmp_path / "memory.max").write_text("700\n")
         (tmp_path / "memory.current").write_text("400\n")
-        assert self.in_group(monkeypatch, Place(V2, tmp_path)) == 300
+        assert self.in_group(monkeypatch, CgroupParent(V2, tmp_path)) == 300
 
     def test_a_group_without_a_limit_does_not_count(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None
     ) -> None:
         (tmp_path / "memory.max").write_text("max\n")
         (tmp_path / "memory.current").write_text("400\n")
-        assert self.in_group(monkeypatch, Place(V2, tmp_path)) == 1000
+        assert self.in_group(monkeypatch, CgroupParent(V2, tmp_path)) == 1000
 
     def test_version_1(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None) -> None:
         (tmp_path / "memory.limit_in_bytes").write_text("900\n")
         (tmp_path / "memory.usage_in_bytes").write_text("100\n")
-        assert self.in_group(monkeypatch, Place(1, tmp_path)) == 800
+        assert self.in_group(monkeypatch, CgroupParent(1, tmp_path)) == 800
 
     def test_a_group_that_cannot_be_read_does_not_count(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None
     ) -> None:
-        assert self.in_group(monkeypatch, Place(V2, tmp_path / "absent")) == 1000
+        assert self.in_group(monkeypatch, CgroupParent(V2, tmp_path / "absent")) == 1000
 
 
 class TestMostMemory:
-    def in_groups(self, monkeypatch: pytest.MonkeyPatch, *places: Place) -> int:
+    def in_groups(self, monkeypatch: pytest.MonkeyPatch, *places: CgroupParent) -> int:
         monkeypatch.setattr(capacity, "here", lambda: {"memory": list(places)})
         return capacity.most_memory()
 
@@ -56,16 +56,16 @@ class TestMostMemory:
         (own / "memory.max").write_text("max\n")
         (own.parent / "memory.max").write_text("700\n")
         (tmp_path / "memory.max").write_text("1500\n")
-        places = [Place(V2, folder) for folder in (own, own.parent, tmp_path, tmp_path.parent)]
+        places = [CgroupParent(V2, folder) for folder in (own, own.parent, tmp_path, tmp_path.parent)]
         assert self.in_groups(monkeypatch, *places) == 700
 
     def test_version_1(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None) -> None:
         (tmp_path / "memory.limit_in_bytes").write_text("900\n")
-        assert self.in_groups(monkeypatch, Place(1, tmp_path)) == 900
+        assert self.in_groups(monkeypatch, CgroupParent(1, tmp_path)) == 900
 
     def test_version_1_without_a_limit(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: None) -> None:
         (tmp_path / "memory.limit_in_bytes").write_text("9223372036854771712\n")
-        assert self.in_groups(monkeypatch, Place(1, tmp_path)) == 2000
+        assert self.in_groups(monkeypatch, CgroupParent(1, tmp_path)) == 2000
 
     def test_without_groups_it_is_the_hosts(self, monkeypatch: pytest.MonkeyPatch, host: None) -> None:
         assert self.in_groups(monkeypatch) == 2000

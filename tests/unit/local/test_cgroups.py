@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from worker.local.cgroups import Cgroups, Place, members, places, remove_tree
+from worker.local.cgroups import CgroupParent, Cgroups, members, places, remove_tree
 from worker.local.group_trial import V2, try_limit
-from worker.local.limits import Limits
+from worker.local.limits import DesktopLimits
 
 FILES = {
     "memory.max": "max\n",
@@ -61,7 +61,7 @@ def parent(tmp_path: Path, kernel: None) -> Path:
 
 def made(parent: Path) -> Cgroups:
     """Of a kernel whose limits hold; see TestLimitsThatDoNotHold for others."""
-    return Cgroups("deskarena-k", {name: [Place(V2, parent)] for name in ("memory", "pids", "cpu")}, holds)
+    return Cgroups("deskarena-k", {name: [CgroupParent(V2, parent)] for name in ("memory", "pids", "cpu")}, holds)
 
 
 def holds(controller: str, group: Path, version: int) -> None:
@@ -71,20 +71,20 @@ def holds(controller: str, group: Path, version: int) -> None:
 class TestPlaces:
     def test_version_1_has_one_place_per_controller(self) -> None:
         found = places(V1, V1_MEMBERSHIP)
-        assert found["memory"][0] == Place(1, Path("/sys/fs/cgroup/memory/some/group"))
-        assert found["cpu"][0] == Place(1, Path("/sys/fs/cgroup/cpu"))
+        assert found["memory"][0] == CgroupParent(1, Path("/sys/fs/cgroup/memory/some/group"))
+        assert found["cpu"][0] == CgroupParent(1, Path("/sys/fs/cgroup/cpu"))
 
     def test_a_container_sees_its_hierarchy_from_its_own_group_on(self) -> None:
-        assert places(V1, V1_MEMBERSHIP)["pids"][0] == Place(1, Path("/sys/fs/cgroup/pids/inner"))
+        assert places(V1, V1_MEMBERSHIP)["pids"][0] == CgroupParent(1, Path("/sys/fs/cgroup/pids/inner"))
 
     def test_version_2_tries_its_own_group_then_those_above(self) -> None:
         membership = "0::/user.slice/user-1000.slice/session-1.scope\n"
         base = Path("/sys/fs/cgroup")
         assert places(V2_MOUNT, membership)["memory"] == [
-            Place(V2, base / "user.slice/user-1000.slice/session-1.scope"),
-            Place(V2, base / "user.slice/user-1000.slice"),
-            Place(V2, base / "user.slice"),
-            Place(V2, base),
+            CgroupParent(V2, base / "user.slice/user-1000.slice/session-1.scope"),
+            CgroupParent(V2, base / "user.slice/user-1000.slice"),
+            CgroupParent(V2, base / "user.slice"),
+            CgroupParent(V2, base),
         ]
 
     def test_without_any_there_are_none(self) -> None:
@@ -99,18 +99,18 @@ class TestCgroups:
         assert not (parent / "deskarena-k" / "probe").exists()
 
     def test_takes_the_first_place_that_works(self, parent: Path, tmp_path: Path) -> None:
-        candidates = [Place(V2, tmp_path / "absent"), Place(V2, parent)]
+        candidates = [CgroupParent(V2, tmp_path / "absent"), CgroupParent(V2, parent)]
         groups = Cgroups("deskarena-k", {"memory": candidates}, holds)
         assert (groups.bases, groups.why_not) == ({"memory": (V2, parent / "deskarena-k")}, {})
 
     def test_where_none_works_there_is_none_and_nothing_is_left(self, tmp_path: Path) -> None:
         (tmp_path / "cgroup.subtree_control").write_text("memory")
-        groups = Cgroups("deskarena-k", {"memory": [Place(V2, tmp_path), Place(1, tmp_path / "absent")]})
+        groups = Cgroups("deskarena-k", {"memory": [CgroupParent(V2, tmp_path), CgroupParent(1, tmp_path / "absent")]})
         assert (groups.bases, groups.why_not) == ({}, {}), "that there is none is no fault of one"
         assert not (tmp_path / "deskarena-k").exists()
 
     def test_a_desktops_group_has_its_limits(self, parent: Path) -> None:
-        group = made(parent).create("d1", Limits(cpu_weight=50))
+        group = made(parent).create("d1", DesktopLimits(cpu_weight=50))
         folder = parent / "deskarena-k" / "d1"
         assert (folder / "memory.max").read_text() == str(2048 * 2**20)
         assert (folder / "memory.swap.max").read_text() == "0"
@@ -120,7 +120,7 @@ class TestCgroups:
 
     def test_remove_takes_everything_along(self, parent: Path) -> None:
         groups = made(parent)
-        groups.create("d1", Limits())
+        groups.create("d1", DesktopLimits())
         assert groups.remove()
         assert not (parent / "deskarena-k").exists()
 
@@ -129,7 +129,7 @@ class TestLimitsThatDoNotHold:
     """Folders with every file of a control group, that limit nothing."""
 
     def test_they_are_not_used_and_say_what_happened(self, parent: Path) -> None:
-        groups = Cgroups("deskarena-k", {name: [Place(V2, parent)] for name in ("memory", "pids")})
+        groups = Cgroups("deskarena-k", {name: [CgroupParent(V2, parent)] for name in ("memory", "pids")})
         assert groups.bases == {}
         assert "a program with a limit of 16 MiB took 64 MiB" in groups.why_not["memory"]
         assert "a program that may have 1 process started another" in groups.why_not["pids"]
@@ -138,7 +138,7 @@ class TestLimitsThatDoNotHold:
     def test_what_its_trial_found_is_said_whatever_is_wrong_with_a_later_place(
         self, parent: Path, tmp_path: Path
     ) -> None:
-        groups = Cgroups("deskarena-k", {"memory": [Place(V2, parent), Place(V2, tmp_path / "absent")]})
+        groups = Cgroups("deskarena-k", {"memory": [CgroupParent(V2, parent), CgroupParent(V2, tmp_path / "absent")]})
         assert "took 64 MiB" in groups.why_not["memory"]
 
     def test_a_weight_that_is_not_kept(self, parent: Path) -> None:
@@ -154,7 +154,7 @@ class TestLimitsThatDoNotHold:
 
 class TestGroup:
     def test_tells_use_and_hits(self, parent: Path) -> None:
-        group = made(parent).create("d1", Limits())
+        group = made(parent).create("d1", DesktopLimits())
         assert (group.memory(), group.peak_memory(), group.memory_kills(), group.processes_refused()) == (
             1000,
             5000,
@@ -163,17 +163,17 @@ class TestGroup:
         )
 
     def test_old_kernels_do_not_tell_the_peak(self, parent: Path) -> None:
-        group = made(parent).create("d1", Limits())
+        group = made(parent).create("d1", DesktopLimits())
         (parent / "deskarena-k" / "d1" / "memory.peak").unlink()
         assert group.peak_memory() == 0
 
     def test_remove_is_safe_to_call_twice(self, parent: Path) -> None:
-        group = made(parent).create("d1", Limits())
+        group = made(parent).create("d1", DesktopLimits())
         assert group.remove()
         assert group.remove()
 
     def test_remove_says_when_the_kernel_is_not_done(self, parent: Path) -> None:
-        group = made(parent).create("d1", Limits())
+        group = made(parent).create("d1", DesktopLimits())
         (parent / "deskarena-k" / "d1" / "busy").mkdir()
         assert not group.remove()
 

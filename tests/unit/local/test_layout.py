@@ -3,17 +3,26 @@ from pathlib import Path
 import pytest
 
 from worker.local import etc, layout
-from worker.local.layout import ETC, HIDDEN, VAR, Plan, bwrap_command, chromium_parts, hidden_folders, root_links
-from worker.local.limits import Limits
+from worker.local.layout import (
+    ETC,
+    HIDDEN,
+    VAR,
+    SandboxLayout,
+    bwrap_command,
+    chromium_parts,
+    hidden_folders,
+    root_links,
+)
+from worker.local.limits import DesktopLimits
 
 LINKS = {"bin": "usr/bin", "sbin": "usr/sbin", "lib": "usr/lib", "lib64": "usr/lib64"}
 
 
-def plan(**more: object) -> Plan:
+def plan(**more: object) -> SandboxLayout:
     values: dict[str, object] = {
         "links": LINKS,
         "etc": ("passwd", "machine-id"),
-        "limits": Limits(),
+        "limits": DesktopLimits(),
         "width": 1280,
         "height": 800,
         "data_limit": False,
@@ -21,7 +30,7 @@ def plan(**more: object) -> Plan:
         "seccomp_fd": 202,
         "chromium": ("chromium", "icudtl.dat"),
     }
-    return Plan(**(values | more))  # type: ignore[arg-type]
+    return SandboxLayout(**(values | more))  # type: ignore[arg-type]
 
 
 def pairs(words: list[str], option: str) -> list[tuple[str, str]]:

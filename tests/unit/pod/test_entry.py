@@ -20,7 +20,7 @@ from tests.architecture.tree import ROOT, imported
 from tests.factories.pod_image import OURS, RECIPE, copied, lay_out, steps
 from tests.waiting import until
 from worker.qemu.client import SupervisorError
-from worker.qemu.remote import NotOurs, RemoteSupervisor
+from worker.qemu.remote import ForeignPod, RemoteSupervisor
 
 SECRET = "a token of the test"
 NOBODY = 65534
@@ -178,7 +178,7 @@ class TestMain:
                 worker.close()
                 with pytest.raises(SupervisorError, match="later lease"):
                     RemoteSupervisor(("127.0.0.1", pod.port), SECRET, 6)
-                with pytest.raises(NotOurs):
+                with pytest.raises(ForeignPod):
                     RemoteSupervisor(("127.0.0.1", pod.port), "a guess of a token", 7)
                 process.send_signal(signal.SIGTERM)
                 assert process.wait(15) == 0

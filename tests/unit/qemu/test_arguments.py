@@ -3,9 +3,9 @@ import itertools
 import json
 
 from worker.qemu.arguments import arguments
-from worker.qemu.machine import Files, Machine
+from worker.qemu.machine import MachineFiles, MachineSpec
 
-MACHINE = Machine(
+MACHINE = MachineSpec(
     system="linux",
     type="pc-q35-7.2",
     accelerator="tcg",
@@ -19,7 +19,7 @@ MACHINE = Machine(
     initrd="/images/x/initrd.img",
     command_line="quiet a,b=1",
 )
-COLD = Files(disk="/fd/3", overlay="/fd/4", kernel="/fd/5", initrd="/fd/6")
+COLD = MachineFiles(disk="/fd/3", overlay="/fd/4", kernel="/fd/5", initrd="/fd/6")
 CLONE = dataclasses.replace(COLD, below="/fd/7", memory="/fd/8")
 
 
@@ -104,4 +104,4 @@ class TestArguments:
 
 class TestMachine:
     def test_survives_the_wire(self) -> None:
-        assert Machine.from_json(json.loads(json.dumps(MACHINE.to_json()))) == MACHINE
+        assert MachineSpec.from_json(json.loads(json.dumps(MACHINE.to_json()))) == MACHINE

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import EMULATING_HOST
 from tests.waiting import until
@@ -22,7 +22,7 @@ from worker.qemu.plan import machine_of
 from worker.qemu.slot import CLONE
 
 HOST = EMULATING_HOST
-MACHINE = machine_of(Path("/images/debian"), image_of(), Screen(width=1280, height=800), HOST)
+MACHINE = machine_of(Path("/images/debian"), image_of(), ScreenSize(width=1280, height=800), HOST)
 
 
 class Talker(threading.Thread):

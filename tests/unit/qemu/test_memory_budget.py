@@ -1,20 +1,20 @@
-from worker.qemu.memory_budget import MIB, RESERVE, Budget
+from worker.qemu.memory_budget import MIB, RESERVE, MemoryBudget
 
 GIB = 1024 * MIB
 
 
 class TestBudget:
     def test_admits_what_fits_beside_the_reserve(self) -> None:
-        assert Budget(0, lambda: GIB + RESERVE).admits(GIB, [])
-        assert not Budget(0, lambda: GIB + RESERVE - 1).admits(GIB, [])
+        assert MemoryBudget(0, lambda: GIB + RESERVE).admits(GIB, [])
+        assert not MemoryBudget(0, lambda: GIB + RESERVE - 1).admits(GIB, [])
 
     def test_what_running_machines_may_still_grow_by_is_not_given_away(self) -> None:
         held = [(GIB, lambda: 100 * MIB), (GIB, lambda: 2 * GIB)]
-        assert not Budget(0, lambda: GIB + RESERVE + 923 * MIB).admits(GIB, held)
-        assert Budget(0, lambda: GIB + RESERVE + 924 * MIB).admits(GIB, held)
+        assert not MemoryBudget(0, lambda: GIB + RESERVE + 923 * MIB).admits(GIB, held)
+        assert MemoryBudget(0, lambda: GIB + RESERVE + 924 * MIB).admits(GIB, held)
 
     def test_a_limit_counts_machines_at_their_full_size(self) -> None:
-        budget = Budget(2 * GIB, lambda: 100 * GIB)
+        budget = MemoryBudget(2 * GIB, lambda: 100 * GIB)
         assert budget.admits(GIB, [(GIB, int)])
         assert not budget.admits(GIB, [(GIB, int), (1, int)])
 
@@ -22,4 +22,4 @@ class TestBudget:
         def asked() -> int:
             raise AssertionError("asked")
 
-        assert Budget(0, lambda: 2 * GIB + RESERVE).admits(GIB, [(GIB, asked)])
+        assert MemoryBudget(0, lambda: 2 * GIB + RESERVE).admits(GIB, [(GIB, asked)])

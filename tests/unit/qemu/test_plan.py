@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import ClusterLost
-from backend.domain.machines.machine_image import DirectBoot, Disk, ImageFile, MachineImage
-from backend.domain.model.run import Screen
+from backend.domain.machines.machine_image import DirectBoot, ImageFile, MachineImage, SystemDisk
+from backend.domain.model.run import ScreenSize
 from tests.factories.vm_hosts import ACCELERATED, EMULATED, EMULATING_HOST, KVM_HOST
-from worker.qemu.accelerator import Reason
+from worker.qemu.accelerator import AccelerationReason
 from worker.qemu.plan import Host, machine_of, template_key
 
-SCREEN = Screen(width=800, height=600)
+SCREEN = ScreenSize(width=800, height=600)
 HOST = EMULATING_HOST
 FOLDER = Path("/images/mini")
 
@@ -28,11 +28,11 @@ IMAGE = MachineImage(
     version="1",
     made_at=datetime(2026, 1, 1, tzinfo=UTC),
     guest_api="1.1",
-    screens=(SCREEN, Screen(width=640, height=480)),
+    screens=(SCREEN, ScreenSize(width=640, height=480)),
     memory_mib=512,
     cpus=2,
     firmware="bios",
-    disk=Disk(file="disk.qcow2", sha256="1" * 64, size=1, virtual_size=2**30),
+    disk=SystemDisk(file="disk.qcow2", sha256="1" * 64, size=1, virtual_size=2**30),
     boot=DirectBoot(
         kernel=file("vmlinuz"), initrd=file("initrd.img"), command_line="quiet", screen_option="s={width}x{height}"
     ),
@@ -65,16 +65,20 @@ class TestMachineOf:
     def test_a_machine_that_does_not_boot_with_kvm_becomes_an_emulated_one(self) -> None:
         host = KVM_HOST.as_emulated("the image did not boot with it")
         machine = machine_of(FOLDER, IMAGE, SCREEN, host)
-        assert (machine.accelerator, host.acceleration.reason, host.chose_kvm) == ("tcg", Reason.NO_BOOT, False)
+        assert (machine.accelerator, host.acceleration.reason, host.chose_kvm) == (
+            "tcg",
+            AccelerationReason.NO_BOOT,
+            False,
+        )
         assert machine == machine_of(FOLDER, IMAGE, SCREEN, HOST)
 
     def test_a_screen_that_it_cannot_show_says_which_it_can(self) -> None:
         with pytest.raises(ClusterLost) as raised:
-            machine_of(FOLDER, IMAGE, Screen(width=1024, height=768), HOST)
+            machine_of(FOLDER, IMAGE, ScreenSize(width=1024, height=768), HOST)
         assert raised.value.hint == "It can show: 800x600, 640x480."
 
 
-def key(image: MachineImage = IMAGE, screen: Screen = SCREEN, host: Host = HOST) -> str:
+def key(image: MachineImage = IMAGE, screen: ScreenSize = SCREEN, host: Host = HOST) -> str:
     return template_key(image, machine_of(FOLDER, image, screen, host), host)
 
 
@@ -109,7 +113,7 @@ class TestTemplateKey:
         assert key(host=dataclasses.replace(HOST, **change)) != key()
 
     def test_changes_with_the_screen(self) -> None:
-        assert key(screen=Screen(width=640, height=480)) != key()
+        assert key(screen=ScreenSize(width=640, height=480)) != key()
 
     def test_does_not_change_with_the_reason_why_it_is_slow(self) -> None:
         emulated = dataclasses.replace(EMULATED, detail="another")

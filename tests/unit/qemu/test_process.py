@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from worker.qemu.process import Qemu, _bind_to, _verdict
-from worker.qemu.qmp import Event
+from worker.qemu.qmp import QmpEvent
 
 QUITS = """
 import json, socket, sys
@@ -37,7 +37,7 @@ class TestLook:
     ) -> None:
         hear = qemu.qmp.hear
 
-        def ends_right_after() -> list[Event]:
+        def ends_right_after() -> list[QmpEvent]:
             heard = hear()
             monkeypatch.undo()
             qemu.qmp._connection.sendall(b"quit\n")
@@ -67,31 +67,31 @@ class TestVerdict:
     @pytest.mark.parametrize(
         ("event", "why"),
         [
-            (Event("SHUTDOWN", {"guest": True, "reason": "guest-shutdown"}), "the guest shut its machine down"),
-            (Event("SHUTDOWN", {"guest": False, "reason": "host-signal"}), "QEMU was ended (host-signal)"),
-            (Event("GUEST_PANICKED", {"action": "pause"}), "the guest's system crashed"),
-            (Event("INTERNAL_ERROR"), "the machine cannot go on: an internal error of QEMU"),
+            (QmpEvent("SHUTDOWN", {"guest": True, "reason": "guest-shutdown"}), "the guest shut its machine down"),
+            (QmpEvent("SHUTDOWN", {"guest": False, "reason": "host-signal"}), "QEMU was ended (host-signal)"),
+            (QmpEvent("GUEST_PANICKED", {"action": "pause"}), "the guest's system crashed"),
+            (QmpEvent("INTERNAL_ERROR"), "the machine cannot go on: an internal error of QEMU"),
             (
-                Event("BLOCK_IO_ERROR", {"action": "stop", "nospace": True}),
+                QmpEvent("BLOCK_IO_ERROR", {"action": "stop", "nospace": True}),
                 "the machine was stopped: the host has no room for what it writes to its disk",
             ),
-            (Event("RESET", {"guest": True, "reason": "guest-reset"}), "the guest restarted its machine"),
+            (QmpEvent("RESET", {"guest": True, "reason": "guest-reset"}), "the guest restarted its machine"),
         ],
     )
-    def test_says_why_a_machine_is_given_up(self, event: Event, why: str) -> None:
+    def test_says_why_a_machine_is_given_up(self, event: QmpEvent, why: str) -> None:
         assert _verdict(event, restarts=False) == why
 
     @pytest.mark.parametrize(
         "event",
         [
-            Event("BLOCK_IO_ERROR", {"action": "report"}),
-            Event("RTC_CHANGE", {"offset": 1}),
-            Event("RESET", {"guest": False, "reason": "host-qmp-system-reset"}),
-            Event("STOP"),
+            QmpEvent("BLOCK_IO_ERROR", {"action": "report"}),
+            QmpEvent("RTC_CHANGE", {"offset": 1}),
+            QmpEvent("RESET", {"guest": False, "reason": "host-qmp-system-reset"}),
+            QmpEvent("STOP"),
         ],
     )
-    def test_what_a_machine_lives_with_is_none(self, event: Event) -> None:
+    def test_what_a_machine_lives_with_is_none(self, event: QmpEvent) -> None:
         assert not _verdict(event, restarts=False)
 
     def test_a_machine_that_boots_may_restart(self) -> None:
-        assert not _verdict(Event("RESET", {"guest": True}), restarts=True)
+        assert not _verdict(QmpEvent("RESET", {"guest": True}), restarts=True)

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from worker.qemu.accelerator import AUTO
-from worker.qemu.access_gate import Door
-from worker.qemu.client import Held, SupervisorError
+from worker.qemu.access_gate import AccessGate
+from worker.qemu.client import SupervisorError, VmHandle
 from worker.qemu.json_lines import encode
-from worker.qemu.machine import Machine
+from worker.qemu.machine import MachineSpec
 from worker.qemu.remote import RemoteSupervisor, connect
 
 
@@ -42,11 +42,11 @@ class TestConnect:
                 serving.join()
 
 
-MACHINE = Machine(
+MACHINE = MachineSpec(
     system="linux", type="pc", accelerator="tcg", cpu="max", cpus=1, memory_mib=64, screen=(640, 480),
     disk="/dev/null", disk_size=2**30,
 )  # fmt: skip
-HELD = Held("m1", 1, 1, {})
+HELD = VmHandle("m1", 1, 1, {})
 ASKED: tuple[Callable[[RemoteSupervisor], object], ...] = (
     lambda it: it.host(AUTO),
     lambda it: it.images(),
@@ -67,7 +67,7 @@ class TestRemoteSupervisor:
     @pytest.mark.parametrize("said", [{}, {"template": {}, "png": 1, "bytes": "many"}], ids=["nothing", "nonsense"])
     def test_an_answer_of_another_shape_is_its_failure(self, said: dict[str, Any]) -> None:
         def serve() -> None:
-            with Door(server, "token").wait() as line, line.makefile("rb") as lines:
+            with AccessGate(server, "token").wait() as line, line.makefile("rb") as lines:
                 line.settimeout(10)
                 line.sendall(encode({"event": "started", "qemu": "QEMU emulator version 0"}))
                 for each in lines:
@@ -86,7 +86,7 @@ class TestRemoteSupervisor:
 
     def test_one_that_does_not_say_what_it_is_is_left(self) -> None:
         def serve() -> list[str]:
-            with Door(server, "token").wait() as line, line.makefile("rb") as lines:
+            with AccessGate(server, "token").wait() as line, line.makefile("rb") as lines:
                 line.settimeout(5)
                 line.sendall(encode({"event": "started"}))
                 asked = json.loads(lines.readline())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.qemu.runtime_dir import Place, base_folder, sweep
+from worker.qemu.runtime_dir import RuntimeDir, base_folder, sweep
 
 
 @pytest.fixture(autouse=True)
@@ -15,17 +15,17 @@ def _temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 class TestPlace:
     def test_is_private_and_goes_with_its_base(self) -> None:
-        made = Place()
+        made = RuntimeDir()
         assert made.path.stat().st_mode & 0o066 == 0
         made.remove()
         made.remove()
         assert not made.path.parent.exists()
 
     def test_sweeps_what_the_dead_left_and_not_what_lives(self) -> None:
-        living = Place()
+        living = RuntimeDir()
         dead = base_folder() / "s-dead"
         (dead / "m1").mkdir(parents=True)
-        other = Place()
+        other = RuntimeDir()
         assert living.path.is_dir()
         assert not dead.exists()
         assert sweep(base_folder()) == 0

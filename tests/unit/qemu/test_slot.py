@@ -11,13 +11,13 @@ from typing import Any, cast
 import pytest
 
 from worker.qemu import template
-from worker.qemu.machine import Machine
+from worker.qemu.machine import MachineSpec
 from worker.qemu.process import Qemu, QemuFailed
-from worker.qemu.runtime_dir import Place
-from worker.qemu.slot import Running, Slot, Wanted, dirty_bytes
-from worker.qemu.supervisor import Supervisor
+from worker.qemu.runtime_dir import RuntimeDir
+from worker.qemu.slot import RunningVm, StartRequest, VmSlot, dirty_bytes
+from worker.qemu.supervisor import SupervisorSession
 
-MACHINE = Machine(
+MACHINE = MachineSpec(
     system="linux", type="pc", accelerator="tcg", cpu="max", cpus=1, memory_mib=64, screen=(640, 480),
     disk="/dev/null", disk_size=2**30,
 )  # fmt: skip
@@ -65,8 +65,8 @@ class WellQemu(Qemu):
 
 
 @pytest.fixture
-def slot(tmp_path: Path) -> Slot:
-    return Slot(tmp_path, tmp_path)
+def slot(tmp_path: Path) -> VmSlot:
+    return VmSlot(tmp_path, tmp_path)
 
 
 @pytest.fixture
@@ -77,19 +77,19 @@ def worker() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
-    made = Place()
+def place() -> Iterator[RuntimeDir]:
+    made = RuntimeDir()
     yield made
     made.remove()
 
 
-def stuck(slot: Slot, folder: Path, *, ends: bool) -> None:
+def stuck(slot: VmSlot, folder: Path, *, ends: bool) -> None:
     (folder / "m1").mkdir()
-    slot.machines["m1"] = Running(StuckQemu(ends=ends), folder / "m1", None)
+    slot.machines["m1"] = RunningVm(StuckQemu(ends=ends), folder / "m1", None)
 
 
 class TestFreeze:
-    def test_a_master_that_does_not_quit_is_ended_all_the_same(self, slot: Slot, tmp_path: Path) -> None:
+    def test_a_master_that_does_not_quit_is_ended_all_the_same(self, slot: VmSlot, tmp_path: Path) -> None:
         stuck(slot, tmp_path, ends=True)
         with pytest.raises(QemuFailed, match="in good order"):
             slot.freeze("m1", tmp_path)
@@ -97,13 +97,13 @@ class TestFreeze:
         assert not (tmp_path / "m1").exists()
 
     def test_one_that_does_not_end_either_takes_nobody_along(
-        self, slot: Slot, tmp_path: Path, worker: tuple[socket.socket, socket.socket], place: Place
+        self, slot: VmSlot, tmp_path: Path, worker: tuple[socket.socket, socket.socket], place: RuntimeDir
     ) -> None:
         stuck(slot, tmp_path, ends=False)
         with pytest.raises(QemuFailed, match="does not end"):
             slot.freeze("m1", tmp_path)
         worker[1].sendall(b'{"id": 1, "op": "unknown"}\n')
-        Supervisor(worker[0], slot, place)._turn()
+        SupervisorSession(worker[0], slot, place)._turn()
         assert b'"id":1' in worker[1].recv(1000).replace(b" ", b"")
 
 
@@ -123,18 +123,18 @@ def opened() -> set[str]:
 
 class TestStart:
     @pytest.mark.usefixtures("_full")
-    def test_what_finds_no_room_is_not_held_open(self, slot: Slot) -> None:
+    def test_what_finds_no_room_is_not_held_open(self, slot: VmSlot) -> None:
         before = opened()
         with pytest.raises(OSError, match="File too large"):
-            slot.start(Wanted("cold", MACHINE))
+            slot.start(StartRequest("cold", MACHINE))
         assert opened() == before
         assert slot.machines == {}
 
-    def test_nor_is_what_no_command_line_can_be_made_of(self, slot: Slot) -> None:
+    def test_nor_is_what_no_command_line_can_be_made_of(self, slot: VmSlot) -> None:
         without_height = replace(MACHINE, screen=cast("tuple[int, int]", (640,)))
         before = opened()
         with pytest.raises(ValueError, match="not enough values"):
-            slot.start(Wanted("cold", without_height))
+            slot.start(StartRequest("cold", without_height))
         assert opened() == before
         assert slot.machines == {}
 
@@ -149,7 +149,7 @@ class TestTemplate:
         return made
 
     @pytest.fixture
-    def made(self, slot: Slot, disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def made(self, slot: VmSlot, disk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         """What a master leaves; there is no QEMU."""
 
         def none(*_: object, **__: object) -> list[str]:
@@ -159,33 +159,33 @@ class TestTemplate:
         place = tmp_path / "template"
         place.mkdir()
         with pytest.raises(QemuFailed, match="there is no QEMU"):
-            slot.start(Wanted("master", replace(MACHINE, disk=str(disk)), place=place))
+            slot.start(StartRequest("master", replace(MACHINE, disk=str(disk)), place=place))
         (place / template.ABOUT).touch()
         return place
 
-    def test_clones_begin_on_that_disk(self, slot: Slot, disk: Path, made: Path) -> None:
+    def test_clones_begin_on_that_disk(self, slot: VmSlot, disk: Path, made: Path) -> None:
         with pytest.raises(QemuFailed, match="there is no QEMU"):
-            slot.start(Wanted("clone", replace(MACHINE, disk=str(disk)), place=made))
+            slot.start(StartRequest("clone", replace(MACHINE, disk=str(disk)), place=made))
         assert (made / template.ABOUT).exists()
 
     def test_on_another_one_none_begins_and_the_template_is_none_any_more(
-        self, slot: Slot, disk: Path, made: Path
+        self, slot: VmSlot, disk: Path, made: Path
     ) -> None:
         disk.write_bytes(b"golder")
         os.utime(disk, ns=(0, 10**9))
         before = opened()
         with pytest.raises(QemuFailed, match="disk was changed after the template was made"):
-            slot.start(Wanted("clone", replace(MACHINE, disk=str(disk)), place=made))
+            slot.start(StartRequest("clone", replace(MACHINE, disk=str(disk)), place=made))
         assert opened() == before
         assert not (made / template.ABOUT).exists()
 
     def test_of_one_that_was_made_before_that_was_noted_nothing_is_known(
-        self, slot: Slot, disk: Path, made: Path
+        self, slot: VmSlot, disk: Path, made: Path
     ) -> None:
         (made / template.GOLDEN).unlink()
         disk.write_bytes(b"of another size")
         with pytest.raises(QemuFailed, match="there is no QEMU"):
-            slot.start(Wanted("clone", replace(MACHINE, disk=str(disk)), place=made))
+            slot.start(StartRequest("clone", replace(MACHINE, disk=str(disk)), place=made))
 
 
 class TestDirtyBytes:
@@ -196,10 +196,10 @@ class TestDirtyBytes:
 
 class TestLook:
     def test_a_machine_that_writes_more_than_there_is_room_for_is_stopped(self, tmp_path: Path) -> None:
-        slot, file = Slot(tmp_path, tmp_path, most=2**20), tmp_path / "overlay"
+        slot, file = VmSlot(tmp_path, tmp_path, most=2**20), tmp_path / "overlay"
         file.write_bytes(bytes(2**19))
         qemu = WellQemu()
-        slot.machines["m1"] = Running(qemu, tmp_path / "m1", None, overlay=os.open(file, os.O_RDWR))
+        slot.machines["m1"] = RunningVm(qemu, tmp_path / "m1", None, overlay=os.open(file, os.O_RDWR))
         assert slot.look("m1") == ""
         with file.open("ab") as overlay:
             overlay.write(os.urandom(2**20))
@@ -209,8 +209,8 @@ class TestLook:
         slot.end("m1")
 
     def test_without_a_limit_it_may_write_on(self, tmp_path: Path) -> None:
-        slot, file = Slot(tmp_path, tmp_path), tmp_path / "overlay"
+        slot, file = VmSlot(tmp_path, tmp_path), tmp_path / "overlay"
         file.write_bytes(bytes(2**22))
-        slot.machines["m1"] = Running(WellQemu(), tmp_path / "m1", None, overlay=os.open(file, os.O_RDWR))
+        slot.machines["m1"] = RunningVm(WellQemu(), tmp_path / "m1", None, overlay=os.open(file, os.O_RDWR))
         assert slot.look("m1") == ""
         slot.end("m1")

@@ -12,19 +12,19 @@ import psutil
 import pytest
 
 from tests.waiting import until
-from worker.qemu.access_gate import Door
-from worker.qemu.client import Held, SupervisorError
-from worker.qemu.remote import RemoteSupervisor, ShownOut
-from worker.qemu.runtime_dir import Place
-from worker.qemu.slot import Slot
-from worker.qemu.supervisor import Supervisor
+from worker.qemu.access_gate import AccessGate
+from worker.qemu.client import SupervisorError, VmHandle
+from worker.qemu.remote import LeaseSuperseded, RemoteSupervisor
+from worker.qemu.runtime_dir import RuntimeDir
+from worker.qemu.slot import VmSlot
+from worker.qemu.supervisor import SupervisorSession
 from worker.qemu.volumes import Volumes
 
 TOKEN = "a-token-of-this-pod"
-MASTER = Held("m1", 1, 1, {})
+MASTER = VmHandle("m1", 1, 1, {})
 
 
-class Frozen(Slot):
+class Frozen(VmSlot):
     """One whose machine is frozen already: a file of it is to be written to the disk yet."""
 
     def freeze(self, name: str, place: Path) -> list[Path]:
@@ -41,12 +41,12 @@ class Busy:
             os.mkfifo(folder / name)
 
     def serve(self, workers: int) -> None:
-        door, waiting = Door(self._server, TOKEN), None
+        door, waiting = AccessGate(self._server, TOKEN), None
         for _ in range(workers):
             with waiting or door.wait() as line:
-                place = Place()
+                place = RuntimeDir()
                 slot = Frozen(self.folder, self.folder)
-                supervisor = Supervisor(
+                supervisor = SupervisorSession(
                     line, slot, place, volumes=Volumes(self.folder.parent, self.folder / "templates"), door=door
                 )
                 supervisor.run()
@@ -104,7 +104,7 @@ class TestChore:
             assert not busy.chores()
             assert not making.exists()
             assert later.images() == []
-            with pytest.raises(ShownOut, match="another worker took the slot over"):
+            with pytest.raises(LeaseSuperseded, match="another worker took the slot over"):
                 answer.result(5)
             former.close()
             later.close()

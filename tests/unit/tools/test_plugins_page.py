@@ -4,7 +4,7 @@ from types import ModuleType
 import pytest
 
 from backend.domain import registry
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tools import plugins_page
 
 
@@ -38,9 +38,9 @@ class TestWordsOf:
 class TestPart:
     def test_names_every_plugin_of_the_kind(self) -> None:
         registry.load()
-        text = "\n".join(plugins_page.part(Kind.AGENT))
-        assert [name for name in registry.names(Kind.AGENT) if f"| `{name}` |" not in text] == []
+        text = "\n".join(plugins_page.part(PluginKind.AGENT))
+        assert [name for name in registry.names(PluginKind.AGENT) if f"| `{name}` |" not in text] == []
 
     def test_says_so_where_there_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(registry, "_plugins", {})
-        assert "None yet." in plugins_page.part(Kind.AGENT)
+        assert "None yet." in plugins_page.part(PluginKind.AGENT)

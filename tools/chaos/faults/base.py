@@ -22,7 +22,7 @@ KINDS: dict[str, "KindOfFault"] = {}
 
 
 @dataclass
-class Blow:
+class WorkerHit:
     """A worker was taken away at a moment, so that its episodes are to be taken up by others.
 
     Attributes:
@@ -37,7 +37,7 @@ class Blow:
 
 
 @dataclass
-class Mark:
+class PodMark:
     """A pod was hit at a moment: an attempt that was lost by it must say what happened.
 
     Attributes:
@@ -54,7 +54,7 @@ class Mark:
 
 
 @dataclass
-class Closed:
+class ClosedNode:
     """A node that takes nothing new.
 
     Attributes:
@@ -82,13 +82,13 @@ class Scene:
     """
 
     stack: ChaosStack
-    blows: list[Blow] = field(default_factory=list)
-    marks: list[Mark] = field(default_factory=list)
-    closed: list[Closed] = field(default_factory=list)
+    blows: list[WorkerHit] = field(default_factory=list)
+    marks: list[PodMark] = field(default_factory=list)
+    closed: list[ClosedNode] = field(default_factory=list)
     cancelled: set[str] = field(default_factory=set)
 
     @property
-    def notes(self) -> "tuple[Sequence[Blow | Mark | Closed], ...]":
+    def notes(self) -> "tuple[Sequence[WorkerHit | PodMark | ClosedNode], ...]":
         """All that faults noted, by kind."""
         return self.blows, self.marks, self.closed
 
@@ -168,6 +168,6 @@ def busy_worker(scene: Scene, drawn: str) -> str:
     return drawn if drawn in workers or not workers else workers[0]
 
 
-def chosen(things: list[int], share: float) -> int | None:
+def pick_share(things: list[int], share: float) -> int | None:
     """The thing at a share of the list, None of an empty one."""
     return things[min(len(things) - 1, int(share * len(things)))] if things else None

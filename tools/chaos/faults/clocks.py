@@ -68,7 +68,7 @@ def _library() -> Path | None:
     return next((path for path in LIBRARIES if path.exists()), None)
 
 
-def _drawn(name: str) -> Callable[[Random], Fault]:
+def _drawer(name: str) -> Callable[[Random], Fault]:
     def draw(random: Random) -> Fault:
         part = random.choice(WORKERS) if name == "worker" else name
         return Jump(part, random.choice(["+3600", "-3600"]), random.uniform(6.0, 15.0))
@@ -78,4 +78,4 @@ def _drawn(name: str) -> Callable[[Random], Fault]:
 
 for _name in ("worker", "api", "beat"):
     _article = "a worker's" if _name == "worker" else f"the {_name}'s"
-    kind(f"clock {_name}", f"{_article} clock jumps by an hour and back", _drawn(_name))
+    kind(f"clock {_name}", f"{_article} clock jumps by an hour and back", _drawer(_name))

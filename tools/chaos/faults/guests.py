@@ -9,8 +9,8 @@ from threading import Event
 from sqlalchemy import text
 
 from tools.chaos import processes
-from tools.chaos.faults.base import LOCAL, PATIENCE, Draw, Fault, Scene, awaited, chosen, kind
-from tools.chaos.processes import Seen
+from tools.chaos.faults.base import LOCAL, PATIENCE, Draw, Fault, Scene, awaited, kind, pick_share
+from tools.chaos.processes import ProcessInfo
 from tools.chaos.stack import WORKERS
 
 SPARE_AFTER = 1
@@ -36,7 +36,7 @@ class ProgramHit(Fault):
         return lambda random: cls(program, random.random(), random.uniform(2.0, 15.0))
 
     @abstractmethod
-    def there(self, scene: Scene) -> list[Seen]:
+    def there(self, scene: Scene) -> list[ProcessInfo]:
         """The program's processes, of all that may be hit."""
 
     def inject(self, scene: Scene) -> str:
@@ -57,14 +57,14 @@ class ProgramHit(Fault):
 class GuestHit(ProgramHit):
     """The program is a desktop's."""
 
-    def there(self, scene: Scene) -> list[Seen]:
+    def there(self, scene: Scene) -> list[ProcessInfo]:
         return [each for each in _below_workers(scene) if self._is_it(each)]
 
-    def _is_it(self, each: Seen) -> bool:
+    def _is_it(self, each: ProcessInfo) -> bool:
         return not processes.is_desktop(each) and any(self.program in word for word in each.words[:3])
 
 
-class EvaluatorKilled(Fault):
+class KillEvaluator(Fault):
     """A child that judges, or is made ready to judge, is killed."""
 
     def __init__(self, share: float) -> None:
@@ -78,16 +78,16 @@ class EvaluatorKilled(Fault):
         return f"evaluator ({pid}) killed"
 
     @staticmethod
-    def _there(scene: Scene) -> list[Seen]:
+    def _there(scene: Scene) -> list[ProcessInfo]:
         return [each for each in _below_workers(scene) if "worker.evaluation.child" in each.words]
 
 
-def _awaited(look: Callable[[], list[Seen]], share: float) -> int | None:
+def _awaited(look: Callable[[], list[ProcessInfo]], share: float) -> int | None:
     """One of the processes that are found, as soon as there is one."""
-    return chosen(awaited(lambda: sorted(each.pid for each in look())), share)
+    return pick_share(awaited(lambda: sorted(each.pid for each in look())), share)
 
 
-def _below_workers(scene: Scene) -> list[Seen]:
+def _below_workers(scene: Scene) -> list[ProcessInfo]:
     pids = [pid for name in WORKERS if (pid := scene.stack.pid(name))]
     return [each for pid in pids for each in processes.below(pid, time.time())]
 
@@ -119,7 +119,7 @@ def _kinds() -> None:
         kind(f"kill {what}", f"{of} gets SIGKILL", GuestHit.killed(program), LOCAL)
         if what.endswith("server"):
             kind(f"pause {what}", f"{of} stands still", GuestHit.paused(program), LOCAL)
-    kind("kill evaluator", "a child process that judges gets SIGKILL", lambda r: EvaluatorKilled(r.random()), LOCAL)
+    kind("kill evaluator", "a child process that judges gets SIGKILL", lambda r: KillEvaluator(r.random()), LOCAL)
 
 
 _kinds()

@@ -12,11 +12,11 @@ from tests.fakes.kubernetes.kinds import PODS
 from tests.fakes.kubernetes.nodes import add_taint
 from tests.fakes.kubernetes.status import Refusal, conflict
 from tools.chaos.clustered import FLAVOUR, NODES
-from tools.chaos.faults.base import Closed, Fault, Scene, a_while, kind
-from tools.chaos.faults.network import Line
+from tools.chaos.faults.base import ClosedNode, Fault, Scene, a_while, kind
+from tools.chaos.faults.network import LinkFault
 from tools.chaos.faults.parts import any_worker
 from tools.chaos.faults.pods import EVICTED, cluster_of, evict, mark, running_pods
-from tools.chaos.proxy import Mode
+from tools.chaos.proxy import LinkMode
 from tools.chaos.stack import now
 
 TAINT = "chaos.example/maintenance"
@@ -24,14 +24,14 @@ LOST = ("the pod's node is lost", "its node was lost")
 """As the pod tells it, or the node's own watch, whichever is first."""
 
 
-def close(scene: Scene, node: str) -> Closed:
+def close(scene: Scene, node: str) -> ClosedNode:
     """Notes that a node takes nothing new from now on."""
-    noted = Closed(node, now())
+    noted = ClosedNode(node, now())
     scene.closed.append(noted)
     return noted
 
 
-class Cordoned(Fault):
+class CordonNode(Fault):
     """A node takes no new pods for a while; with `drain` those that it has are evicted, as `kubectl drain` does."""
 
     def __init__(self, node: str, seconds: float, *, drain: bool = False) -> None:
@@ -54,7 +54,7 @@ class Cordoned(Fault):
             cluster_of(scene).cluster.cordon(self.node, on=False)
 
 
-class Tainted(Fault):
+class TaintNode(Fault):
     """A node has a taint that our pods do not tolerate."""
 
     def __init__(self, node: str, seconds: float) -> None:
@@ -74,7 +74,7 @@ class Tainted(Fault):
             cluster_of(scene).cluster.nodes.change(self.node, lambda node: add_taint(node, TAINT, *effects))
 
 
-class LostNode(Fault):
+class LoseNode(Fault):
     """A node is heard no more for a while; what runs there goes on unseen, or is dead."""
 
     def __init__(self, node: str, seconds: float, *, dead: bool) -> None:
@@ -92,7 +92,7 @@ class LostNode(Fault):
             cluster_of(scene).cluster.find(self.node)
 
 
-class DeletedNode(Fault):
+class DeleteNode(Fault):
     """A node is taken away, as a scale-down does, and another of its name comes later."""
 
     def __init__(self, node: str, seconds: float) -> None:
@@ -149,27 +149,27 @@ def _node(random: Random) -> str:
 
 
 def _kinds() -> None:
-    kind("cordon node", "a node is cordoned", lambda r: Cordoned(_node(r), a_while(r)), FLAVOUR)
+    kind("cordon node", "a node is cordoned", lambda r: CordonNode(_node(r), a_while(r)), FLAVOUR)
     kind(
         "drain node",
         "a node is cordoned and its pods are evicted",
-        lambda r: Cordoned(_node(r), a_while(r), drain=True),
+        lambda r: CordonNode(_node(r), a_while(r), drain=True),
         FLAVOUR,
     )
-    kind("taint node", "a node has a taint that no pod tolerates", lambda r: Tainted(_node(r), a_while(r)), FLAVOUR)
+    kind("taint node", "a node has a taint that no pod tolerates", lambda r: TaintNode(_node(r), a_while(r)), FLAVOUR)
     kind(
         "lose node",
         "a node is heard no more; its pods run on",
-        lambda r: LostNode(_node(r), a_while(r), dead=False),
+        lambda r: LoseNode(_node(r), a_while(r), dead=False),
         FLAVOUR,
     )
     kind(
         "kill node",
         "a node is heard no more; all that ran there is dead",
-        lambda r: LostNode(_node(r), a_while(r), dead=True),
+        lambda r: LoseNode(_node(r), a_while(r), dead=True),
         FLAVOUR,
     )
-    kind("delete node", "a node is taken away", lambda r: DeletedNode(_node(r), a_while(r)), FLAVOUR)
+    kind("delete node", "a node is taken away", lambda r: DeleteNode(_node(r), a_while(r)), FLAVOUR)
     for name, sentence, how in (
         ("cluster away", "the cluster's API resets every connection", "resets everything"),
         ("cluster fails", "the cluster's API answers 500", "fails"),
@@ -183,7 +183,7 @@ def _kinds() -> None:
     kind(
         "cut cluster",
         "a worker's line to the cluster's API is a black hole",
-        lambda r: Line(f"{any_worker(r)}>cluster", Mode.HOLE, a_while(r)),
+        lambda r: LinkFault(f"{any_worker(r)}>cluster", LinkMode.HOLE, a_while(r)),
         FLAVOUR,
     )
 

@@ -9,7 +9,7 @@ from random import Random
 import psutil
 
 from tools.chaos import processes
-from tools.chaos.faults.base import LOCAL, Blow, Fault, Scene, busy_worker, chosen, kind
+from tools.chaos.faults.base import LOCAL, Fault, Scene, WorkerHit, busy_worker, kind, pick_share
 from tools.chaos.stack import LEASE, WORKERS, now
 
 
@@ -27,7 +27,7 @@ class Kill(Fault):
         if pid is None:
             return f"{self.name} is away already"
         if lost:
-            scene.blows.append(Blow(pid, now()))
+            scene.blows.append(WorkerHit(pid, now()))
         processes.signal_all([pid], self.number)
         return f"{self.number.name} to {self.name} ({pid})"
 
@@ -47,7 +47,7 @@ class Pause(Fault):
         if pid is None:
             return f"{self.name} is away already"
         if lost:
-            scene.blows.append(Blow(pid, now()))
+            scene.blows.append(WorkerHit(pid, now()))
         below = [each.pid for each in processes.below(pid, time.time())] if self.whole else []
         self._stopped = [pid, *below]
         processes.signal_all(self._stopped, signal.SIGSTOP)
@@ -105,7 +105,7 @@ class KillBackend(Fault):
         pid = scene.stack.pid("postgres")
         below = processes.below(pid, time.time()) if pid else []
         backends = [each.pid for each in below if "[local]" in " ".join(each.words)]
-        backend = chosen(sorted(backends), self.share)
+        backend = pick_share(sorted(backends), self.share)
         if backend is None:
             return "no backend of the database is there"
         processes.signal_all([backend], signal.SIGKILL)

@@ -17,7 +17,7 @@ from tests.fakes.kubernetes.status import Refusal
 from tests.fakes.kubernetes.subresources import evict_pod
 from tools.chaos import processes
 from tools.chaos.clustered import FLAVOUR, ClusterStack, ending
-from tools.chaos.faults.base import Fault, Mark, Scene, a_while, awaited, chosen, kind
+from tools.chaos.faults.base import Fault, PodMark, Scene, a_while, awaited, kind, pick_share
 from tools.chaos.faults.guests import ProgramHit
 from tools.chaos.stack import now
 
@@ -54,13 +54,13 @@ def one_pod(scene: Scene, share: float) -> Json | None:
         return [pod for pod in running_pods(scene) if pod["metadata"]["uid"] in uids]
 
     pods = awaited(used)
-    index = chosen(list(range(len(pods))), share)
+    index = pick_share(list(range(len(pods))), share)
     return None if index is None else pods[index]
 
 
 def mark(scene: Scene, pod: Json, *words: str) -> None:
     """Notes what an attempt that is lost with the pod must say."""
-    scene.marks.append(Mark(pod["metadata"]["uid"], now(), words))
+    scene.marks.append(PodMark(pod["metadata"]["uid"], now(), words))
 
 
 def deleted(stack: ClusterStack, pod: Json) -> None:
@@ -114,7 +114,7 @@ class PodHit(Fault):
         return f"pod {pod['metadata']['name']} on {pod['spec'].get('nodeName')} {self.what}"
 
 
-class Stuck(Fault):
+class StuckPod(Fault):
     """A pod is deleted and stays Terminating by somebody's finalizer."""
 
     def __init__(self, share: float, seconds: float) -> None:
@@ -173,7 +173,7 @@ class NoImage(Fault):
 class MachineHit(ProgramHit):
     """The program is a pod's: its machine's QEMU, or its supervisor."""
 
-    def there(self, scene: Scene) -> list[processes.Seen]:  # noqa: ARG002 - pods' processes are this one's.
+    def there(self, scene: Scene) -> list[processes.ProcessInfo]:  # noqa: ARG002 - pods' processes are this one's.
         below = processes.below(os.getpid(), time.time())
         return [each for each in below if any(self.program in word for word in each.words[:4])]
 
@@ -197,7 +197,7 @@ def _kinds() -> None:
     ):
         kind(f"kill {name}", f"{sentence} gets SIGKILL", MachineHit.killed(program), FLAVOUR)
         kind(f"pause {name}", f"{sentence} stands still", MachineHit.paused(program), FLAVOUR)
-    kind("stuck pod", "a pod is deleted and a finalizer keeps it", lambda r: Stuck(r.random(), a_while(r)), FLAVOUR)
+    kind("stuck pod", "a pod is deleted and a finalizer keeps it", lambda r: StuckPod(r.random(), a_while(r)), FLAVOUR)
     kind("no image", "the pods' image cannot be pulled", lambda r: NoImage(r.random(), a_while(r)), FLAVOUR)
 
 

@@ -14,7 +14,7 @@ from tools.chaos.load import insist
 MESSAGES = ("worker.tasks.wake", "worker.tasks.reap")
 
 
-class PausedRun(Fault):
+class PauseRun(Fault):
     """A run under way is paused and resumed by its user."""
 
     def __init__(self, share: float, seconds: float) -> None:
@@ -33,7 +33,7 @@ class PausedRun(Fault):
             _post(scene, self._run, "resume")
 
 
-class CancelledRun(Fault):
+class CancelRun(Fault):
     """A run under way is cancelled by its user."""
 
     def __init__(self, share: float) -> None:
@@ -49,7 +49,7 @@ class CancelledRun(Fault):
         return f"run {run} cancelled"
 
 
-class Repeated(Fault):
+class RepeatMessages(Fault):
     """Every kind of message is sent many times."""
 
     def __init__(self, number: int) -> None:
@@ -70,7 +70,7 @@ class Repeated(Fault):
         return f"{self.number} times each of {', '.join(MESSAGES)}"
 
 
-class Dropped(Fault):
+class DropMessages(Fault):
     """The broker forgets everything, the messages with it."""
 
     def inject(self, scene: Scene) -> str:
@@ -97,8 +97,8 @@ def _post(scene: Scene, run: str, what: str) -> None:
 kind(
     "pause run",
     "a user pauses a run in the middle and resumes it",
-    lambda r: PausedRun(r.random(), r.uniform(2.0, 10.0)),
+    lambda r: PauseRun(r.random(), r.uniform(2.0, 10.0)),
 )
-kind("cancel run", "a user cancels a run in the middle", lambda r: CancelledRun(r.random()))
-kind("duplicate messages", "messages arrive many times", lambda r: Repeated(r.randint(10, 60)))
-kind("lose messages", "the broker loses all messages", lambda _: Dropped())
+kind("cancel run", "a user cancels a run in the middle", lambda r: CancelRun(r.random()))
+kind("duplicate messages", "messages arrive many times", lambda r: RepeatMessages(r.randint(10, 60)))
+kind("lose messages", "the broker loses all messages", lambda _: DropMessages())

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from guest_server.linux.a11y_ask import prepare
-from guest_server.linux.a11y_walk import Walk, find_terminal
+from guest_server.linux.a11y_walk import AtspiWalk, find_terminal
 from guest_server.linux.text_cursor import text_cursor
 
 
@@ -19,7 +19,7 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
         return {"text": find_terminal()}
     if question["what"] == "cursor":
         return text_cursor()
-    walk = Walk(
+    walk = AtspiWalk(
         nodes=question["nodes"],
         depth=question["depth"],
         children=question["children"],

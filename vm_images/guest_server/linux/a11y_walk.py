@@ -20,7 +20,7 @@ _INSIDE = 3  # Pixels inside a table's edge, where its first and last visible ce
 
 
 @dataclass(frozen=True)
-class Origin:
+class ScreenOrigin:
     """Where the parent and the window of an object lie on the screen."""
 
     parent: Point = (0, 0)
@@ -40,7 +40,7 @@ class Kinds:
         return "Table" in self.interfaces and "manages-descendants" in self.states
 
 
-class Walk:
+class AtspiWalk:
     """One walk with its bounds.
 
     Attributes:
@@ -61,7 +61,7 @@ class Walk:
             if self._full():
                 break
             try:
-                self._add(root, application, 1, Origin())
+                self._add(root, application, 1, ScreenOrigin())
             except HungError:
                 self.cut = "an application did not answer"
         return to_text(root)
@@ -75,7 +75,7 @@ class Walk:
             return False
         return True
 
-    def _add(self, parent: Element, node: Any, depth: int, origin: Origin) -> None:
+    def _add(self, parent: Element, node: Any, depth: int, origin: ScreenOrigin) -> None:
         self.count += 1
         states = states_of(node)
         role = ask(node.get_role_name) or ""
@@ -89,7 +89,7 @@ class Walk:
         origin = self._describe(xml_node, node, kinds, origin)
         self._descend(xml_node, node, kinds, depth, origin)
 
-    def _describe(self, xml_node: Element, node: Any, kinds: Kinds, origin: Origin) -> Origin:
+    def _describe(self, xml_node: Element, node: Any, kinds: Kinds, origin: ScreenOrigin) -> ScreenOrigin:
         if "Text" in kinds.interfaces:
             self._text(xml_node, node)
         # A closed menu has hundreds of items: what nobody can see or click is listed, but not asked for more.
@@ -104,7 +104,7 @@ class Walk:
                 put(xml_node, "docattr", key, value)
         return _component(xml_node, node, origin) if "Component" in kinds.interfaces else origin
 
-    def _descend(self, xml_node: Element, node: Any, kinds: Kinds, depth: int, origin: Origin) -> None:
+    def _descend(self, xml_node: Element, node: Any, kinds: Kinds, depth: int, origin: ScreenOrigin) -> None:
         total = ask(node.get_child_count) or 0
         if not total:
             return
@@ -150,7 +150,7 @@ def _actions(xml_node: Element, node: Any) -> None:
             put(xml_node, "act", f"{name}_kb", ask(Atspi.Action.get_key_binding, node, index) or "")
 
 
-def _component(xml_node: Element, node: Any, origin: Origin) -> Origin:
+def _component(xml_node: Element, node: Any, origin: ScreenOrigin) -> ScreenOrigin:
     box = ask(node.get_extents, Atspi.CoordType.SCREEN)
     if box is None or box.width < 0 or box.height < 0:
         return origin
@@ -160,7 +160,7 @@ def _component(xml_node: Element, node: Any, origin: Origin) -> Origin:
     put(xml_node, "cp", "windowcoord", (here[0] - window[0], here[1] - window[1]))
     put(xml_node, "cp", "parentcoord", (here[0] - origin.parent[0], here[1] - origin.parent[1]))
     put(xml_node, "cp", "size", (box.width, box.height))
-    return Origin(here, window)
+    return ScreenOrigin(here, window)
 
 
 def _visible_cells(table: Any, most: int) -> Iterator[Any]:

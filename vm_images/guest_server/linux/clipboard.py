@@ -5,13 +5,13 @@ from functools import cached_property
 
 from guest_server.linux.selection_owner import SelectionOwner
 from guest_server.linux.selection_reader import SelectionReader
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 
 
 class XClipboard:
     """Text of the selection CLIPBOARD."""
 
-    def __init__(self, display_name: str, limits: Limits) -> None:
+    def __init__(self, display_name: str, limits: GuestLimits) -> None:
         self._display_name = display_name
         self._longest = limits.text * 4
         self._lock = threading.Lock()

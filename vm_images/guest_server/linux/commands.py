@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from guest_server.protocol.errors import GuestError, from_os_error
-from guest_server.protocol.machine import CommandSpec, Finished
+from guest_server.protocol.machine import CommandResult, CommandSpec
 
 _READ = 65_536
 # A program that has ended may have left a child that holds its output open; what is there by then is the output.
@@ -80,7 +80,7 @@ class LinuxCommands:
             self._started.add(process)
         return process
 
-    def run(self, spec: CommandSpec, *, timeout: float, limit: int) -> Finished:
+    def run(self, spec: CommandSpec, *, timeout: float, limit: int) -> CommandResult:
         """Runs a program to its end or to its deadline."""
         process = self._open(spec, subprocess.PIPE, subprocess.PIPE)
         output = _Output(process, limit)
@@ -95,7 +95,7 @@ class LinuxCommands:
         if not ended:
             message = f"the command did not end within {timeout:g} s and was killed"
             raise GuestError("timeout", message, output=texts[0], stderr=texts[1])
-        return Finished(process.returncode, *texts, truncated=output.truncated)
+        return CommandResult(process.returncode, *texts, truncated=output.truncated)
 
 
 class _Output:

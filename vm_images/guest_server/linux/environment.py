@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from guest_server.environment import DATA, LIBRARY, PACKAGE, read_ports, read_python_path, read_screen
-from guest_server.protocol.limits import Limits, limits_from
+from guest_server.protocol.limits import GuestLimits, limits_from
 
 _LIBREOFFICE_GTK = Path("/usr/lib/libreoffice/program/libvclplug_gtk3lo.so")
 
@@ -27,7 +27,7 @@ class SessionConfig:
     height: int
     home: Path
     runtime: Path
-    limits: Limits
+    limits: GuestLimits
     desktop: str = "plain"
     x_server: str = "xvfb"
     tunnel_ports: frozenset[int] = frozenset()

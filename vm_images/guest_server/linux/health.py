@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from guest_server.memory import free_memory
-from guest_server.protocol.health_facts import Disk, Facts, Process
+from guest_server.protocol.health_facts import Disk, HealthFacts, Process
 
 if TYPE_CHECKING:
     from guest_server.linux.x11 import XClient
@@ -26,7 +26,7 @@ _PROC = Path("/proc")
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningProcess:
     """A process as /proc shows it; `born` in ticks since boot tells it from a later one with the same number."""
 
     pid: int
@@ -36,7 +36,7 @@ class Running:
     words: Sequence[str]
 
 
-def running(proc: Path = _PROC) -> Iterator[Running]:
+def running(proc: Path = _PROC) -> Iterator[RunningProcess]:
     """Every process that lives; those that end meanwhile are left out, as are threads of the kernel and zombies."""
     for folder in proc.iterdir():
         if not folder.name.isdigit():
@@ -50,10 +50,10 @@ def running(proc: Path = _PROC) -> Iterator[Running]:
         head, _, tail = stat.rpartition(")")
         fields = tail.split()
         if fields[0] not in {"Z", "X"} and words != [""]:
-            yield Running(int(folder.name), uid, int(fields[19]), head.partition("(")[2], words)
+            yield RunningProcess(int(folder.name), uid, int(fields[19]), head.partition("(")[2], words)
 
 
-def of_a_task(processes: Iterable[Running], before: frozenset[tuple[int, int]], uid: int) -> list[Process]:
+def of_a_task(processes: Iterable[RunningProcess], before: frozenset[tuple[int, int]], uid: int) -> list[Process]:
     """Programs of the desktop's user that came later, without what the session itself starts when it is needed.
 
     Args:
@@ -71,14 +71,14 @@ def of_a_task(processes: Iterable[Running], before: frozenset[tuple[int, int]], 
     ]
 
 
-def pending(processes: Iterable[Running], restart_files: Sequence[Path] = RESTART_FILES) -> list[str]:
+def pending(processes: Iterable[RunningProcess], restart_files: Sequence[Path] = RESTART_FILES) -> list[str]:
     """What is under way or due in the system, in words."""
     due = ["a restart is due after an update"] if any(file.exists() for file in restart_files) else []
     managers = sorted({each.name for each in processes if each.name in PACKAGE_MANAGERS})
     return [*due, *(f"{name} is running" for name in managers)]
 
 
-def locker(processes: Iterable[Running]) -> str:
+def locker(processes: Iterable[RunningProcess]) -> str:
     """The program that has locked the screen, empty if none has."""
     return next((each.name for each in processes if each.name in LOCKERS), "")
 
@@ -106,10 +106,10 @@ class LinuxHealth:
         """Remembers what runs."""
         self._before = frozenset((each.pid, each.born) for each in running())
 
-    def facts(self) -> Facts:
+    def facts(self) -> HealthFacts:
         """Reads them all."""
         processes = list(running())
-        return Facts(
+        return HealthFacts(
             disks=disks(self._home, self._temporary),
             memory_free=free_memory(),
             # X11 has no scale of its own: a pixel of a program is a pixel of the screen.

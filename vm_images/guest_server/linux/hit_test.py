@@ -9,7 +9,7 @@ from typing import Any
 
 from guest_server.linux.a11y_ask import Atspi, HungError, applications, ask, children_of, states_of
 from guest_server.protocol.a11y_xml import clean
-from guest_server.protocol.interaction_log import Found
+from guest_server.protocol.interaction_log import InteractionTarget
 
 SECONDS = 0.25
 _CHILDREN = 200
@@ -38,7 +38,7 @@ class Search:
             popup: the window there is one without a frame: a menu, a list that dropped down.
         """
         control = None
-        for application in _of(pid):
+        for application in _applications(pid):
             for top in reversed(list(children_of(application, _CHILDREN))):
                 if popup:
                     control = self._in_popup(top, x, y, _LEVELS) or control
@@ -50,7 +50,7 @@ class Search:
 
     def focused(self, pid: int | None) -> Any:
         """The control with the focus in the active window; None if it is not found."""
-        for application in _of(pid):
+        for application in _applications(pid):
             for top in children_of(application, _CHILDREN):
                 if "active" in states_of(top):
                     return self._focused_in(top, _LEVELS)
@@ -122,7 +122,7 @@ def _is_item(role: str) -> bool:
     return role.endswith("item") or role in {"table cell", "push button", "toggle button", "icon", "label", "entry"}
 
 
-def _of(pid: int | None) -> Iterator[Any]:
+def _applications(pid: int | None) -> Iterator[Any]:
     """The program's application object; all of them if it is not known which."""
     for application in applications(100):
         if pid is None or ask(application.get_process_id) == pid:
@@ -147,10 +147,10 @@ def has_focus(node: Any) -> bool:
         return False
 
 
-def described(node: Any, window: str) -> Found:
+def described(node: Any, window: str) -> InteractionTarget:
     """A control in words. One without a name bears that of what it is a part of: a picture in a button."""
     if node is None:
-        return Found(window=window)
+        return InteractionTarget(window=window)
     role = ask(node.get_role_name) or ""
     name = _name(node, role)
     whole = node
@@ -165,7 +165,7 @@ def described(node: Any, window: str) -> Found:
             break
     box = _box(node)
     rect = (box.x, box.y, box.width, box.height) if box is not None else None
-    return Found(control=name, role=role, rect=rect, window=window)
+    return InteractionTarget(control=name, role=role, rect=rect, window=window)
 
 
 def _name(node: Any, role: str) -> str:

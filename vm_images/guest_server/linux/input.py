@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from guest_server.linux.keyboard import Keyboard
+from guest_server.linux.keyboard import XKeyboard
 from guest_server.linux.pointer import Pointer
 from guest_server.linux.x11 import XClient, require
 from guest_server.protocol.errors import GuestError
@@ -20,7 +20,7 @@ class XInput:
         screen = self._x.display.screen()
         self._width, self._height = screen.width_in_pixels, screen.height_in_pixels
         self._pointer = Pointer(self._x, before_press)
-        self._keyboard = Keyboard(self._x, wait_idle)
+        self._keyboard = XKeyboard(self._x, wait_idle)
 
     def check(self, events: Sequence[Event]) -> None:
         """Refuses points off the screen; the edge itself (`x == width`) counts as its last pixel."""

@@ -15,7 +15,7 @@ from Xlib.error import ConnectionClosedError
 from Xlib.ext import record
 from Xlib.protocol import request
 
-from guest_server.linux.key_symbols import Remapped, remapped
+from guest_server.linux.key_symbols import KeymapChange, remapped
 from guest_server.linux.x11 import XClient, require
 from guest_server.protocol.errors import GuestError
 
@@ -40,14 +40,14 @@ class Press:
 
 
 @dataclass(frozen=True)
-class Mark:
+class LogMark:
     """All that was done before our own request has been heard."""
 
 
-Heard = Press | Remapped | Mark
+Heard = Press | KeymapChange | LogMark
 
 
-class Recorder:
+class InputRecorder:
     """Listens in a thread of its own."""
 
     def __init__(self, display_name: str, hear: Callable[[Heard], None]) -> None:
@@ -74,7 +74,7 @@ class Recorder:
             raise GuestError("failed", "the X server does not begin to record")
 
     def mark(self) -> None:
-        """Has a Mark come after all that was done before."""
+        """Has a LogMark come after all that was done before."""
         with self.client:
             request.NoOperation(display=self.client.display.display)
             # With a round trip: the server hands out what it has recorded only when it has something to send.
@@ -82,11 +82,11 @@ class Recorder:
 
     def _listen(self, context: int) -> None:
         try:
-            self._stream.display.record_enable_context(context, self._take)
+            self._stream.display.record_enable_context(context, self._receive)
         except (ConnectionClosedError, OSError):
             return  # The X server has gone; the session sees that and ends.
 
-    def _take(self, reply: Any) -> None:
+    def _receive(self, reply: Any) -> None:
         if reply.category == _START:
             self._started.set()
         elif reply.category == _FROM_SERVER:
@@ -103,7 +103,7 @@ class Recorder:
 
     def _request(self, number: int, data: bytes, *, mine: bool) -> None:
         if number == _NO_OPERATION and mine:
-            self._hear(Mark())
+            self._hear(LogMark())
         elif number == _CHANGE_MAPPING:
             self._hear(remapped(data))
 

@@ -41,7 +41,7 @@ class XInteractions:
         """
         if self._loop is None or self._broken:
             return
-        future = asyncio.run_coroutine_threadsafe(self._look(x, y), self._loop)
+        future = asyncio.run_coroutine_threadsafe(self._look_up(x, y), self._loop)
         with contextlib.suppress(GuestError):
             future.result()
 
@@ -51,7 +51,7 @@ class XInteractions:
             self._helper.kill()
             await self._helper.wait()
 
-    async def _look(self, x: int, y: int) -> None:
+    async def _look_up(self, x: int, y: int) -> None:
         async with self._one_at_a_time:
             await self._ask({"what": "look", "x": x, "y": y}, _READ_SECONDS)
 

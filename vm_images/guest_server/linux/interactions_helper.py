@@ -16,14 +16,14 @@ from Xlib import X
 
 from guest_server.linux.a11y_ask import HungError, prepare
 from guest_server.linux.hit_test import Search, described, has_focus
-from guest_server.linux.input_log import Heard, Mark, Press, Recorder
-from guest_server.linux.key_symbols import Remapped, Symbols
+from guest_server.linux.input_log import Heard, InputRecorder, LogMark, Press
+from guest_server.linux.key_symbols import KeymapChange, Symbols
 from guest_server.linux.keyboard import key_keysym
-from guest_server.linux.pointer_context import Surroundings
+from guest_server.linux.pointer_context import PointerContext
 from guest_server.linux.services import hide_memory
 from guest_server.linux.x11 import GONE
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.interaction_log import Found, Log, key_words
+from guest_server.protocol.interaction_log import InteractionLog, InteractionTarget, key_words
 from guest_server.protocol.keys import KEYSYMS
 
 _BUTTONS = {1: "left", 2: "middle", 3: "right"}
@@ -32,20 +32,20 @@ _MILLISECONDS = 250
 _MARK_SECONDS = 5.0
 
 
-class Helper:
+class InteractionsHelper:
     """Hears presses, finds the controls that they met, and answers for both."""
 
     def __init__(self) -> None:
         self.problem = prepare(_MILLISECONDS)
         self._items: queue.SimpleQueue[Heard | dict[str, Any] | None] = queue.SimpleQueue()
-        self._recorder = Recorder(os.environ["DISPLAY"], self._items.put)
+        self._recorder = InputRecorder(os.environ["DISPLAY"], self._items.put)
         self._x = self._recorder.client
-        self._around = Surroundings(self._x)
+        self._around = PointerContext(self._x)
         self._symbols = self._read_symbols()
         self._remapped: set[tuple[int, int]] = set()
-        self._log = Log(self._focused)
+        self._log = InteractionLog(self._focused)
         self._last: Any = None  # The control that was met last: probably the one with the focus.
-        self._ahead: tuple[int, int, Found] | None = None
+        self._ahead: tuple[int, int, InteractionTarget] | None = None
         self._recorder.start()
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Helper:
 
     def _catch_up(self) -> None:
         self._recorder.mark()
-        while not isinstance(item := self._items.get(timeout=_MARK_SECONDS), Mark):
+        while not isinstance(item := self._items.get(timeout=_MARK_SECONDS), LogMark):
             self._handle(item)
         self._notice_layout()
 
@@ -90,14 +90,14 @@ class Helper:
         self._remapped.clear()
 
     def _handle(self, heard: object) -> None:
-        if isinstance(heard, Remapped):
+        if isinstance(heard, KeymapChange):
             self._symbols.change(heard)
             self._remapped.add((heard.first, len(heard.rows)))
         elif isinstance(heard, Press) and heard.is_key:
             self._key(heard)
         elif isinstance(heard, Press) and heard.code in _BUTTONS:
             self._log.finish()
-            self._log.click(_BUTTONS[heard.code], heard.x, heard.y, self._met(heard.x, heard.y))
+            self._log.click(_BUTTONS[heard.code], heard.x, heard.y, self._target_at(heard.x, heard.y))
 
     def _key(self, press: Press) -> None:
         meant = self._symbols.pressed(press.code, press.state)
@@ -106,34 +106,34 @@ class Helper:
         elif meant.name:
             self._log.key(key_words(meant.name, meant.held))
 
-    def _met(self, x: int, y: int) -> Found:
+    def _target_at(self, x: int, y: int) -> InteractionTarget:
         """What was under a press: known from before the press, if we were asked to look then."""
         if self._ahead is not None and self._ahead[:2] == (x, y):
             return self._ahead[2]
         self._ahead = None
         return self._under(x, y)
 
-    def _under(self, x: int, y: int) -> Found:
+    def _under(self, x: int, y: int) -> InteractionTarget:
         window = self._around.active_title()
         try:
             owner = self._around.owner(x, y)
             if owner is None or owner.bar:
-                return Found(role="title bar" if owner is not None else "", window=window)
+                return InteractionTarget(role="title bar" if owner is not None else "", window=window)
             self._last = Search().at(owner.pid, x, y, popup=owner.popup)
             if self._last is not None:
                 return described(self._last, window)
         except (HungError, *GONE):
             pass
-        return self._around.pictured(Found(window=window), x, y)
+        return self._around.pictured(InteractionTarget(window=window), x, y)
 
-    def _focused(self) -> Found:
+    def _focused(self) -> InteractionTarget:
         window = self._around.active_title()
         try:
             if not has_focus(self._last):
                 self._last = Search().focused(self._around.active_pid())
             return described(self._last, window)
         except (HungError, *GONE):
-            return Found(window=window)
+            return InteractionTarget(window=window)
 
     def _read_symbols(self) -> Symbols:
         with self._x:
@@ -155,7 +155,7 @@ def main() -> None:
     """Says that the log has begun, or why not, then keeps it until standard input ends."""
     hide_memory()
     try:
-        helper = Helper()
+        helper = InteractionsHelper()
     except GuestError as error:
         _say({"problem": error.message})
         return

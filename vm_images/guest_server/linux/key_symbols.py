@@ -30,22 +30,22 @@ _HELD = ((CONTROL, "ctrl"), (ALT, "alt"), (SUPER, "win"), (SHIFT, "shift"))
 
 
 @dataclass(frozen=True)
-class Remapped:
+class KeymapChange:
     """Key codes from `first` on have these symbols from now on."""
 
     first: int
     rows: tuple[tuple[int, ...], ...]
 
 
-def remapped(data: bytes) -> Remapped:
+def remapped(data: bytes) -> KeymapChange:
     """What a request ChangeKeyboardMapping of X11's core protocol says."""
     _, count, _, first, width, _ = _MAPPING.unpack_from(data)
     symbols = struct.unpack_from(f"={count * width}I", data, _MAPPING.size)
-    return Remapped(first, tuple(tuple(symbols[row * width : (row + 1) * width]) for row in range(count)))
+    return KeymapChange(first, tuple(tuple(symbols[row * width : (row + 1) * width]) for row in range(count)))
 
 
 @dataclass(frozen=True)
-class Pressed:
+class TypedKey:
     """What a key press means: `text` that it types, or the `name` of a key that types none. Both empty: nothing.
 
     Attributes:
@@ -71,11 +71,11 @@ class Symbols:
         self._names = {**_NAMES, **names}
         self._rows = {keycode: list(row) for keycode, row in enumerate(rows, first)}
 
-    def change(self, change: Remapped) -> None:
+    def change(self, change: KeymapChange) -> None:
         """Somebody has given some key codes other symbols."""
         self._rows |= {keycode: list(row) for keycode, row in enumerate(change.rows, change.first)}
 
-    def pressed(self, keycode: int, state: int) -> Pressed:
+    def pressed(self, keycode: int, state: int) -> TypedKey:
         """What a press means.
 
         Args:
@@ -85,14 +85,14 @@ class Symbols:
         modifiers = frozenset(name for bit, name in _HELD if state & bit)
         symbol = self._symbol(keycode, state)
         if not symbol or symbol in _MODIFIER_SYMBOLS:
-            return Pressed()
+            return TypedKey()
         text = character(symbol)
         if text and not modifiers - {"shift"}:
-            return Pressed(text=text.upper() if state & LOCK and not state & SHIFT and text.isalpha() else text)
+            return TypedKey(text=text.upper() if state & LOCK and not state & SHIFT and text.isalpha() else text)
         if text:
             plain = character(self._symbol(keycode, state & ~(SHIFT | LOCK))) or text
-            return Pressed(name="space" if plain == " " else plain.lower(), held=modifiers)
-        return Pressed(name=self._names.get(symbol, f"key {symbol:#x}"), held=modifiers)
+            return TypedKey(name="space" if plain == " " else plain.lower(), held=modifiers)
+        return TypedKey(name=self._names.get(symbol, f"key {symbol:#x}"), held=modifiers)
 
     def _symbol(self, keycode: int, state: int) -> int:
         row = self._rows.get(keycode) or [0]

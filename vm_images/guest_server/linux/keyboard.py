@@ -28,7 +28,7 @@ def key_keysym(key: str) -> int:
     return char_keysym(name) if len(name) == 1 else named_keysym(name)
 
 
-class Keyboard:
+class XKeyboard:
     """Carries out keyboard events on a connection that the caller has locked."""
 
     def __init__(self, x: XClient, wait_idle: Callable[[], None]) -> None:
@@ -105,9 +105,9 @@ class Keyboard:
     def _strokes(self, keys: Sequence[str]) -> list[Stroke]:
         keysyms = [key_keysym(key) for key in keys]
         self._bind(keysyms)
-        return [self._found(keysym) for keysym in keysyms]
+        return [self._stroke_for(keysym) for keysym in keysyms]
 
-    def _found(self, keysym: int) -> Stroke:
+    def _stroke_for(self, keysym: int) -> Stroke:
         stroke = self._keymap.find(keysym)
         if stroke is None:
             raise GuestError("failed", "the keyboard has no spare key left for this symbol")
@@ -120,14 +120,14 @@ class Keyboard:
         caps = named_keysym("Caps_Lock")
         locked = bool(state & X.LockMask)
         if locked:
-            self._tap(self._found(caps))
+            self._tap(self._stroke_for(caps))
         keysyms = [named_keysym(_CHAR_KEYS[char]) if char in _CHAR_KEYS else char_keysym(char) for char in text]
         for piece in chunks(self._keymap, keysyms):
             self._bind(piece)
             for keysym in piece:
-                self._tap(self._found(keysym))
+                self._tap(self._stroke_for(keysym))
         if locked:
-            self._tap(self._found(caps))
+            self._tap(self._stroke_for(caps))
 
     def _fake(self, keycode: int, *, down: bool) -> None:
         xtest.fake_input(self._x.display, X.KeyPress if down else X.KeyRelease, keycode)

@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Mapping
 
-from guest_server.a11y_process import HelpedAccessibility
-from guest_server.egress_tunnels import Lines
+from guest_server.a11y_process import AccessibilityProcess
+from guest_server.egress_tunnels import EgressTunnels
 from guest_server.linux.clipboard import XClipboard
 from guest_server.linux.commands import LinuxCommands
 from guest_server.linux.environment import SessionConfig, own_environment
@@ -47,7 +47,7 @@ def linux_machine(config: SessionConfig, secret: Secret, display: str, environme
         interactions=interactions,
         clipboard=XClipboard(display, config.limits),
         windows=XWindows(client),
-        accessibility=HelpedAccessibility(_ACCESSIBILITY, own_environment(config, display), config.limits),
+        accessibility=AccessibilityProcess(_ACCESSIBILITY, own_environment(config, display), config.limits),
         commands=LinuxCommands(environment, config.home),
         shell=LinuxShell(environment, config.home, wallpaper, (screen.width, screen.height)),
         health=LinuxHealth(config.home, client),
@@ -56,7 +56,7 @@ def linux_machine(config: SessionConfig, secret: Secret, display: str, environme
         tunnel_ports=config.tunnel_ports,
         egress_proxy=config.egress_proxy,
         egress_socket=config.egress_socket,
-        lines=Lines(config.limits.lines, config.limits.line_seconds) if config.egress_lines else None,
+        lines=EgressTunnels(config.limits.lines, config.limits.line_seconds) if config.egress_lines else None,
         system=RootHelper(config.root_helper) if config.root_helper else None,
     )
 

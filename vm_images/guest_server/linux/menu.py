@@ -16,14 +16,14 @@ _NAMESPACE = "http://openbox.org/3.4/menu"
 
 
 @dataclass(frozen=True, order=True)
-class Entry:
+class MenuEntry:
     """An application of the menu."""
 
     name: str
     command: str
 
 
-def read_entry(path: Path) -> Entry | None:
+def read_entry(path: Path) -> MenuEntry | None:
     """The application of a desktop entry file, None if it is not for the menu or not installed."""
     parser = configparser.ConfigParser(interpolation=None, strict=False)
     try:
@@ -35,10 +35,10 @@ def read_entry(path: Path) -> Entry | None:
     hidden = any(values.get(key, "false") == "true" for key in ("NoDisplay", "Hidden", "Terminal"))
     if hidden or values.get("Type") != "Application" or not words or not shutil.which(words[0]):
         return None
-    return Entry(values.get("Name", path.stem), shlex.join(words))
+    return MenuEntry(values.get("Name", path.stem), shlex.join(words))
 
 
-def menu(entries: Iterable[Entry]) -> str:
+def menu(entries: Iterable[MenuEntry]) -> str:
     """The openbox pipe menu."""
     root = Element("openbox_pipe_menu", {"xmlns": _NAMESPACE})
     for entry in sorted(set(entries)):
@@ -47,7 +47,7 @@ def menu(entries: Iterable[Entry]) -> str:
     return tostring(root, encoding="unicode")
 
 
-def installed() -> list[Entry]:
+def installed() -> list[MenuEntry]:
     """Every application that the menu shows."""
     files = [file for folder in _FOLDERS for file in sorted(folder.glob("*.desktop"))]
     return [entry for file in files if (entry := read_entry(file))]

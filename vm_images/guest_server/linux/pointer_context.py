@@ -8,7 +8,7 @@ from typing import Any
 from Xlib import X
 
 from guest_server.linux.x11 import GONE, XClient
-from guest_server.protocol.interaction_log import Found
+from guest_server.protocol.interaction_log import InteractionTarget
 
 _HALF_WIDTH, _HALF_HEIGHT = 160, 24
 _MOST_PICTURE = 48 * 1024
@@ -30,7 +30,7 @@ class Owner:
     bar: bool = False
 
 
-class Surroundings:
+class PointerContext:
     """Asks the X server on a connection that it shares."""
 
     def __init__(self, x: XClient) -> None:
@@ -72,7 +72,7 @@ class Surroundings:
                 window = self._child(window, x, y)
         return Owner(bar=True)
 
-    def pictured(self, control: Found, x: int, y: int) -> Found:
+    def pictured(self, control: InteractionTarget, x: int, y: int) -> InteractionTarget:
         """With what the screen shows around the point, so that its text can be read."""
         from PIL import Image
 

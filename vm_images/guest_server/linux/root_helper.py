@@ -25,7 +25,7 @@ _FROM_SYSTEMD = 3
 
 
 @dataclass(frozen=True)
-class Places:
+class SystemPaths:
     """Where things lie in the machine.
 
     Attributes:
@@ -38,10 +38,10 @@ class Places:
     policies: Path = Path("/etc/chromium/policies")
 
 
-class Helper:
+class RootHelperProcess:
     """Does it."""
 
-    def __init__(self, places: Places, set_clock: Callable[[int, float], None] = time.clock_settime) -> None:
+    def __init__(self, places: SystemPaths, set_clock: Callable[[int, float], None] = time.clock_settime) -> None:
         """Args: places: of the machine; set_clock: the system's, or a test's."""
         self._places, self._set_clock = places, set_clock
         self._known = places.bundle.read_bytes() if places.bundle.exists() else None
@@ -80,7 +80,7 @@ class Helper:
             (managed / "deskarena.json").write_text(json.dumps({"CACertificates": [base]}))
 
 
-def answer(helper: Helper, line: bytes) -> bytes:
+def answer(helper: RootHelperProcess, line: bytes) -> bytes:
     """The line that answers a line."""
     try:
         helper.do(dict(json.loads(line)))
@@ -89,7 +89,7 @@ def answer(helper: Helper, line: bytes) -> bytes:
     return b"{}\n"
 
 
-def serve(helper: Helper, listener: socket.socket) -> None:
+def serve(helper: RootHelperProcess, listener: socket.socket) -> None:
     """Takes one connection and answers until it ends.
 
     Args:
@@ -106,7 +106,7 @@ def serve(helper: Helper, listener: socket.socket) -> None:
 def main() -> None:
     """Serves on the socket that systemd has made."""
     os.umask(0o022)
-    serve(Helper(Places()), socket.socket(fileno=_FROM_SYSTEMD))
+    serve(RootHelperProcess(SystemPaths()), socket.socket(fileno=_FROM_SYSTEMD))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from Xlib.error import ConnectionClosedError
 from Xlib.ext import damage
 
 from guest_server.linux.x11 import XClient, require
-from guest_server.protocol.machine import Shot
+from guest_server.protocol.machine import ScreenFrame
 
 _XWD = struct.Struct(">25I")
 _COLOR_BYTES = 12
@@ -42,11 +42,11 @@ class XScreen(ABC):
         self._changes = ServerWatch(display_name)
 
     @abstractmethod
-    def grab(self) -> Shot:
+    def grab(self) -> ScreenFrame:
         """The screen now, with the pointer, after all requests of before have been drawn."""
 
     @abstractmethod
-    def peek(self) -> Shot:
+    def peek(self) -> ScreenFrame:
         """The same, without a copy where that can be had."""
 
     @abstractmethod
@@ -109,15 +109,15 @@ class XvfbScreen(XScreen):
         self._end = self._start + self._stride * self.height
         super().__init__(x, display_name)
 
-    def grab(self) -> Shot:
+    def grab(self) -> ScreenFrame:
         """The screen now; see the module's text for the two round trips."""
         self._wait_drawn()
-        return Shot(self._compared(), self.width, self.height, self._stride)
+        return ScreenFrame(self._compared(), self.width, self.height, self._stride)
 
-    def peek(self) -> Shot:
+    def peek(self) -> ScreenFrame:
         """The same without a copy."""
         self._wait_drawn()
-        return Shot(memoryview(self._memory)[self._start : self._end], self.width, self.height, self._stride)
+        return ScreenFrame(memoryview(self._memory)[self._start : self._end], self.width, self.height, self._stride)
 
     def _compared(self) -> bytes:
         return self._memory[self._start : self._end]

@@ -53,11 +53,11 @@ class SelectionOwner:
                 ready, _, _ = select.select([self._x.display.fileno(), self._wake_read], [], [])
                 if self._wake_read in ready:
                     os.read(self._wake_read, 1)
-                    self._take(*self._jobs.get())
+                    self._own(*self._jobs.get())
         except (ConnectionClosedError, OSError):
             return  # The X server has gone; the session sees that and ends.
 
-    def _take(self, text: str, done: "Future[None]") -> None:
+    def _own(self, text: str, done: "Future[None]") -> None:
         selection = self._x.atom("CLIPBOARD")
         self._window.set_selection_owner(selection, X.CurrentTime)
         owner = self._x.display.get_selection_owner(selection)

@@ -46,19 +46,19 @@ class SelectionReader:
         return self._collect(place)
 
     def _collect(self, place: int) -> bytes:
-        kind, data = self._take(place)
+        kind, data = self._read_property(place)
         if kind != self._x.atom("INCR"):
             return data
         whole = bytearray()
         while True:
             self._wait(lambda event: _is_new(event, place))
-            _, piece = self._take(place)
+            _, piece = self._read_property(place)
             if not piece:
                 return bytes(whole)
             whole += piece
             self._check(len(whole))
 
-    def _take(self, place: int) -> tuple[int, bytes]:
+    def _read_property(self, place: int) -> tuple[int, bytes]:
         """Type and bytes of the property, which is deleted (in pieces that asks for the next one)."""
         reply = self._window.get_property(place, X.AnyPropertyType, 0, self._longest // 4 + 1)
         self._window.delete_property(place)

@@ -68,11 +68,11 @@ def run(config: SessionConfig, secret: Secret, address: argparse.Namespace) -> i
 
     def work() -> str:
         machine, display = boot(services, config, secret)
-        from guest_server.linux.session_base import LinuxGround
+        from guest_server.linux.session_base import LinuxSessionBase
         from guest_server.serving import serve, tell_ready
 
         facts = {"display": display, "screen": [machine.screen.width, machine.screen.height], "pid": os.getpid()}
-        return serve(machine, LinuxGround(services), address, lambda: tell_ready(start, facts))
+        return serve(machine, LinuxSessionBase(services), address, lambda: tell_ready(start, facts))
 
     return conclude(services, work)
 

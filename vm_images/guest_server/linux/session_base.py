@@ -19,8 +19,8 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _log = logging.getLogger("guest_server")
 
 
-class LinuxGround:
-    """See `serving.Ground`."""
+class LinuxSessionBase:
+    """See `serving.SessionBase`."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

@@ -9,7 +9,7 @@ from guest_server.linux.pointer_picture import PointerPicture
 from guest_server.linux.screen import XScreen
 from guest_server.linux.shared_memory import SharedPicture
 from guest_server.linux.x11 import XClient, require
-from guest_server.protocol.machine import Shot
+from guest_server.protocol.machine import ScreenFrame
 
 _PIXEL_BYTES = 4
 _DEPTH = 24
@@ -27,34 +27,34 @@ class ShmScreen(XScreen):
         self._picture: SharedPicture | None = None
         super().__init__(client, display_name)
         with client:
-            self._look()
+            self._attach()
 
-    def grab(self) -> Shot:
+    def grab(self) -> ScreenFrame:
         """The screen now; the server answers requests in their order, so what was asked before is drawn."""
         with self._x:
-            pixels = bytearray(self._taken())
+            pixels = bytearray(self._capture())
             self._pointer.draw(pixels, (self.width, self.height), self._x.display.xfixes_get_cursor_image(self._x.root))
-            return Shot(memoryview(pixels), self.width, self.height, self.width * _PIXEL_BYTES)
+            return ScreenFrame(memoryview(pixels), self.width, self.height, self.width * _PIXEL_BYTES)
 
-    def peek(self) -> Shot:
+    def peek(self) -> ScreenFrame:
         """The same."""
         return self.grab()
 
     def _compared(self) -> bytes:
         with self._x:
-            return bytes(self._taken())
+            return bytes(self._capture())
 
-    def _taken(self) -> memoryview:
+    def _capture(self) -> memoryview:
         """The pixels without the pointer, valid until the next call; with the lock held."""
         for _ in range(_TRIES):
-            picture = self._look()
+            picture = self._attach()
             try:
                 return picture.take(self._x.root, self.width, self.height)
             except BadMatch:
                 continue  # The screen has become smaller since we looked.
         raise ValueError("the screen's size changes faster than a picture can be taken")
 
-    def _look(self) -> SharedPicture:
+    def _attach(self) -> SharedPicture:
         """Finds out how large the screen is, and shares as much memory."""
         now = self._x.root.get_geometry()
         if now.depth != _DEPTH:

@@ -10,7 +10,7 @@ from Xlib import X, Xatom
 
 from guest_server.linux.x11 import XClient
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.machine import Shot
+from guest_server.protocol.machine import ScreenFrame
 
 _COLOR = 0x2E5D7D  # A calm blue: text and windows of every theme stand out from it.
 _SET_SECONDS = 10.0
@@ -59,7 +59,7 @@ class RootWallpaper:
                 self._pixmap.free()
         self._pixmap, self._path = pixmap, path
 
-    def _fill(self, pixmap: Any, shot: Shot) -> None:
+    def _fill(self, pixmap: Any, shot: ScreenFrame) -> None:
         """Sends the picture in strips that fit into one X request."""
         context = pixmap.create_gc()
         rows = max(1, 2**17 // shot.stride)
@@ -70,7 +70,7 @@ class RootWallpaper:
         context.free()
 
 
-def picture(path: Path, width: int, height: int) -> Shot:
+def picture(path: Path, width: int, height: int) -> ScreenFrame:
     """A picture file, scaled to cover the size and cut to it.
 
     Raises:
@@ -83,7 +83,7 @@ def picture(path: Path, width: int, height: int) -> Shot:
             fitted = ImageOps.fit(image.convert("RGB"), (width, height))
     except (UnidentifiedImageError, Image.DecompressionBombError) as error:
         raise GuestError("bad_request", f"'{path}' is no picture that can be shown: {error}") from None
-    return Shot(fitted.tobytes("raw", "BGRX"), width, height, width * 4)
+    return ScreenFrame(fitted.tobytes("raw", "BGRX"), width, height, width * 4)
 
 
 class PcmanfmWallpaper:

@@ -96,7 +96,7 @@ class DesktopWindow:
         Raises:
             StartError: it does not come in time (`time.monotonic`), or does not say whose it is.
         """
-        while (window := self._seen()) is None:
+        while (window := self._find_window()) is None:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self._display.fileno()], [], [], left)[0]:
                 raise StartError("Wine's desktop did not appear; DESKARENA_VERBOSE=1 shows what it says")
@@ -106,7 +106,7 @@ class DesktopWindow:
             raise StartError("Wine's desktop does not say whose window it is")
         return int(owner.value[0])
 
-    def _seen(self) -> "Window | None":
+    def _find_window(self) -> "Window | None":
         while self._display.pending_events():
             event = self._display.next_event()
             if event.type == self._shown:

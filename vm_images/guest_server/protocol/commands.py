@@ -5,14 +5,14 @@ import shlex
 
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.machine import CommandSpec, Machine
-from guest_server.protocol.params import Params
+from guest_server.protocol.params import RequestParams
 from guest_server.windows import command_line
 
 _WINDOWS = os.name == "nt"
 _HOME = ("~/", "~\\") if _WINDOWS else ("~/",)
 
 
-def read_command(params: Params, machine: Machine) -> CommandSpec:
+def read_command(params: RequestParams, machine: Machine) -> CommandSpec:
     """`{command, shell}` as OSWorld's tasks give it.
 
     A string without `shell` is split into words; a list with `shell` is joined into one line; `~/` at the start of a

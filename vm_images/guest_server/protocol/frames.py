@@ -6,7 +6,7 @@ from pathlib import Path
 from PIL import Image, JpegImagePlugin, UnidentifiedImageError
 
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.machine import Shot
+from guest_server.protocol.machine import ScreenFrame
 
 # The screen's bytes are blue, green, red, unused. Pillow can lay an image over such memory without a copy only if they
 # are called red, green, blue, unused; the JPEG encoder then has to be told to take the three colours in reverse. This
@@ -14,7 +14,7 @@ from guest_server.protocol.machine import Shot
 JpegImagePlugin.RAWMODE["RGBX"] = "BGR"
 
 
-def to_jpeg(shot: Shot, *, quality: int, scale: float = 1.0) -> tuple[bytes, int, int]:
+def to_jpeg(shot: ScreenFrame, *, quality: int, scale: float = 1.0) -> tuple[bytes, int, int]:
     """JPEG bytes, width and height."""
     # Any buffer will do, whatever the types say.
     image = Image.frombuffer("RGBX", (shot.width, shot.height), shot.pixels, "raw", "RGBX", shot.stride, 1)  # type: ignore[arg-type]
@@ -26,7 +26,7 @@ def to_jpeg(shot: Shot, *, quality: int, scale: float = 1.0) -> tuple[bytes, int
     return buffer.getvalue(), image.width, image.height
 
 
-def to_png(shot: Shot) -> bytes:
+def to_png(shot: ScreenFrame) -> bytes:
     """PNG bytes; the fastest compression, because the store compresses again."""
     size, pixels = (shot.width, shot.height), bytes(shot.pixels)
     image = Image.frombuffer("RGB", size, pixels, "raw", "BGRX", shot.stride, 1)

@@ -23,7 +23,7 @@ class Process:
 
 
 @dataclass(frozen=True)
-class Facts:
+class HealthFacts:
     """How the desktop is. What could not be read is no fact: the question fails instead.
 
     Attributes:
@@ -45,14 +45,14 @@ class Facts:
     processes: Sequence[Process] = ()
 
 
-class Health(Protocol):
+class HealthProbe(Protocol):
     """The platform's answers. Cheap: some milliseconds."""
 
     def settled(self) -> None:
         """The desktop is ready: what starts from now on belongs to a task. Safe to call again: counts anew."""
         ...
 
-    def facts(self) -> Facts:
+    def facts(self) -> HealthFacts:
         """How it is now.
 
         Raises:

@@ -7,8 +7,8 @@ from typing import Any
 
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.keys import key_name
-from guest_server.protocol.limits import Limits
-from guest_server.protocol.params import Params
+from guest_server.protocol.limits import GuestLimits
+from guest_server.protocol.params import RequestParams
 
 BUTTONS = ("left", "middle", "right")
 _LONGEST_GESTURE = 10.0
@@ -84,7 +84,7 @@ class Hotkey:
 Event = Move | Button | Click | Drag | Scroll | Type | Key | Hotkey
 
 
-def read_events(value: Any, limits: Limits) -> list[Event]:
+def read_events(value: Any, limits: GuestLimits) -> list[Event]:
     """Checks a list of JSON events, all before the first is carried out.
 
     Raises:
@@ -103,10 +103,10 @@ def read_events(value: Any, limits: Limits) -> list[Event]:
     return events
 
 
-def _read(item: Any, limits: Limits) -> list[Event]:
+def _read(item: Any, limits: GuestLimits) -> list[Event]:
     if not isinstance(item, dict):
         raise GuestError("bad_request", "must be an object with a 'type'")
-    params = Params(item)
+    params = RequestParams(item)
     kind = params.text("type", longest=20)
     reader = _READERS.get(kind)
     if reader is None:
@@ -114,57 +114,57 @@ def _read(item: Any, limits: Limits) -> list[Event]:
     return reader(params, limits)
 
 
-def _point(params: Params) -> tuple[int, int]:
+def _point(params: RequestParams) -> tuple[int, int]:
     return (
         round(params.number("x", low=-100_000, high=100_000)),
         round(params.number("y", low=-100_000, high=100_000)),
     )
 
 
-def _there(params: Params) -> list[Event]:
+def _there(params: RequestParams) -> list[Event]:
     """A move first, if the event names a point."""
     if params.values.get("x") is None and params.values.get("y") is None:
         return []
     return [Move(*_point(params))]
 
 
-def _button(params: Params) -> str:
+def _button(params: RequestParams) -> str:
     button = params.text("button", "left")
     if button not in BUTTONS:
         raise GuestError("bad_request", f"unknown button '{button}'; known: {', '.join(BUTTONS)}")
     return button
 
 
-def _duration(params: Params, default: float) -> float:
+def _duration(params: RequestParams, default: float) -> float:
     return params.number("duration", default, low=0, high=_LONGEST_GESTURE)
 
 
-def _move(params: Params, _limits: Limits) -> list[Event]:
+def _move(params: RequestParams, _limits: GuestLimits) -> list[Event]:
     return [Move(*_point(params), _duration(params, 0.0))]
 
 
-def _click(params: Params, _limits: Limits) -> list[Event]:
+def _click(params: RequestParams, _limits: GuestLimits) -> list[Event]:
     return [*_there(params), Click(_button(params), params.integer("num", 1, low=1, high=10))]
 
 
-def _down(params: Params, _limits: Limits) -> list[Event]:
+def _down(params: RequestParams, _limits: GuestLimits) -> list[Event]:
     return [*_there(params), Button(_button(params), down=True)]
 
 
-def _up(params: Params, _limits: Limits) -> list[Event]:
+def _up(params: RequestParams, _limits: GuestLimits) -> list[Event]:
     return [*_there(params), Button(_button(params), down=False)]
 
 
-def _drag(params: Params, _limits: Limits) -> list[Event]:
+def _drag(params: RequestParams, _limits: GuestLimits) -> list[Event]:
     return [Drag(*_point(params), _button(params), _duration(params, 0.25))]
 
 
-def _scroll(params: Params, _limits: Limits) -> list[Event]:
+def _scroll(params: RequestParams, _limits: GuestLimits) -> list[Event]:
     bounds = {"low": -_MOST_WHEEL_CLICKS, "high": _MOST_WHEEL_CLICKS}
     return [*_there(params), Scroll(params.integer("dx", 0, **bounds), params.integer("dy", 0, **bounds))]
 
 
-def _type(params: Params, limits: Limits) -> list[Event]:
+def _type(params: RequestParams, limits: GuestLimits) -> list[Event]:
     text = params.text("text", longest=limits.text).replace("\r\n", "\n").replace("\r", "\n")
     for char in text:
         if unicodedata.category(char) in {"Cc", "Cs"} and char not in "\n\t\b":
@@ -172,24 +172,24 @@ def _type(params: Params, limits: Limits) -> list[Event]:
     return [Type(text)]
 
 
-def _key(params: Params, *, down: bool) -> list[Event]:
+def _key(params: RequestParams, *, down: bool) -> list[Event]:
     return [Key(key_name(params.text("key", longest=40)), down)]
 
 
-def _key_down(params: Params, _limits: Limits) -> list[Event]:
+def _key_down(params: RequestParams, _limits: GuestLimits) -> list[Event]:
     return _key(params, down=True)
 
 
-def _key_up(params: Params, _limits: Limits) -> list[Event]:
+def _key_up(params: RequestParams, _limits: GuestLimits) -> list[Event]:
     return _key(params, down=False)
 
 
-def _press(params: Params, _limits: Limits) -> list[Event]:
+def _press(params: RequestParams, _limits: GuestLimits) -> list[Event]:
     key = key_name(params.text("key", longest=40))
     return [Hotkey((key,), params.integer("times", 1, low=1, high=100))]
 
 
-def _hotkey(params: Params, _limits: Limits) -> list[Event]:
+def _hotkey(params: RequestParams, _limits: GuestLimits) -> list[Event]:
     keys = params.values.get("keys")
     if not isinstance(keys, list) or not keys or not all(isinstance(key, str) for key in keys):
         raise GuestError("bad_request", "'keys' must be a list of key names")

@@ -16,7 +16,7 @@ MODIFIERS = ("ctrl", "alt", "win", "shift")
 
 
 @dataclass(frozen=True)
-class Found:
+class InteractionTarget:
     """A control: under the pointer, or the one with the focus. All empty if nothing is known of it.
 
     Attributes:
@@ -30,7 +30,7 @@ class Found:
     window: str = ""
     picture: str = ""
 
-    def cut(self) -> "Found":
+    def cut(self) -> "InteractionTarget":
         """The same within the log's bounds."""
         return replace(
             self,
@@ -41,7 +41,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Entry:
+class InteractionEntry:
     """One entry as it is told; the fields are those of the reply."""
 
     number: int
@@ -58,19 +58,19 @@ class Entry:
 
 
 @dataclass
-class Log:
+class InteractionLog:
     """The newest entries, numbered from 1.
 
     Args:
         focused: finds the control with the focus. Asked when a text has come to its end, not at each key.
     """
 
-    focused: Callable[[], Found]
-    _entries: deque[Entry] = field(default_factory=lambda: deque(maxlen=MOST_ENTRIES))
+    focused: Callable[[], InteractionTarget]
+    _entries: deque[InteractionEntry] = field(default_factory=lambda: deque(maxlen=MOST_ENTRIES))
     _number: int = 0
     _typed: str = ""
 
-    def click(self, button: str, x: int, y: int, under: Found) -> None:
+    def click(self, button: str, x: int, y: int, under: InteractionTarget) -> None:
         """A button was pressed there."""
         self.finish()
         self._add("click", under, button=button, x=x, y=y)
@@ -100,9 +100,9 @@ class Log:
             entry["picture"] = ""
         return entries
 
-    def _add(self, kind: str, control: Found, **more: Any) -> None:
+    def _add(self, kind: str, control: InteractionTarget, **more: Any) -> None:
         self._number += 1
-        self._entries.append(Entry(number=self._number, kind=kind, **asdict(control.cut()), **more))
+        self._entries.append(InteractionEntry(number=self._number, kind=kind, **asdict(control.cut()), **more))
         if len(self._entries) > MOST_PICTURES and self._entries[-1 - MOST_PICTURES].picture:
             self._entries[-1 - MOST_PICTURES] = replace(self._entries[-1 - MOST_PICTURES], picture="")
 

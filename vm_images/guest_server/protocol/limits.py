@@ -7,7 +7,7 @@ _PREFIX = "DESKARENA_LIMIT_"
 
 
 @dataclass(frozen=True)
-class Limits:
+class GuestLimits:
     """Sizes are bytes, times seconds. Each can be set by DESKARENA_LIMIT_<NAME> in the session's environment.
 
     Attributes:
@@ -59,13 +59,13 @@ class Limits:
     line_seconds: float = 15.0
 
 
-def limits_from(environment: Mapping[str, str]) -> Limits:
+def limits_from(environment: Mapping[str, str]) -> GuestLimits:
     """The defaults, with what the environment sets.
 
     Raises:
         ValueError: a value is not a positive number, or the name is unknown.
     """
-    known = {_PREFIX + field.name.upper(): field for field in fields(Limits)}
+    known = {_PREFIX + field.name.upper(): field for field in fields(GuestLimits)}
     changes: dict[str, float | int] = {}
     for name, text in environment.items():
         if not name.startswith(_PREFIX):
@@ -77,4 +77,4 @@ def limits_from(environment: Mapping[str, str]) -> Limits:
         if value <= 0:
             raise ValueError(f"{name} must be positive, not {text}")
         changes[field.name] = value
-    return replace(Limits(), **changes)  # type: ignore[arg-type]
+    return replace(GuestLimits(), **changes)  # type: ignore[arg-type]

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
-from guest_server.egress_tunnels import Lines
+from guest_server.egress_tunnels import EgressTunnels
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.health_facts import Health
+from guest_server.protocol.health_facts import HealthProbe
 from guest_server.protocol.input_events import Event
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.secret import Secret
 from guest_server.protocol.system import System
 
@@ -23,10 +23,10 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Shot:
+class ScreenFrame:
     """One picture of the screen: rows of 4 bytes (blue, green, red, unused) a pixel, `stride` bytes a row.
 
-    `pixels` may be the live screen itself (`Screen.peek`), which goes on changing.
+    `pixels` may be the live screen itself (`ScreenAccess.peek`), which goes on changing.
     """
 
     pixels: bytes | memoryview = field(repr=False)
@@ -66,7 +66,7 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Finished:
+class CommandResult:
     """A command that has ended; `truncated` if it said more than the limit."""
 
     returncode: int
@@ -86,7 +86,7 @@ class CommandSpec:
 
 
 @dataclass(frozen=True)
-class TreeWanted:
+class TreeRequest:
     """Which accessibility tree is wanted, and how much of it at most.
 
     Attributes:
@@ -123,7 +123,7 @@ class Tree:
     cut: str = ""
 
 
-class Screen(Protocol):
+class ScreenAccess(Protocol):
     """The picture. Sizes are pixels; at `scale` 2.0, programs draw everything twice as large."""
 
     @property
@@ -141,11 +141,11 @@ class Screen(Protocol):
         """1.0 where programs draw as many pixels as they are told."""
         ...
 
-    def grab(self) -> Shot:
+    def grab(self) -> ScreenFrame:
         """The screen now, with the pointer, after all requests of before have been drawn."""
         ...
 
-    def peek(self) -> Shot:
+    def peek(self) -> ScreenFrame:
         """The same without a copy: to be encoded at once and not kept."""
         ...
 
@@ -186,7 +186,7 @@ class Interactions(Protocol):
         ...
 
 
-class Clipboard(Protocol):
+class ClipboardAccess(Protocol):
     """The clipboard's text."""
 
     def read(self) -> str:
@@ -236,7 +236,7 @@ class Accessibility(Protocol):
         """Ends whatever it keeps running."""
         ...
 
-    async def tree(self, options: TreeWanted) -> Tree:
+    async def tree(self, options: TreeRequest) -> Tree:
         """The whole desktop's tree."""
         ...
 
@@ -252,7 +252,7 @@ class Accessibility(Protocol):
 class Commands(Protocol):
     """Programs of the desktop's user."""
 
-    def run(self, spec: CommandSpec, *, timeout: float, limit: int) -> Finished:
+    def run(self, spec: CommandSpec, *, timeout: float, limit: int) -> CommandResult:
         """Runs it in its own process group and waits; the group is killed at the deadline.
 
         Raises:
@@ -273,7 +273,7 @@ class Commands(Protocol):
         ...
 
 
-class Shell(Protocol):
+class DesktopShell(Protocol):
     """Habits of the desktop environment."""
 
     def folder(self, name: str) -> Path:
@@ -324,25 +324,25 @@ class Machine:
     """
 
     platform: str
-    limits: Limits
+    limits: GuestLimits
     secret: Secret
     environment: Mapping[str, str]
     home: Path
-    screen: Screen
+    screen: ScreenAccess
     input: InputDevice
     interactions: Interactions
-    clipboard: Clipboard
+    clipboard: ClipboardAccess
     windows: Windows
     accessibility: Accessibility
     commands: Commands
-    shell: Shell
-    health: Health
+    shell: DesktopShell
+    health: HealthProbe
     python: Sequence[str]
     bash: Sequence[str]
     tunnel_ports: frozenset[int]
     egress_proxy: str = ""
     egress_socket: str = ""
-    lines: Lines | None = None
+    lines: EgressTunnels | None = None
     system: System | None = None
     capabilities: Sequence[Capability] = ()
     stopping: asyncio.Event = field(default_factory=asyncio.Event)

@@ -11,7 +11,7 @@ from guest_server.protocol.errors import GuestError
 _REQUIRED: Final = object()
 
 
-class Params:
+class RequestParams:
     """Parameters of one request, from a JSON body, a form or the query.
 
     Every reader raises GuestError `bad_request` naming the parameter, what was expected and what came.
@@ -95,27 +95,27 @@ def _wrong(name: str, expected: str, value: Any) -> GuestError:
     return GuestError("bad_request", f"'{name}' must be {expected}, not {str(value)[:100]!r}")
 
 
-async def json_params(request: web.Request) -> Params:
+async def json_params(request: web.Request) -> RequestParams:
     """The JSON body as parameters; an empty body is an empty object."""
     data = await request.read()
     if not data.strip():
-        return Params({})
+        return RequestParams({})
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise GuestError("bad_request", f"the body is not JSON: {error}") from None
     if not isinstance(value, dict):
         raise GuestError("bad_request", "the body must be a JSON object")
-    return Params(value)
+    return RequestParams(value)
 
 
-async def form_params(request: web.Request) -> Params:
+async def form_params(request: web.Request) -> RequestParams:
     """A form (or, for convenience, a JSON body) as parameters."""
     if request.content_type == "application/json":
         return await json_params(request)
-    return Params(dict(await request.post()))
+    return RequestParams(dict(await request.post()))
 
 
-def query_params(request: web.Request) -> Params:
+def query_params(request: web.Request) -> RequestParams:
     """The query string as parameters."""
-    return Params(dict(request.query))
+    return RequestParams(dict(request.query))

@@ -3,8 +3,8 @@
 from aiohttp import web
 
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.machine import Machine, TreeWanted
-from guest_server.protocol.params import Params, query_params
+from guest_server.protocol.machine import Machine, TreeRequest
+from guest_server.protocol.params import RequestParams, query_params
 
 _BACKENDS, _NAMES = ("", "uia", "win32"), ("osworld", "waa")
 
@@ -15,7 +15,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def tree(request: web.Request) -> web.Response:
         params = query_params(request)
-        options = TreeWanted(
+        options = TreeRequest(
             nodes=params.integer("max_nodes", limits.a11y_nodes, low=1, high=limits.a11y_nodes),
             depth=params.integer("max_depth", limits.a11y_depth, low=1, high=limits.a11y_depth),
             children=limits.a11y_children,
@@ -36,7 +36,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     return [web.get("/accessibility", tree), web.get("/terminal", terminal), web.get("/text_cursor", text_cursor)]
 
 
-def _one_of(params: Params, name: str, known: tuple[str, ...]) -> str:
+def _one_of(params: RequestParams, name: str, known: tuple[str, ...]) -> str:
     value = params.text(name, known[0])
     if value not in known:
         raise GuestError("bad_request", f"'{name}' must be {' or '.join(filter(None, known))}, not {value[:40]!r}")

@@ -5,8 +5,8 @@ from typing import Any
 from aiohttp import web
 
 from guest_server.protocol.commands import read_command
-from guest_server.protocol.machine import CommandSpec, Finished, Machine
-from guest_server.protocol.params import Params, json_params
+from guest_server.protocol.machine import CommandResult, CommandSpec, Machine
+from guest_server.protocol.params import RequestParams, json_params
 
 _MARGIN_SECONDS = 10.0
 
@@ -23,18 +23,18 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     return [web.post(path, execute) for path in ("/execute", "/setup/execute")]
 
 
-def deadline(params: Params, machine: Machine, default: float) -> float:
+def deadline(params: RequestParams, machine: Machine, default: float) -> float:
     """The request's `timeout` in seconds."""
     return params.number("timeout", default, low=0.01, high=machine.limits.longest_seconds)
 
 
-async def run(machine: Machine, spec: CommandSpec, seconds: float) -> Finished:
+async def run(machine: Machine, spec: CommandSpec, seconds: float) -> CommandResult:
     """Runs a command in a thread, with the output limit."""
     limit = machine.limits.output
     return await machine.within(seconds + _MARGIN_SECONDS, machine.commands.run, spec, timeout=seconds, limit=limit)
 
 
-def reply(done: Finished) -> dict[str, Any]:
+def reply(done: CommandResult) -> dict[str, Any]:
     """A finished command in OSWorld's form. A command that failed is no failure of the route."""
     return {
         "status": "success",

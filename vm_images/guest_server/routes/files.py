@@ -13,7 +13,7 @@ from aiohttp import BodyPartReader, http_exceptions, web
 
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.machine import Machine
-from guest_server.protocol.params import Params, form_params, json_params
+from guest_server.protocol.params import RequestParams, form_params, json_params
 
 _PIECE = 2**18
 # What aiohttp's reader raises, depending on where a form ends too early.
@@ -35,12 +35,12 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         params = await json_params(request)
         path, content = Path(params.path("path")), params.text("content", "")
         await asyncio.to_thread(_write_text, path, content)
-        return done(f"file '{path}' created")
+        return message_response(f"file '{path}' created")
 
     async def recycle(request: web.Request) -> web.Response:
         path = Path((await json_params(request)).path("path"))
         await asyncio.to_thread(machine.shell.recycle, path)
-        return done(f"'{path}' moved to the recycle bin")
+        return message_response(f"'{path}' moved to the recycle bin")
 
     async def exists(request: web.Request) -> web.Response:
         params = await json_params(request)
@@ -55,7 +55,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     ]
 
 
-def done(message: str) -> web.Response:
+def message_response(message: str) -> web.Response:
     """The reply of a route that has done something."""
     return web.json_response({"status": "success", "message": message})
 
@@ -69,7 +69,7 @@ def existence(path: Path, test: Callable[[Path], bool]) -> web.Response:
     return web.json_response(body, status=200 if there else 400)
 
 
-def _child(params: Params, name: str) -> Path:
+def _child(params: RequestParams, name: str) -> Path:
     return Path(params.path("path"), params.text(name, longest=255))
 
 
@@ -123,7 +123,7 @@ async def _receive(request: web.Request, machine: Machine) -> int:
                 temporary, size = await _store(part, machine)
             elif part.name == "file_path":
                 fields["file_path"] = await _short_text(part)
-        await asyncio.to_thread(_move, temporary, Params(fields))
+        await asyncio.to_thread(_move, temporary, RequestParams(fields))
     except _BROKEN_FORM as error:
         raise GuestError("bad_request", f"the form is broken: {error or type(error).__name__}") from None
     finally:
@@ -164,7 +164,7 @@ async def _copy(part: BodyPartReader, file: IO[bytes], limit: int) -> int:
     return size
 
 
-def _move(temporary: Path | None, fields: Params) -> None:
+def _move(temporary: Path | None, fields: RequestParams) -> None:
     if temporary is None:
         raise GuestError("bad_request", "the form has no 'file_data'")
     put_in_place(temporary, Path(fields.path("file_path")))

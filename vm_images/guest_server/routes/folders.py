@@ -8,10 +8,10 @@ from typing import Any
 from aiohttp import web
 
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.machine import Machine
 from guest_server.protocol.params import json_params
-from guest_server.routes.files import done, existence
+from guest_server.routes.files import existence, message_response
 
 _MOUNT_POINT = 0xA0000003
 """IO_REPARSE_TAG_MOUNT_POINT of winnt.h."""
@@ -28,7 +28,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     async def create(request: web.Request) -> web.Response:
         path = Path((await json_params(request)).path("path"))
         await asyncio.to_thread(path.mkdir, parents=True, exist_ok=True)
-        return done(f"folder '{path}' created")
+        return message_response(f"folder '{path}' created")
 
     async def exists(request: web.Request) -> web.Response:
         params = await json_params(request)
@@ -59,7 +59,7 @@ def _folder(machine: Machine, name: str, key: str) -> web.Response:
 class _Listing:
     """Lists a folder with all below it. A tree too large is refused: a part of it would look like the whole."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: GuestLimits) -> None:
         self._limits = limits
         self._count = 0
 

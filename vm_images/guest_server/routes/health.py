@@ -8,8 +8,8 @@ from typing import Any
 from aiohttp import web
 
 from guest_server import API_VERSION
-from guest_server.protocol.machine import Machine, Shot
-from guest_server.routes.files import done
+from guest_server.protocol.machine import Machine, ScreenFrame
+from guest_server.routes.files import message_response
 
 _DARK = bytes(range(9))
 """Values of a colour that count as black."""
@@ -30,7 +30,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def settled(_: web.Request) -> web.Response:
         await asyncio.to_thread(machine.health.settled)
-        return done("what starts from now on belongs to a task")
+        return message_response("what starts from now on belongs to a task")
 
     return [web.get("/health", health), web.post("/settled", settled)]
 
@@ -58,7 +58,7 @@ def _describe(machine: Machine) -> dict[str, Any]:
     }
 
 
-def is_black(shot: Shot) -> bool:
+def is_black(shot: ScreenFrame) -> bool:
     """Whether a picture shows nothing: hardly a pixel of the rows that are looked at is brighter than black."""
     step = max(1, shot.height // _ROWS_LOOKED_AT)
     bright = looked_at = 0

@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from guest_server.protocol.machine import Machine
-from guest_server.routes.files import done
+from guest_server.routes.files import message_response
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:
@@ -11,6 +11,6 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def shutdown(_: web.Request) -> web.Response:
         machine.stopping.set()
-        return done("the desktop ends")
+        return message_response("the desktop ends")
 
     return [web.post("/shutdown", shutdown)]

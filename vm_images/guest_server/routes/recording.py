@@ -12,7 +12,7 @@ from aiohttp import web
 from guest_server.environment import NO_WINDOW
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.machine import Machine
-from guest_server.routes.files import done, send_file
+from guest_server.routes.files import message_response, send_file
 
 _END_SECONDS = 20.0
 
@@ -23,7 +23,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def start(_: web.Request) -> web.Response:
         await recorder.start()
-        return done("recording started")
+        return message_response("recording started")
 
     async def end(request: web.Request) -> web.StreamResponse:
         path = await recorder.end()

@@ -6,7 +6,7 @@ from aiohttp import web
 
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.machine import CommandSpec, Machine
-from guest_server.protocol.params import Params, json_params
+from guest_server.protocol.params import RequestParams, json_params
 from guest_server.routes.execute import deadline, run
 
 
@@ -46,7 +46,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     return [web.post("/run_python", run_python), web.post("/run_bash_script", run_bash)]
 
 
-def _source(params: Params, name: str) -> bytes:
+def _source(params: RequestParams, name: str) -> bytes:
     # A line end after it, so that empty code is a program too.
     try:
         return params.text(name).encode() + b"\n"
@@ -54,7 +54,7 @@ def _source(params: Params, name: str) -> bytes:
         raise GuestError("bad_request", f"'{name}' holds half of a surrogate pair") from None
 
 
-def _folder(params: Params, home: Path) -> Path:
+def _folder(params: RequestParams, home: Path) -> Path:
     folder = Path(params.path("working_dir")) if params.values.get("working_dir") else home
     if not folder.is_dir():
         raise GuestError("not_found", f"the folder '{folder}' does not exist")

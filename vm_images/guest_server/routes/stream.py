@@ -10,8 +10,8 @@ from typing import Any
 from aiohttp import WSMsgType, web
 
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.machine import Machine, Shot
-from guest_server.protocol.params import Params, query_params
+from guest_server.protocol.machine import Machine, ScreenFrame
+from guest_server.protocol.params import RequestParams, query_params
 from guest_server.routes.mouse_and_keyboard import carry_out
 
 _HEARTBEAT_SECONDS = 20.0
@@ -25,7 +25,7 @@ class _Rate:
     quality: int
     scale: float
 
-    def change(self, params: Params, most: float) -> None:
+    def change(self, params: RequestParams, most: float) -> None:
         """Takes what is given and keeps the rest."""
         self.fps, self.quality, self.scale = (
             params.number("fps", self.fps, low=0.1, high=most),
@@ -73,7 +73,7 @@ async def _pump(machine: Machine, socket: web.WebSocketResponse, rate: _Rate, ch
     await socket.close()
 
 
-async def _send(machine: Machine, socket: web.WebSocketResponse, shot: Shot, rate: _Rate, number: int) -> None:
+async def _send(machine: Machine, socket: web.WebSocketResponse, shot: ScreenFrame, rate: _Rate, number: int) -> None:
     from guest_server.protocol.frames import to_jpeg
 
     moment = time.time()
@@ -88,7 +88,7 @@ async def _listen(machine: Machine, socket: web.WebSocketResponse, rate: _Rate, 
         if message.type != WSMsgType.TEXT:
             continue
         try:
-            answer = await _take(machine, json.loads(message.data), rate, changed)
+            answer = await _handle_message(machine, json.loads(message.data), rate, changed)
         except GuestError as error:
             answer = error.body()
         except (ValueError, RecursionError) as error:
@@ -97,10 +97,10 @@ async def _listen(machine: Machine, socket: web.WebSocketResponse, rate: _Rate, 
             await socket.send_json({"type": "answer", **answer})
 
 
-async def _take(machine: Machine, value: Any, rate: _Rate, changed: asyncio.Event) -> dict[str, Any]:
+async def _handle_message(machine: Machine, value: Any, rate: _Rate, changed: asyncio.Event) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise GuestError("bad_request", "a message is a JSON object with a 'type'")
-    params = Params(value)
+    params = RequestParams(value)
     kind = params.text("type")
     if kind == "rate":
         rate.change(params, machine.limits.frames_per_second)

@@ -9,7 +9,7 @@ from aiohttp import web
 from guest_server.protocol.commands import read_command
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.machine import CommandSpec, Machine
-from guest_server.protocol.params import Params, json_params
+from guest_server.protocol.params import RequestParams, json_params
 from guest_server.protocol.window_matching import find_window
 from guest_server.routes.execute import reply, run
 
@@ -21,7 +21,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def execute(request: web.Request) -> web.Response:
         params = await json_params(request)
-        conditions = Params(params.mapping("verification"))
+        conditions = RequestParams(params.mapping("verification"))
         longest = params.number("max_wait_time", 10, low=0, high=machine.limits.longest_seconds)
         pause = params.number("check_interval", 1, low=0.01, high=60)
         done = await run(machine, read_command(params, machine), machine.limits.command_seconds)
@@ -31,7 +31,9 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     return [web.post(path, execute) for path in _PATHS]
 
 
-async def _wait(machine: Machine, conditions: Params, longest: float, pause: float, result: dict[str, Any]) -> float:
+async def _wait(
+    machine: Machine, conditions: RequestParams, longest: float, pause: float, result: dict[str, Any]
+) -> float:
     start = time.monotonic()
     while True:
         missing = await _missing(machine, conditions)
@@ -45,7 +47,7 @@ async def _wait(machine: Machine, conditions: Params, longest: float, pause: flo
         await asyncio.sleep(min(pause, max(0.0, longest - waited)))
 
 
-async def _missing(machine: Machine, conditions: Params) -> str:
+async def _missing(machine: Machine, conditions: RequestParams) -> str:
     """What is not yet as it should be, empty if all is."""
     window = conditions.text("window_exists", "")
     if window and find_window(await machine.blocking(machine.windows.all), window) is None:

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.machine import Machine, Placement, WindowInfo
-from guest_server.protocol.params import Params, form_params, json_params
+from guest_server.protocol.params import RequestParams, form_params, json_params
 from guest_server.protocol.window_matching import find_window
 
 _CLOSE_SECONDS = 3.0
@@ -65,7 +65,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
     ]
 
 
-async def _named(machine: Machine, params: Params) -> WindowInfo:
+async def _named(machine: Machine, params: RequestParams) -> WindowInfo:
     name = params.text("window_name", longest=1000)
     strict, by_class = params.flag("strict"), params.flag("by_class")
     windows = await machine.blocking(machine.windows.all)
@@ -76,7 +76,7 @@ async def _named(machine: Machine, params: Params) -> WindowInfo:
     return window
 
 
-def _placement(params: Params) -> Placement:
+def _placement(params: RequestParams) -> Placement:
     def whole(name: str, low: int) -> int | None:
         present = params.values.get(name) is not None
         return params.integer(name, low=low, high=_FARTHEST) if present else None

@@ -8,8 +8,8 @@ import json
 import sys
 from typing import Any
 
-from guest_server.protocol.machine import TreeWanted
-from guest_server.windows.a11y_tree import Walk
+from guest_server.protocol.machine import TreeRequest
+from guest_server.windows.a11y_tree import ControlWalk
 from guest_server.windows.com import ComError
 from guest_server.windows.dpi_awareness import see_real_pixels
 from guest_server.windows.text_cursor import terminal_text, text_cursor
@@ -17,7 +17,7 @@ from guest_server.windows.uia import Automation
 from guest_server.windows.win32_controls import Win32Source
 
 
-class Helper:
+class A11yHelper:
     """Answers questions, with UI Automation where this Windows has it."""
 
     def __init__(self) -> None:
@@ -35,22 +35,22 @@ class Helper:
             return {"text": None if self._automation is None else terminal_text(self._automation)}
         if what == "cursor":
             return text_cursor(self._automation)
-        return self._tree(TreeWanted(**question))
+        return self._tree(TreeRequest(**question))
 
-    def _tree(self, options: TreeWanted) -> dict[str, Any]:
+    def _tree(self, options: TreeRequest) -> dict[str, Any]:
         if options.backend == "uia" and self._automation is None:
             return {"problem": self._problem}
         if options.backend == "win32" or self._automation is None:
-            tree = Walk(Win32Source(), options).desktop()
+            tree = ControlWalk(Win32Source(), options).desktop()
         else:
-            tree = Walk(self._automation, options).desktop()
+            tree = ControlWalk(self._automation, options).desktop()
         return {"xml": tree.xml, "nodes": tree.nodes, "cut": tree.cut}
 
 
 def main() -> None:
     """Answers questions until standard input ends."""
     see_real_pixels()
-    helper = Helper()
+    helper = A11yHelper()
     for line in sys.stdin.buffer:
         # ASCII, whatever this Windows takes a pipe's encoding for.
         sys.stdout.write(json.dumps(helper.answer(json.loads(line))) + "\n")

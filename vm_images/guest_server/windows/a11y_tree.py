@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from xml.etree.ElementTree import Element, register_namespace
 
 from guest_server.protocol.a11y_xml import clean, to_text
-from guest_server.protocol.machine import Tree, TreeWanted
+from guest_server.protocol.machine import Tree, TreeRequest
 
 N = TypeVar("N")
 
@@ -38,7 +38,7 @@ _NOT_IN_TAG = re.compile(r"[^\w-]", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Seen:
+class ControlInfo:
     """What a control says of itself.
 
     Attributes:
@@ -73,7 +73,7 @@ class Source(Protocol[N]):
         """What is directly in a control. Raises GoneError."""
         ...
 
-    def seen(self, node: N) -> Seen:
+    def seen(self, node: N) -> ControlInfo:
         """What it says. Raises GoneError."""
         ...
 
@@ -90,10 +90,10 @@ def tag_of(name: str) -> str:
     return tag if tag[0].isalpha() else f"tag{tag}"
 
 
-class Walk(Generic[N]):
+class ControlWalk(Generic[N]):
     """One walk with its bounds."""
 
-    def __init__(self, source: Source[N], options: TreeWanted) -> None:
+    def __init__(self, source: Source[N], options: TreeRequest) -> None:
         self._source = source
         self._wanted = options
         self._names = NAMES[options.names]
@@ -145,7 +145,7 @@ class Walk(Generic[N]):
                 return
             self._add(xml_node, child, depth + 1)
 
-    def element(self, control: Seen) -> Element:
+    def element(self, control: ControlInfo) -> Element:
         """One control's element."""
         xml_node = Element(tag_of(control.tag), {"name": clean(control.name)})
         for name, holds in control.states.items():

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 from guest_server.windows.api import failure, kernel32, user32
 
 _UNICODE_TEXT = 13
@@ -19,7 +19,7 @@ _CHARACTER_BYTES = 2
 class WindowsClipboard:
     """Reads and writes text; other programs' formats are left alone until something is written."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: GuestLimits) -> None:
         self._longest = limits.text
         self._lock = threading.Lock()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from guest_server.protocol.errors import GuestError, from_os_error
-from guest_server.protocol.machine import CommandSpec, Finished
+from guest_server.protocol.machine import CommandResult, CommandSpec
 from guest_server.windows.api import failure, kernel32, ntdll
 from guest_server.windows.handles import opened_process
 from guest_server.windows.programs import Programs
@@ -148,7 +148,7 @@ class WindowsCommands:
         except OSError as error:
             raise from_os_error(error) from None
 
-    def run(self, spec: CommandSpec, *, timeout: float, limit: int) -> Finished:
+    def run(self, spec: CommandSpec, *, timeout: float, limit: int) -> CommandResult:
         """Runs a program to its end or to its deadline."""
         job = self._open(spec, _NO_WINDOW, subprocess.PIPE)
         streams = [_Stream(stream, limit) for stream in (job.process.stdout, job.process.stderr) if stream]
@@ -162,7 +162,7 @@ class WindowsCommands:
             message = f"the command did not end within {timeout:g} s and was killed"
             raise GuestError("timeout", message, output=output, stderr=error)
         truncated = any(stream.truncated for stream in streams)
-        return Finished(_exit_code(job.process), output, error, truncated=truncated)
+        return CommandResult(_exit_code(job.process), output, error, truncated=truncated)
 
 
 class _Stream:

@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.machine import Placement, WindowInfo
 from guest_server.windows.clipboard import WindowsClipboard, give
 from guest_server.windows.dpi_awareness import see_real_pixels
@@ -38,7 +38,7 @@ class WindowsPrograms:
 
     def __init__(self) -> None:
         see_real_pixels()
-        self._clipboard = WindowsClipboard(Limits())
+        self._clipboard = WindowsClipboard(GuestLimits())
         self._windows = WindowsWindows()
         self._programs = Programs(os.environ)
 

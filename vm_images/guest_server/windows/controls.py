@@ -3,9 +3,9 @@
 from ctypes import wintypes
 from typing import Protocol
 
-from guest_server.protocol.interaction_log import Found
+from guest_server.protocol.interaction_log import InteractionTarget
 from guest_server.windows import handles
-from guest_server.windows.a11y_tree import GoneError, Seen
+from guest_server.windows.a11y_tree import ControlInfo, GoneError
 from guest_server.windows.api import user32
 from guest_server.windows.com import ComError
 from guest_server.windows.uia import Automation
@@ -17,11 +17,11 @@ _LONGEST = 2000
 class Controls(Protocol):
     """Asked in one thread only."""
 
-    def at(self, x: int, y: int) -> Found:
+    def at(self, x: int, y: int) -> InteractionTarget:
         """The control at a point of the screen."""
         ...
 
-    def focused(self) -> Found:
+    def focused(self) -> InteractionTarget:
         """The control with the focus."""
         ...
 
@@ -40,43 +40,43 @@ class UiaControls:
     def __init__(self, automation: Automation) -> None:
         self._automation = automation
 
-    def at(self, x: int, y: int) -> Found:
+    def at(self, x: int, y: int) -> InteractionTarget:
         """Nothing is known of a control that goes while it is asked."""
         try:
-            return _found(self._automation.seen(self._automation.at(x, y)))
+            return _to_target(self._automation.seen(self._automation.at(x, y)))
         except GoneError:
-            return Found(window=active_title())
+            return InteractionTarget(window=active_title())
 
-    def focused(self) -> Found:
+    def focused(self) -> InteractionTarget:
         """See `at`."""
         try:
-            return _found(self._automation.seen(self._automation.focused()))
+            return _to_target(self._automation.seen(self._automation.focused()))
         except GoneError:
-            return Found(window=active_title())
+            return InteractionTarget(window=active_title())
 
 
-def _found(control: Seen) -> Found:
-    return Found(control=control.name.strip(), role=control.kind, rect=control.box, window=active_title())
+def _to_target(control: ControlInfo) -> InteractionTarget:
+    return InteractionTarget(control=control.name.strip(), role=control.kind, rect=control.box, window=active_title())
 
 
 class Win32Controls:
     """Texts of windows: a button is one, an item of a list is none."""
 
-    def at(self, x: int, y: int) -> Found:
+    def at(self, x: int, y: int) -> InteractionTarget:
         """The innermost window at the point."""
         return _of_window(int(user32.WindowFromPoint(wintypes.POINT(x, y)) or 0))
 
-    def focused(self) -> Found:
+    def focused(self) -> InteractionTarget:
         """The window that gets the keys."""
         return _of_window(focused())
 
 
-def _of_window(window: int) -> Found:
+def _of_window(window: int) -> InteractionTarget:
     if not window:
-        return Found(window=active_title())
+        return InteractionTarget(window=active_title())
     role = handles.class_name(window)
     text = "" if is_editor(role) else handles.text(window, _LONGEST) or ""
-    return Found(control=text.strip(), role=role, rect=handles.rectangle(window), window=active_title())
+    return InteractionTarget(control=text.strip(), role=role, rect=handles.rectangle(window), window=active_title())
 
 
 def active_title() -> str:

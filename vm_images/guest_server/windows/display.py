@@ -13,7 +13,7 @@ _WIDTH_METRIC, _HEIGHT_METRIC = 0, 1
 _log = logging.getLogger("guest_server")
 
 
-class Mode(ctypes.Structure):
+class DevMode(ctypes.Structure):
     """DEVMODEW, as it is for screens."""
 
     _fields_ = (
@@ -46,7 +46,7 @@ def show_size(width: int, height: int) -> None:
     """
     if (user32.GetSystemMetrics(_WIDTH_METRIC), user32.GetSystemMetrics(_HEIGHT_METRIC)) == (width, height):
         return
-    mode = Mode(size=ctypes.sizeof(Mode), fields=_WIDTH | _HEIGHT, width=width, height=height)
+    mode = DevMode(size=ctypes.sizeof(DevMode), fields=_WIDTH | _HEIGHT, width=width, height=height)
     code = user32.ChangeDisplaySettingsExW(None, ctypes.byref(mode), None, 0, None)
     if code != _DONE:
         _log.warning("Windows does not show %dx%d: ChangeDisplaySettingsEx gave %d", width, height, code)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from guest_server.environment import LIBRARY, PACKAGE, read_ports, read_python_path, read_screen
-from guest_server.protocol.limits import Limits, limits_from
+from guest_server.protocol.limits import GuestLimits, limits_from
 
 _OURS = "DESKARENA_"
 _USUAL_PROXY = "http://127.0.0.1:3128"
@@ -25,7 +25,7 @@ class WindowsConfig:
     """
 
     home: Path
-    limits: Limits
+    limits: GuestLimits
     tunnel_ports: frozenset[int] = frozenset()
     egress_proxy: str = ""
     virtual_machine: bool = False

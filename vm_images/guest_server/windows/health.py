@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from guest_server.environment import NO_WINDOW
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.health_facts import Disk, Facts, Process
+from guest_server.protocol.health_facts import Disk, HealthFacts, Process
 
 COVERS = {"winlogon": "locked", "screen-saver": "screen saver"}
 """Names of input desktops (in lower case) that cover the user's own, and what they mean."""
@@ -58,7 +58,7 @@ _EVALUATION = "TIMEBASED_EVAL"
 
 
 @dataclass(frozen=True)
-class Row:
+class SnapshotProcess:
     """A process of a snapshot; `born` is its creation time in any unit, `own` whether it is the desktop user's."""
 
     pid: int
@@ -71,7 +71,7 @@ class Row:
 class WindowsSources(Protocol):
     """What only Windows can say. Each raises GuestError `failed` where Windows refuses."""
 
-    def processes(self) -> Sequence[Row]:
+    def processes(self) -> Sequence[SnapshotProcess]:
         """A snapshot of all processes."""
         ...
 
@@ -92,7 +92,7 @@ class WindowsSources(Protocol):
         ...
 
 
-def of_a_task(rows: Iterable[Row], before: frozenset[tuple[int, int]], own_pid: int) -> list[Process]:
+def of_a_task(rows: Iterable[SnapshotProcess], before: frozenset[tuple[int, int]], own_pid: int) -> list[Process]:
     """The user's programs that came later, without what Windows itself starts and without our own helpers."""
     processes = list(rows)
     return [
@@ -107,7 +107,7 @@ def of_a_task(rows: Iterable[Row], before: frozenset[tuple[int, int]], own_pid: 
     ]
 
 
-def pending(rows: Iterable[Row], registry: Callable[[str, str], object | None]) -> list[str]:
+def pending(rows: Iterable[SnapshotProcess], registry: Callable[[str, str], object | None]) -> list[str]:
     """Updates under way and restarts that are due, in words."""
     due = [words for key, name, words in RESTARTS if registry(key, name)]
     names = {each.name.lower() for each in rows}
@@ -189,12 +189,12 @@ class WindowsHealth:
         self._desktop = self._sources.input_desktop()
         self._before = frozenset((each.pid, each.born) for each in self._sources.processes())
 
-    def facts(self) -> Facts:
+    def facts(self) -> HealthFacts:
         """Reads them all."""
         if not self._asked:
             raise GuestError("failed", "the desktop was never said to be settled")
         rows = self._sources.processes()
-        return Facts(
+        return HealthFacts(
             disks=disks(self._home, self._temporary),
             memory_free=self._sources.memory_free(),
             scale=self._sources.scale(),

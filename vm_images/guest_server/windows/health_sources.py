@@ -9,7 +9,7 @@ from typing import Any
 from guest_server.protocol.errors import GuestError
 from guest_server.windows.api import advapi32, failure, kernel32, user32
 from guest_server.windows.handles import opened_process
-from guest_server.windows.health import Row
+from guest_server.windows.health import SnapshotProcess
 from guest_server.windows.screen import GdiScreen
 
 _ALL_PROCESSES = 0x2
@@ -57,18 +57,18 @@ class Sources:
         self._screen = screen
         self._own = _account(int(kernel32.GetCurrentProcess()))
 
-    def processes(self) -> Sequence[Row]:
+    def processes(self) -> Sequence[SnapshotProcess]:
         """By a snapshot of Windows; a process that ends while it is looked at is left out."""
         return [row for entry in _entries() if (row := self._row(entry)) is not None]
 
-    def _row(self, entry: _Entry) -> Row | None:
+    def _row(self, entry: _Entry) -> SnapshotProcess | None:
         number = int(entry.process)
         with opened_process(number, _QUERY_LIMITED) as process:
             if process is None:
                 # Of another user, or gone: neither is the desktop user's.
-                return Row(number, int(entry.parent), 0, str(entry.name), own=False)
+                return SnapshotProcess(number, int(entry.parent), 0, str(entry.name), own=False)
             own = self._own is not None and _account(process) == self._own
-            return Row(number, int(entry.parent), _born(process), str(entry.name), own=own)
+            return SnapshotProcess(number, int(entry.parent), _born(process), str(entry.name), own=own)
 
     def input_desktop(self) -> str:
         """Name of the desktop that has the input; one that may not be opened is Windows' own log-on screen."""

@@ -109,7 +109,7 @@ class Hooks:
     def _on_key(self, code: int, message: int, data: int) -> int:
         if code == 0 and message in {_KEY_DOWN, _SYSTEM_KEY_DOWN}:
             info = _Keyboard.from_address(data)
-            key, scan, modifiers = int(info.vkCode), int(info.scanCode), self._held()
+            key, scan, modifiers = int(info.vkCode), int(info.scanCode), self._modifiers_down()
             text = self._character(scan) if key == PACKET else self._text(key, scan)
             self._jobs.put((lambda: self._typed(key, text, modifiers), threading.Event()))
         return int(user32.CallNextHookEx(None, code, message, data))
@@ -123,7 +123,7 @@ class Hooks:
         self._half = ""
         return both.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
 
-    def _held(self) -> frozenset[str]:
+    def _modifiers_down(self) -> frozenset[str]:
         return frozenset(name for key, name in MODIFIER_KEYS.items() if user32.GetAsyncKeyState(key) & _DOWN)
 
     def _text(self, key: int, scan: int) -> str:

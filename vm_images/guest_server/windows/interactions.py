@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.interaction_log import Found, Log, key_words
+from guest_server.protocol.interaction_log import InteractionLog, InteractionTarget, key_words
 from guest_server.windows.controls import Controls, controls
 from guest_server.windows.input_hooks import Hooks
 from guest_server.windows.key_symbols import pressed
@@ -18,16 +18,16 @@ class WindowsInteractions:
     def __init__(self) -> None:
         self._hooks: Hooks | None = None
         self._controls: Controls | None = None
-        self._log = Log(self._focused)
+        self._log = InteractionLog(self._focused)
 
     async def told(self, since: int) -> list[dict[str, Any]]:
         """The entries after that number."""
-        return await asyncio.get_running_loop().run_in_executor(None, self._told, since)
+        return await asyncio.get_running_loop().run_in_executor(None, self._entries_since, since)
 
     async def stop(self) -> None:
         """The hooks end with the process."""
 
-    def _told(self, since: int) -> list[dict[str, Any]]:
+    def _entries_since(self, since: int) -> list[dict[str, Any]]:
         if self._hooks is None:
             hooks = Hooks(self._clicked, self._typed)
             if not hooks.start():
@@ -39,7 +39,7 @@ class WindowsInteractions:
         return entries
 
     def _clicked(self, button: str, x: int, y: int) -> None:
-        self._log.click(button, x, y, self._asked().at(x, y))
+        self._log.click(button, x, y, self._controls_reader().at(x, y))
 
     def _typed(self, key: int, text: str, modifiers: frozenset[str]) -> None:
         meant = pressed(key, text, modifiers)
@@ -48,10 +48,10 @@ class WindowsInteractions:
         elif meant.name:
             self._log.key(key_words(meant.name, meant.held))
 
-    def _focused(self) -> Found:
-        return self._asked().focused()
+    def _focused(self) -> InteractionTarget:
+        return self._controls_reader().focused()
 
-    def _asked(self) -> Controls:
+    def _controls_reader(self) -> Controls:
         """Made in the working thread, which is the one that asks."""
         if self._controls is None:
             self._controls = controls()

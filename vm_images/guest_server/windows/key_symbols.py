@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from types import MappingProxyType
 
-from guest_server.linux.key_symbols import Pressed
+from guest_server.linux.key_symbols import TypedKey
 
 PACKET = 0xE7
 """Virtual key of a character that a program sends as such; the scan code is its UTF-16 unit."""
@@ -22,7 +22,7 @@ _NAMES = MappingProxyType(
 )
 
 
-def pressed(key: int, text: str, modifiers: Collection[str]) -> Pressed:
+def pressed(key: int, text: str, modifiers: Collection[str]) -> TypedKey:
     """What a press means.
 
     Args:
@@ -31,15 +31,15 @@ def pressed(key: int, text: str, modifiers: Collection[str]) -> Pressed:
         modifiers: that were held.
     """
     if key in MODIFIER_KEYS or key in _LOCKS or (key == PACKET and not text):
-        return Pressed()
+        return TypedKey()
     # AltGr is Ctrl and Alt together; a text that they type is a text.
     types = (
         text.isprintable() and text != "" and not ({"ctrl", "alt", "win"} & set(modifiers) - _alt_gr(text, modifiers))
     )
     if types:
-        return Pressed(text=text)
+        return TypedKey(text=text)
     name = _NAMES.get(key) or _letter(key) or f"key {key:#x}"
-    return Pressed(name=name, held=frozenset(modifiers))
+    return TypedKey(name=name, held=frozenset(modifiers))
 
 
 def _alt_gr(text: str, modifiers: Collection[str]) -> set[str]:

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from guest_server.a11y_process import HelpedAccessibility
-from guest_server.egress_tunnels import Lines
+from guest_server.a11y_process import AccessibilityProcess
+from guest_server.egress_tunnels import EgressTunnels
 from guest_server.protocol.machine import Machine
 from guest_server.protocol.secret import Secret
 from guest_server.windows import waa_checks, waa_routes
@@ -40,7 +40,7 @@ def windows_machine(config: WindowsConfig, secret: Secret) -> Machine:
         interactions=WindowsInteractions(),
         clipboard=WindowsClipboard(config.limits),
         windows=WindowsWindows(),
-        accessibility=HelpedAccessibility(_ACCESSIBILITY, own_environment(config), config.limits),
+        accessibility=AccessibilityProcess(_ACCESSIBILITY, own_environment(config), config.limits),
         commands=WindowsCommands(environment, config.home, programs),
         shell=WindowsShell(programs, screen),
         health=WindowsHealth(config.home, Sources(screen), os.getpid(), _no_licence if is_wine() else ask_licence),
@@ -48,7 +48,7 @@ def windows_machine(config: WindowsConfig, secret: Secret) -> Machine:
         bash=[*filter(None, [programs.find("bash")])],
         tunnel_ports=config.tunnel_ports,
         egress_proxy=config.egress_proxy,
-        lines=Lines(config.limits.lines, config.limits.line_seconds) if config.virtual_machine else None,
+        lines=EgressTunnels(config.limits.lines, config.limits.line_seconds) if config.virtual_machine else None,
         system=WindowsSystem(_memory(config)) if config.virtual_machine else None,
         capabilities=(waa_routes, waa_checks),
     )

@@ -10,7 +10,7 @@ import time
 from ctypes import wintypes
 
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.machine import Shot
+from guest_server.protocol.machine import ScreenFrame
 from guest_server.windows.api import failure, gdi32, is_wine, user32
 
 _WIDTH_METRIC, _HEIGHT_METRIC = 0, 1
@@ -110,13 +110,13 @@ class GdiScreen:
         finally:
             user32.ReleaseDC(None, screen)
 
-    def grab(self) -> Shot:
+    def grab(self) -> ScreenFrame:
         """The screen now."""
         with self._lock:
             canvas = self._draw()
-            return Shot(bytes(canvas.pixels), *canvas.size, canvas.stride)
+            return ScreenFrame(bytes(canvas.pixels), *canvas.size, canvas.stride)
 
-    def peek(self) -> Shot:
+    def peek(self) -> ScreenFrame:
         """The same, as a copy: the next picture may give this one's memory back, where the size has changed."""
         return self.grab()
 

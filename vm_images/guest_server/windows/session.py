@@ -28,8 +28,8 @@ _LOG_BYTES, _LOG_FILES = 2**20, 3
 _log = logging.getLogger("guest_server")
 
 
-class WindowsGround:
-    """See `serving.Ground`: Windows itself, which ends programs by the key Ctrl+C or Ctrl+Break of their console."""
+class WindowsSessionBase:
+    """See `serving.SessionBase`: Windows itself, which ends programs by Ctrl+C or Ctrl+Break of their console."""
 
     def watch(self, machine: Machine, fail: Callable[[str], None]) -> None:  # noqa: ARG002 - nothing can fail.
         """Ends when the console is told to."""
@@ -56,7 +56,7 @@ def run(config: WindowsConfig, secret: Secret, address: argparse.Namespace) -> i
     try:
         machine = windows_machine(config, secret)
         facts = {"screen": [machine.screen.width, machine.screen.height], "pid": os.getpid()}
-        problem = serve(machine, WindowsGround(), address, lambda: tell_ready(start, facts))
+        problem = serve(machine, WindowsSessionBase(), address, lambda: tell_ready(start, facts))
     except (StartError, GuestError) as error:
         problem = str(error)
     if problem:

@@ -19,7 +19,7 @@ _OPEN = "import os, sys; os.startfile(sys.argv[1])"
 
 
 class WindowsShell:
-    """See `machine.Shell`."""
+    """See `machine.DesktopShell`."""
 
     def __init__(self, programs: Programs, screen: GdiScreen) -> None:
         self._programs = programs

@@ -1,7 +1,7 @@
 """The text at the cursor on Windows: what is selected, and the line. For helper processes only."""
 
 from guest_server.windows import handles
-from guest_server.windows.a11y_tree import GoneError, Seen
+from guest_server.windows.a11y_tree import ControlInfo, GoneError
 from guest_server.windows.api import user32
 from guest_server.windows.com import Com
 from guest_server.windows.uia import Automation
@@ -41,7 +41,7 @@ def text_cursor(automation: Automation | None) -> dict[str, str]:
         except GoneError:
             return dict(_NOTHING)
         if selection or line:
-            return _told(control.name, control.kind, selection, line)
+            return _to_payload(control.name, control.kind, selection, line)
     return _by_messages() or dict(_NOTHING)
 
 
@@ -54,10 +54,10 @@ def _by_messages() -> dict[str, str] | None:
     packed, text = handles.send(window, _GET_SELECTION), handles.text(window, _LONGEST * 10)
     if packed in {None, _TOO_LONG} or text is None:
         return None
-    return _told("", name, *around(text, packed & 0xFFFF, packed >> 16 & 0xFFFF))
+    return _to_payload("", name, *around(text, packed & 0xFFFF, packed >> 16 & 0xFFFF))
 
 
-def _told(control: str, role: str, selection: str, line: str) -> dict[str, str]:
+def _to_payload(control: str, role: str, selection: str, line: str) -> dict[str, str]:
     return {"selection": selection[:_LONGEST], "line": line[:_LONGEST], "control": control, "role": role}
 
 
@@ -71,7 +71,7 @@ def terminal_text(automation: Automation) -> str | None:
     return None if terminal is None else terminal.text.rstrip()
 
 
-def _terminal_in(source: Automation, node: Com, levels: int) -> Seen | None:
+def _terminal_in(source: Automation, node: Com, levels: int) -> ControlInfo | None:
     try:
         control = source.seen(node)
         if control.tag.lower() in _TERMINALS and control.text:

@@ -10,7 +10,7 @@ from ctypes import wintypes
 from enum import IntEnum
 from typing import Any
 
-from guest_server.windows.a11y_tree import GoneError, Seen
+from guest_server.windows.a11y_tree import ControlInfo, GoneError
 from guest_server.windows.api import Guid
 from guest_server.windows.com import Argument, Com, ComError, create, join_com
 from guest_server.windows.uia_properties import PROPERTIES, Property, described
@@ -77,7 +77,7 @@ class Automation:
 
     def windows(self) -> Sequence[Com]:
         """What the desktop shows, topmost first."""
-        return self.children(self._asked(_Automation.ROOT_CACHED))
+        return self.children(self._query_object(_Automation.ROOT_CACHED))
 
     def children(self, node: Com) -> Sequence[Com]:
         """All of them with their properties."""
@@ -89,7 +89,7 @@ class Automation:
         except ComError as error:
             raise GoneError(str(error)) from None
 
-    def seen(self, node: Com) -> Seen:
+    def seen(self, node: Com) -> ControlInfo:
         """What the answer said of it; the text of a document is asked for."""
         try:
             values = {number: node.value(_Element.CACHED_VALUE, int(number)) for number in PROPERTIES}
@@ -103,17 +103,17 @@ class Automation:
 
     def at(self, x: int, y: int) -> Com:
         """The control at a point. Raises GoneError."""
-        return self._asked(_Automation.FROM_POINT_CACHED, (wintypes.POINT, wintypes.POINT(x, y)))
+        return self._query_object(_Automation.FROM_POINT_CACHED, (wintypes.POINT, wintypes.POINT(x, y)))
 
     def focused(self) -> Com:
         """The control with the focus. Raises GoneError."""
-        return self._asked(_Automation.FOCUSED_CACHED)
+        return self._query_object(_Automation.FOCUSED_CACHED)
 
     def of_window(self, window: int) -> Com:
         """A window's own control. Raises GoneError."""
-        return self._asked(_Automation.FROM_HANDLE_CACHED, (ctypes.c_void_p, window))
+        return self._query_object(_Automation.FROM_HANDLE_CACHED, (ctypes.c_void_p, window))
 
-    def _asked(self, place: int, *arguments: Argument) -> Com:
+    def _query_object(self, place: int, *arguments: Argument) -> Com:
         try:
             return _there(self._automation.object(place, *arguments, _pointer(self._request)))
         except ComError as error:

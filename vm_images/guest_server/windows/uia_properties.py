@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from enum import IntEnum
 
-from guest_server.windows.a11y_tree import Seen
+from guest_server.windows.a11y_tree import ControlInfo
 
 Value = str | int | float | bool | None
 
@@ -62,7 +62,7 @@ def kind_of(number: Value) -> str:
     return KINDS[place] if 0 <= place < len(KINDS) else ""
 
 
-def described(values: Mapping[Property, Value], box: tuple[int, int, int, int], content: str = "") -> Seen:
+def described(values: Mapping[Property, Value], box: tuple[int, int, int, int], content: str = "") -> ControlInfo:
     """A control in words.
 
     Args:
@@ -73,7 +73,7 @@ def described(values: Mapping[Property, Value], box: tuple[int, int, int, int], 
     kind = kind_of(values.get(Property.KIND))
     value = str(values.get(Property.VALUE) or "") if values.get(Property.HAS_VALUE) else ""
     identity = str(values.get(Property.AUTOMATION_ID) or "")
-    return Seen(
+    return ControlInfo(
         name=str(values.get(Property.NAME) or ""),
         tag=str(values.get(Property.CLASS) or "") or kind,
         kind=kind,

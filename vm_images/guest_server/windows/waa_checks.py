@@ -7,8 +7,8 @@ from xml.etree.ElementTree import Element, fromstring
 from aiohttp import web
 
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.machine import Machine, TreeWanted
-from guest_server.protocol.params import Params, json_params
+from guest_server.protocol.machine import Machine, TreeRequest
+from guest_server.protocol.params import RequestParams, json_params
 from guest_server.windows import clock_app, explorer, libraries
 from guest_server.windows.folders import FOLDER_IDENTITIES, known_folder
 
@@ -86,7 +86,7 @@ async def _explorer(machine: Machine, script: str, values: dict[str, str]) -> di
     return await machine.within(_ASK_SECONDS, explorer.ask, machine, script, values)
 
 
-def _folder(params: Params) -> str:
+def _folder(params: RequestParams) -> str:
     path = params.path("directory")
     if not Path(path).is_dir():
         raise GuestError("not_found", f"the folder '{path}' does not exist")
@@ -96,7 +96,9 @@ def _folder(params: Params) -> str:
 async def _tree(machine: Machine) -> Element:
     """Of UI Automation: Win32 knows nothing of what the Clock shows."""
     limits = machine.limits
-    options = TreeWanted(limits.a11y_nodes, limits.a11y_depth, limits.a11y_children, limits.a11y_seconds, backend="uia")
+    options = TreeRequest(
+        limits.a11y_nodes, limits.a11y_depth, limits.a11y_children, limits.a11y_seconds, backend="uia"
+    )
     return fromstring((await machine.accessibility.tree(options)).xml)  # noqa: S314 - our own helper's.
 
 

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.machine import CommandSpec, Machine, WindowInfo
-from guest_server.protocol.params import Params, json_params
+from guest_server.protocol.params import RequestParams, json_params
 from guest_server.routes.execute import deadline, run
 from guest_server.windows.folders import known_folder
 
@@ -39,7 +39,7 @@ exec(compile(_told["code"], "<agent>", "exec"), {{"computer": computer, "human":
 
 
 @dataclass
-class _Told:
+class _LastUpdate:
     """What `/update_computer` has said last."""
 
     rects: list[list[int]] = field(default_factory=list)
@@ -48,7 +48,7 @@ class _Told:
 
 def routes(machine: Machine) -> list[web.RouteDef]:
     """POST /execute_windows, /update_computer, /setup/clear_task_files and for snapshots; GET /obs_winagent."""
-    state = _Told()
+    state = _LastUpdate()
 
     async def execute(request: web.Request) -> web.Response:
         params = await json_params(request)
@@ -92,7 +92,7 @@ def program(code: str, rects: list[list[int]], area: list[int] | None = None) ->
     return _BEFORE.format(arguments=arguments).encode("ascii")
 
 
-def rects_of(params: Params) -> list[list[int]]:
+def rects_of(params: RequestParams) -> list[list[int]]:
     """The numbered elements' boxes: left, top, right, bottom in screen pixels, the first is number 0.
 
     They come as pixels of the picture that the agent saw: `window_rect` says which part of the screen that was, and
@@ -107,7 +107,7 @@ def rects_of(params: Params) -> list[list[int]]:
     return [_box(each, left, top, across, down) for each in boxes]
 
 
-def area_of(params: Params) -> list[int] | None:
+def area_of(params: RequestParams) -> list[int] | None:
     """The part of the screen that `move_abs` takes shares of: left, top, right, bottom; None = all of it."""
     rect = params.values.get("window_rect")
     if rect is None:
@@ -143,7 +143,7 @@ def _observation(machine: Machine) -> dict[str, Any]:
     windows = machine.windows.all()
     front = next((window for window in windows if window.active and window.title), None)
     shot = machine.screen.grab()
-    box = _seen(front, shot.width, shot.height)
+    box = _visible_part(front, shot.width, shot.height)
     whole = Image.frombytes("RGB", (shot.width, shot.height), bytes(shot.pixels), "raw", "BGRX", shot.stride)
     file = io.BytesIO()
     whole.crop(box).save(file, "PNG", compress_level=1)
@@ -158,7 +158,7 @@ def _observation(machine: Machine) -> dict[str, Any]:
     }
 
 
-def _seen(window: WindowInfo | None, width: int, height: int) -> tuple[int, int, int, int]:
+def _visible_part(window: WindowInfo | None, width: int, height: int) -> tuple[int, int, int, int]:
     """The part of a window that is on the screen: left, top, right, bottom; the screen where there is no window."""
     if window is None:
         return 0, 0, width, height

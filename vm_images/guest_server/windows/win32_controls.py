@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ctypes import wintypes
 
 from guest_server.windows import handles
-from guest_server.windows.a11y_tree import GoneError, Seen
+from guest_server.windows.a11y_tree import ControlInfo, GoneError
 from guest_server.windows.api import user32
 
 _LONGEST_TEXT = 100_000
@@ -57,7 +57,7 @@ class Win32Source:
         """Topmost first."""
         return handles.children(node)
 
-    def seen(self, node: int) -> Seen:
+    def seen(self, node: int) -> ControlInfo:
         """Its text is its name; an editor's is its content."""
         name, text = handles.class_name(node), handles.text(node, _LONGEST_TEXT)
         if text is None:
@@ -65,7 +65,7 @@ class Win32Source:
                 raise GoneError
             text = handles.title(node)
         editor = is_editor(name)
-        return Seen(
+        return ControlInfo(
             name="" if editor else text,
             tag=name,
             kind=name,

@@ -19,7 +19,7 @@ from worker.activity import ProgressLines, Tracker
 from worker.images.checks import in_words
 from worker.images.linux.build import build
 from worker.images.linux.check import SLOT, applications, check_list
-from worker.images.linux.options import Options, sources_of
+from worker.images.linux.options import LinuxBuildOptions, sources_of
 from worker.providers.qemu import QemuProvider
 
 FAULTY, USAGE, INFRASTRUCTURE, INTERRUPTED = 1, 2, 3, 130
@@ -43,7 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
         return _failed("interrupted; nothing is left of it", "", INTERRUPTED)
 
 
-def _build(options: Options, args: argparse.Namespace) -> int:
+def _build(options: LinuxBuildOptions, args: argparse.Namespace) -> int:
     start, images = time.monotonic(), _data(args) / "images"
     tracker = Tracker()
     with ProgressLines(tracker, sys.stderr, prefix=_PREFIX, only_meanwhile=True) as lines:
@@ -54,7 +54,7 @@ def _build(options: Options, args: argparse.Namespace) -> int:
     return 0
 
 
-def _check(options: Options, args: argparse.Namespace) -> int:
+def _check(options: LinuxBuildOptions, args: argparse.Namespace) -> int:
     """Starts every application of an image that is there."""
     data = _data(args)
     _, image = find_image(data / "images", options.image_name())
@@ -97,11 +97,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _options(args: argparse.Namespace) -> Options:
+def _options(args: argparse.Namespace) -> LinuxBuildOptions:
     """Raises Invalid for what no build could be made of."""
     try:
         epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
-        return Options(
+        return LinuxBuildOptions(
             variant=args.variant,
             name=args.name,
             suite=args.suite,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from worker.images.linux.layer import GUEST, HOME, USER
-from worker.images.linux.options import Options, Sources
+from worker.images.linux.options import BuildSources, LinuxBuildOptions
 
 FACTS, LAYER = "packages.txt", "layer.tar"
 KEPT_OUT = (
@@ -46,7 +46,9 @@ _FONTS = "/usr/share/fonts /usr/local/share/fonts"
 _CHROME = "/opt/google/chrome"
 
 
-def bootstrap_command(options: Options, sources: Sources, packages: Sequence[str], folder: Path) -> list[str]:
+def bootstrap_command(
+    options: LinuxBuildOptions, sources: BuildSources, packages: Sequence[str], folder: Path
+) -> list[str]:
     """The words of the command line; it writes `root.tar` and `packages.txt`.
 
     Where a person who is not root builds, hooks run as somebody else, who may read neither the folder nor the checkout:
@@ -74,7 +76,7 @@ def bootstrap_command(options: Options, sources: Sources, packages: Sequence[str
     ]
 
 
-def bootstrap_environment(options: Options, path: str) -> dict[str, str]:
+def bootstrap_environment(options: LinuxBuildOptions, path: str) -> dict[str, str]:
     """Its environment: the same whoever builds."""
     # No initial file system of Debian's: the image has its own, which takes seconds to make instead of minutes.
     epoch = str(options.epoch)
@@ -82,14 +84,14 @@ def bootstrap_environment(options: Options, path: str) -> dict[str, str]:
     return {"PATH": path, "LC_ALL": "C.UTF-8", "TZ": "UTC", "INITRD": "No", **times}
 
 
-def _account(options: Options) -> list[str]:
+def _account(options: LinuxBuildOptions) -> list[str]:
     command = f'chroot "$1" useradd --create-home --uid {USER} --shell /bin/bash --groups audio,video user'
     if options.variant == "minimal":
         return [command]
     return [command, f"chroot \"$1\" usermod --append --groups sudo --password '{_PASSWORD}' user"]
 
 
-def _system(options: Options) -> list[str]:
+def _system(options: LinuxBuildOptions) -> list[str]:
     enabled, masked = " ".join(UNITS), " ".join(MASKED)
     return [
         # What is known of fonts counts only for folders of this very moment; without it each program looks for itself.
@@ -105,7 +107,7 @@ def _system(options: Options) -> list[str]:
     ]
 
 
-def _chromium(options: Options) -> list[str]:
+def _chromium(options: LinuxBuildOptions) -> list[str]:
     """Chromium under Chrome's name, as on local desktops: tasks end it by that. A hard link has a path of its own."""
     if options.variant == "minimal":
         return []

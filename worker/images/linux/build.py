@@ -13,9 +13,9 @@ from backend.domain.machines.machine_image import (
     NAME,
     Devices,
     DirectBoot,
-    Disk,
     ImageFile,
     MachineImage,
+    SystemDisk,
     described,
     moment,
     write_image,
@@ -35,7 +35,7 @@ from worker.images.linux.facts import programs, read_packages
 from worker.images.linux.initrd import initrd
 from worker.images.linux.kernel import unpacked
 from worker.images.linux.layer import digest, write_layer
-from worker.images.linux.options import SCREENS, Options, Sources
+from worker.images.linux.options import SCREENS, BuildSources, LinuxBuildOptions
 from worker.images.linux.packages import package_names
 from worker.images.linux.ready import PATH, check, hint_for
 
@@ -49,8 +49,8 @@ Say = Callable[[str], None]
 
 
 def build(  # noqa: PLR0913 - what is built, and who hears of it
-    options: Options,
-    sources: Sources,
+    options: LinuxBuildOptions,
+    sources: BuildSources,
     images: Path,
     say: Say,
     *,
@@ -95,7 +95,7 @@ def _into_place(image: Path, target: Path, folder: Path) -> None:
 
 class _Build:
     def __init__(  # noqa: PLR0913, PLR0917 - as `build`
-        self, options: Options, sources: Sources, folder: Path, name: str, say: Say, tracker: Tracker
+        self, options: LinuxBuildOptions, sources: BuildSources, folder: Path, name: str, say: Say, tracker: Tracker
     ) -> None:
         self._tracker = tracker
         self._options, self._sources, self._folder, self._say = options, sources, folder, say
@@ -159,7 +159,7 @@ class _Build:
             memory_mib=options.memory(),
             cpus=options.cpus,
             firmware="bios",
-            disk=Disk(**files["disk.qcow2"], virtual_size=options.disk()),
+            disk=SystemDisk(**files["disk.qcow2"], virtual_size=options.disk()),
             boot=DirectBoot(
                 kernel=ImageFile(**files["vmlinux"]), initrd=ImageFile(**files["initrd.img"]), command_line=COMMAND_LINE
             ),

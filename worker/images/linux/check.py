@@ -8,18 +8,18 @@ from pydantic import Field
 
 from backend.domain.machines.machine_image import MachineImage
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
 from backend.domain.ports.desktop import DesktopSpec, Provider
-from worker.images.checks import Check, Line, basics, starts
+from worker.images.checks import CheckResult, ProgramCheck, basics, starts
 from worker.images.linux.options import Variant
 
 FILE = "programs.yaml"
-SCREEN = Screen(width=1280, height=800)
+SCREEN = ScreenSize(width=1280, height=800)
 SLOT = SlotRef(0)
 
 
-class Application(Check):
+class Application(ProgramCheck):
     """An application of an image.
 
     Attributes:
@@ -53,7 +53,7 @@ def applications(linux: Path, variant: Variant) -> tuple[Application, ...]:
     return lists.minimal + (lists.full if variant == "full" else ())
 
 
-def check_list(provider: Provider, image: MachineImage, apps: Sequence[Application]) -> Iterator[Line]:
+def check_list(provider: Provider, image: MachineImage, apps: Sequence[Application]) -> Iterator[CheckResult]:
     """Goes through the list in a machine that is thrown away.
 
     Args:
@@ -78,7 +78,7 @@ def check_list(provider: Provider, image: MachineImage, apps: Sequence[Applicati
         opened.close()
 
 
-def _named(image: MachineImage, apps: Sequence[Application]) -> Line:
+def _named(image: MachineImage, apps: Sequence[Application]) -> CheckResult:
     """Whether the image itself says that it has what starts them: tasks go by that."""
     missing = sorted({each.command[0] for each in apps} - set(image.programs))
-    return Line(name="the image names its programs", fault=f"not named: {', '.join(missing)}" if missing else "")
+    return CheckResult(name="the image names its programs", fault=f"not named: {', '.join(missing)}" if missing else "")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from worker.images.linux.options import Sources
+from worker.images.linux.options import BuildSources
 from worker.local.etc import generated
 
 USER = 1000
@@ -19,7 +19,7 @@ _SETTINGS_OF_LOCAL = ("timezone", "chromium.d/deskarena", "chromium/master_prefe
 """Files of /etc that machines have like local desktops (`worker/local/etc.py`)."""
 
 
-def write_layer(target: Path, sources: Sources, epoch: int) -> None:
+def write_layer(target: Path, sources: BuildSources, epoch: int) -> None:
     """Writes the archive.
 
     Args:

@@ -8,12 +8,12 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
 
 Variant = Literal["minimal", "full"]
 SCREENS = tuple(
-    Screen(width=width, height=height)
+    ScreenSize(width=width, height=height)
     for width, height in (
         (1920, 1080), (1280, 720), (1280, 800), (1024, 768), (800, 600), (1366, 768), (1440, 900), (1600, 900),
         (1680, 1050), (1920, 1200), (2560, 1440), (3840, 2160),
@@ -26,7 +26,7 @@ _MEMORY_MIB: Mapping[str, int] = MappingProxyType({"minimal": 1024, "full": 3072
 _DISK: Mapping[str, int] = MappingProxyType({"minimal": 4 * _GIB, "full": 16 * _GIB})
 
 
-class Options(Frozen):
+class LinuxBuildOptions(Frozen):
     """Choices of one build; the same choices on the same packages make the same files.
 
     Attributes:
@@ -67,7 +67,7 @@ class Options(Frozen):
         return _DISK[self.variant]
 
 
-class Sources(Frozen):
+class BuildSources(Frozen):
     """Where what goes into an image lies in the checkout.
 
     Attributes:
@@ -95,9 +95,9 @@ class Sources(Frozen):
         return self.linux / "init"
 
 
-def sources_of(checkout: Path) -> Sources:
+def sources_of(checkout: Path) -> BuildSources:
     """Where they lie in a checkout after `make setup`."""
-    return Sources(
+    return BuildSources(
         scripts=checkout / "tools",
         linux=checkout / "vm_images" / "linux",
         server=checkout / "vm_images" / "guest_server",

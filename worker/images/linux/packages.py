@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from worker.images.linux.options import Sources, Variant
+from worker.images.linux.options import BuildSources, Variant
 
 NOT_IN_MACHINES = frozenset({"xvfb", "bubblewrap", "util-linux"})
 """What local desktops need of the worker's machine: a screen without a card, and walls."""
@@ -14,7 +14,7 @@ def read_list(file: Path) -> list[str]:
     return [name for name in names if name]
 
 
-def package_names(sources: Sources, variant: Variant) -> tuple[str, ...]:
+def package_names(sources: BuildSources, variant: Variant) -> tuple[str, ...]:
     """Sorted names of what is asked for; their dependencies come by themselves. Raises OSError."""
     lists = [sources.linux / "packages-system.txt", sources.scripts / "packages-base.txt"]
     if variant == "full":

@@ -15,8 +15,8 @@ from backend.domain.machines.machine_image import NAME
 from worker.activity import ProgressLines, Tracker
 from worker.images.windows.build import Builder
 from worker.images.windows.dry_run import dry_run
-from worker.images.windows.options import Options
-from worker.images.windows.plan import Plan, Request, make_plan
+from worker.images.windows.options import WindowsBuildOptions
+from worker.images.windows.plan import BuildPlan, BuildRequest, make_plan
 
 USAGE, INFRASTRUCTURE, INTERRUPTED = 2, 3, 130
 
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _build(request: Request, plan: Plan) -> Path:
+def _build(request: BuildRequest, plan: BuildPlan) -> Path:
     tracker = Tracker()
     lines = ProgressLines(tracker, sys.stderr, picture=request.folder / "screen.png", only_meanwhile=True)
     with lines:
@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _request(args: argparse.Namespace) -> Request:
+def _request(args: argparse.Namespace) -> BuildRequest:
     """Raises Invalid for what no build could be made of."""
     if not NAME.fullmatch(args.name):
         raise Invalid(f"{args.name!r} cannot be the name of an image", path="name", hint="Use a-z, 0-9, . and -.")
@@ -88,11 +88,11 @@ def _request(args: argparse.Namespace) -> Request:
     if args.sets:
         fields["sets"] = _words(args.sets)
     try:
-        options = Options.model_validate(fields)
+        options = WindowsBuildOptions.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise Invalid(str(first["msg"]), path=".".join(map(str, first["loc"]))) from error
-    return Request(
+    return BuildRequest(
         name=args.name,
         iso=_file(args.iso, "--iso"),
         virtio=_file(args.virtio, "--virtio"),

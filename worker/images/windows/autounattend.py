@@ -10,7 +10,7 @@ from typing import TypeAlias, cast
 
 from lxml import etree
 
-from worker.images.windows.options import Options
+from worker.images.windows.options import WindowsBuildOptions
 
 UNATTEND = "urn:schemas-microsoft-com:unattend"
 WCM = "http://schemas.microsoft.com/WMIConfig/2002/State"
@@ -30,7 +30,7 @@ Tree: TypeAlias = "str | Mapping[str, Tree] | Sequence[Mapping[str, Tree]]"
 """Text, named children, or several children of the one name that stands before the list."""
 
 
-def answer_file(options: Options, index: int, *, server: bool = False) -> bytes:
+def answer_file(options: WindowsBuildOptions, index: int, *, server: bool = False) -> bytes:
     """The file.
 
     Args:
@@ -46,7 +46,7 @@ def answer_file(options: Options, index: int, *, server: bool = False) -> bytes:
     return etree.tostring(root, xml_declaration=True, encoding="utf-8", pretty_print=True)
 
 
-def _passes(options: Options, index: int, *, server: bool) -> dict[str, dict[str, Tree]]:
+def _passes(options: WindowsBuildOptions, index: int, *, server: bool) -> dict[str, dict[str, Tree]]:
     return {
         "windowsPE": {
             "Microsoft-Windows-International-Core-WinPE": {
@@ -63,7 +63,7 @@ def _passes(options: Options, index: int, *, server: bool) -> dict[str, dict[str
     }
 
 
-def _international(options: Options) -> dict[str, Tree]:
+def _international(options: WindowsBuildOptions) -> dict[str, Tree]:
     return {
         "InputLocale": options.keyboard,
         "SystemLocale": options.language,
@@ -72,7 +72,7 @@ def _international(options: Options) -> dict[str, Tree]:
     }
 
 
-def _setup(options: Options, index: int) -> dict[str, Tree]:
+def _setup(options: WindowsBuildOptions, index: int) -> dict[str, Tree]:
     # Without a key an evaluation asks for none; "Never" keeps every other medium from asking a person.
     key: dict[str, Tree] = {"Key": options.product_key} if options.product_key else {}
     return {
@@ -102,7 +102,7 @@ REQUIREMENT_CHECKS_OFF = tuple(
 )
 
 
-def _disk(options: Options) -> dict[str, Tree]:
+def _disk(options: WindowsBuildOptions) -> dict[str, Tree]:
     """Partitions as Microsoft recommends them, without a recovery one: nothing here is ever repaired.
 
     https://learn.microsoft.com/windows-hardware/manufacture/desktop/configure-uefigpt-based-hard-drive-partitions
@@ -130,7 +130,7 @@ def _disk(options: Options) -> dict[str, Tree]:
     }
 
 
-def _specialize(options: Options, *, server: bool) -> Iterator[tuple[str, Tree]]:
+def _specialize(options: WindowsBuildOptions, *, server: bool) -> Iterator[tuple[str, Tree]]:
     yield _SHELL, {"ComputerName": options.computer, "TimeZone": options.time_zone}
     # The disk is an overlay of an image that must stay the same: no encryption behind our back.
     yield "Microsoft-Windows-SecureStartup-FilterDriver", {"PreventDeviceEncryption": "true"}
@@ -139,7 +139,7 @@ def _specialize(options: Options, *, server: bool) -> Iterator[tuple[str, Tree]]
         yield "Microsoft-Windows-ServerManager-SvrMgrNc", {"DoNotOpenServerManagerAtLogon": "true"}
 
 
-def _first_start(options: Options, *, server: bool) -> dict[str, Tree]:
+def _first_start(options: WindowsBuildOptions, *, server: bool) -> dict[str, Tree]:
     password: dict[str, Tree] = {"Value": options.password.get_secret_value(), "PlainText": "true"}
     account: dict[str, Tree] = {"Password": password, "Group": "Administrators", "Name": options.user}
     accounts: dict[str, Tree] = {"LocalAccounts": {"LocalAccount": [account]}}

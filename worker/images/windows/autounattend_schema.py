@@ -21,10 +21,10 @@ FILE = Path(__file__).resolve().parents[3] / "vm_images" / "windows" / "unattend
 _IDENTITY = {"processorArchitecture": "amd64", "publicKeyToken": "31bf3856ad364e35", "language": "neutral"}
 
 
-class Setting(Frozen):
+class SettingSchema(Frozen):
     """What one setting may be; the file's head explains each field."""
 
-    of: dict[str, "Setting"] = Field(default={})
+    of: dict[str, "SettingSchema"] = Field(default={})
     type: Literal["text", "boolean", "integer"] = "text"
     values: tuple[str, ...] = ()
     least: int = Field(default=0, alias="from")
@@ -41,7 +41,7 @@ class Component(Frozen):
     source: str = Field(pattern=r"^https://learn\.microsoft\.com/")
     passes: tuple[str, ...]
     required_in: tuple[str, ...]
-    settings: dict[str, Setting]
+    settings: dict[str, SettingSchema]
 
 
 class Schema(Frozen):
@@ -100,7 +100,7 @@ def _pass(settings: etree._Element, name: str, schema: Schema) -> Iterator[str]:
             yield f"{name}: {title} is missing"
 
 
-def _children(parent: etree._Element, known: Mapping[str, Setting], where: str, stage: str) -> Iterator[str]:
+def _children(parent: etree._Element, known: Mapping[str, SettingSchema], where: str, stage: str) -> Iterator[str]:
     tags = [etree.QName(child).localname for child in parent]
     for name, setting in known.items():
         if name not in tags and (setting.required or stage in setting.required_in):
@@ -120,7 +120,7 @@ def _children(parent: etree._Element, known: Mapping[str, Setting], where: str, 
         yield f"{where}: Order counts {', '.join(orders)}, not 1, 2, 3"
 
 
-def _value(element: etree._Element, setting: Setting, where: str) -> Iterator[str]:
+def _value(element: etree._Element, setting: SettingSchema, where: str) -> Iterator[str]:
     text = (element.text or "").strip()
     if len(element):
         yield f"{where}: has settings below it, expected a value"

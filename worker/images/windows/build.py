@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import Conflict, Unavailable
-from backend.domain.machines.machine_image import Disk, MachineImage, Package, described, write_image
-from backend.domain.model.run import Screen
+from backend.domain.machines.machine_image import MachineImage, Package, SystemDisk, described, write_image
+from backend.domain.model.run import ScreenSize
 from worker.activity import Tracker
-from worker.images.checks import Line, table
+from worker.images.checks import CheckResult, table
 from worker.images.windows import iso, server
 from worker.images.windows.check_list import check_list
-from worker.images.windows.inputs import Given
+from worker.images.windows.inputs import BuildInputs
 from worker.images.windows.machine import Build, Disks, MachineSilent, build_machine, with_disk
-from worker.images.windows.plan import Plan, Request, first_content, second_content, summary
+from worker.images.windows.plan import BuildPlan, BuildRequest, first_content, second_content, summary
 from worker.images.windows.stages import Stage, Stages, Tell, folder_lock, logged
-from worker.qemu.machine import Machine
+from worker.qemu.machine import MachineSpec
 from worker.qemu.overlay import empty_overlay
 from worker.qemu.plan import Host, machine_of, this_host
 
@@ -29,14 +29,20 @@ VERSION = "1"
 """Of the builder: another one for an image with another content from the same request."""
 _SCREENS = ((1440, 900), (1920, 1080), (1280, 720), (1280, 800), (1024, 768), (1600, 900))
 _CONVERT_SECONDS = 3600.0
-Check = Callable[[Build, Plan], tuple[Line, ...]]
+Check = Callable[[Build, BuildPlan], tuple[CheckResult, ...]]
 
 
 class Builder:
     """One build: its folder, its files, its stages."""
 
     def __init__(
-        self, request: Request, plan: Plan, tell: Tell, *, check: Check = check_list, tracker: Tracker | None = None
+        self,
+        request: BuildRequest,
+        plan: BuildPlan,
+        tell: Tell,
+        *,
+        check: Check = check_list,
+        tracker: Tracker | None = None,
     ) -> None:
         """Makes the build's folder.
 
@@ -51,7 +57,7 @@ class Builder:
         folder = request.folder
         folder.mkdir(parents=True, exist_ok=True)
         self._tell = logged(folder / "build.log", tell)
-        self._given = Given(request, plan, self._tell)
+        self._given = BuildInputs(request, plan, self._tell)
         self._first, self._second = folder / "windows.iso", folder / "programs.iso"
         self._empty, self._windows, self._programs, self._disk = (
             folder / f"{name}.qcow2" for name in ("empty", "windows", "programs", "disk")
@@ -113,17 +119,17 @@ class Builder:
 
     # --- machines ---
 
-    def machine(self, host: Host) -> Machine:
+    def machine(self, host: Host) -> MachineSpec:
         """The machine that the image will ask for, above an empty disk."""
-        disk = Disk(file=self._empty.name, sha256="0" * 64, size=1, virtual_size=self._size)
+        disk = SystemDisk(file=self._empty.name, sha256="0" * 64, size=1, virtual_size=self._size)
         return machine_of(self.request.folder, self._image(disk, ()), self.request.options.screen, host)
 
     @property
     def _size(self) -> int:
         return self.request.options.disk_gib * 2**30
 
-    def _image(self, disk: Disk, packages: tuple[Package, ...]) -> MachineImage:
-        options, screens = self.request.options, [Screen(width=width, height=height) for width, height in _SCREENS]
+    def _image(self, disk: SystemDisk, packages: tuple[Package, ...]) -> MachineImage:
+        options, screens = self.request.options, [ScreenSize(width=width, height=height) for width, height in _SCREENS]
         return MachineImage(
             name=self.request.name,
             os="windows",
@@ -243,7 +249,7 @@ class Builder:
             shutil.copyfile(self._disk, disk)
         entries = [each for file in (self._media, self._installed) for each in json.loads(file.read_text())]
         packages = tuple(Package.model_validate(each) for each in entries)
-        write_image(image, self._image(Disk(**described(disk), virtual_size=self._size), packages))
+        write_image(image, self._image(SystemDisk(**described(disk), virtual_size=self._size), packages))
         # From now on the image is what counts; Windows' own layer stays, for an image with other programs.
         for left in (self._disk, self._programs, *folder.glob("layer-*")):
             left.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints, ValidationError, model_validator
 from backend.domain.errors import Invalid
 from backend.domain.machines.machine_image import Line, Sha256
 from backend.domain.model.task import Frozen
-from worker.images.checks import Check
+from worker.images.checks import ProgramCheck
 from worker.images.windows.settings import SOURCES, RegistryEntry
 
 FILE = SOURCES / "windows" / "programs.yaml"
@@ -34,7 +34,7 @@ class Shortcut(Frozen):
     target: WindowsPath
 
 
-class Listed(Frozen):
+class CatalogEntry(Frozen):
     """What every entry has.
 
     Attributes:
@@ -48,7 +48,7 @@ class Listed(Frozen):
     commands: tuple[Line, ...] = ()
 
 
-class Program(Listed):
+class Program(CatalogEntry):
     """One program that is installed.
 
     Attributes:
@@ -84,7 +84,7 @@ class Program(Listed):
     registry: tuple[RegistryEntry, ...] = ()
     files: tuple[TextFile, ...] = ()
     shortcuts: tuple[Shortcut, ...] = ()
-    check: Check | None = None
+    check: ProgramCheck | None = None
 
     @model_validator(mode="after")
     def _source(self) -> Self:
@@ -119,7 +119,7 @@ class Program(Listed):
         return not self.url
 
 
-class Inbox(Listed):
+class Inbox(CatalogEntry):
     """A program that Windows brings itself.
 
     Attributes:
@@ -127,7 +127,7 @@ class Inbox(Listed):
     """
 
     client: bool = False
-    check: Check
+    check: ProgramCheck
 
 
 class Catalog(Frozen):
@@ -144,7 +144,7 @@ class Catalog(Frozen):
             raise ValueError(f"listed twice: {', '.join(twice)}")
         return self
 
-    def all(self) -> tuple[Listed, ...]:
+    def all(self) -> tuple[CatalogEntry, ...]:
         """What is installed, then what is there."""
         return (*self.programs, *self.inbox)
 
@@ -171,7 +171,7 @@ def read_catalog(files: Sequence[Path] = (FILE,)) -> Catalog:
     return Catalog(programs=tuple(programs.values()), inbox=tuple(inbox.values()))
 
 
-def chosen(catalog: Catalog, sets: Iterable[str]) -> Catalog:
+def programs_in_sets(catalog: Catalog, sets: Iterable[str]) -> Catalog:
     """What belongs to some sets, in the catalogue's order.
 
     Raises:

@@ -7,15 +7,15 @@ from contextlib import suppress
 from backend.domain.errors import DeskarenaError, GuestLost
 from backend.domain.ports.desktop import Desktop
 from worker.desktops.guest import GuestDesktop
-from worker.images.checks import Line, basics, starts
+from worker.images.checks import CheckResult, basics, starts
 from worker.images.windows.machine import Build
-from worker.images.windows.plan import Plan
+from worker.images.windows.plan import BuildPlan
 
 READY_SECONDS = 900.0
 _LOOK = 1.0
 
 
-def check_list(running: Build, plan: Plan) -> tuple[Line, ...]:
+def check_list(running: Build, plan: BuildPlan) -> tuple[CheckResult, ...]:
     """Every program of the plan that shows a window, after what all need. Raises GuestLost."""
     desktop = GuestDesktop(f"http://127.0.0.1:{running.qemu.port()}", running.secret)
     try:

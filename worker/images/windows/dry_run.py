@@ -7,16 +7,16 @@ from backend.domain.machines.machine_image import file_sha256
 from worker.images.windows import fetch, iso, server
 from worker.images.windows.build import Builder
 from worker.images.windows.fetch import Installer
-from worker.images.windows.inputs import Given
-from worker.images.windows.plan import Part, Plan, Request, first_content, second_content, summary
+from worker.images.windows.inputs import BuildInputs
+from worker.images.windows.plan import BuildPlan, BuildRequest, ServerArchive, first_content, second_content, summary
 from worker.images.windows.stages import Tell
-from worker.qemu.accelerator import Acceleration, Reason
+from worker.qemu.accelerator import Acceleration, AccelerationReason
 from worker.qemu.arguments import arguments
-from worker.qemu.machine import TCG, Files
+from worker.qemu.machine import TCG, MachineFiles
 from worker.qemu.plan import Host
 
 
-def dry_run(request: Request, plan: Plan, tell: Tell) -> None:
+def dry_run(request: BuildRequest, plan: BuildPlan, tell: Tell) -> None:
     """Tells it line by line; the media are `dry-run-*.iso` in the build's folder.
 
     Raises:
@@ -29,12 +29,16 @@ def dry_run(request: Request, plan: Plan, tell: Tell) -> None:
     for number, stage in enumerate(builder.stages(), start=1):
         tell(f"stage {number}, {stage.name}: {stage.title}")
     # Any host: what matters is which devices the machine has.
-    machine = builder.machine(Host("", "q35", Acceleration(accelerator=TCG, reason=Reason.SET, detail=""), ""))
-    tell(f"machine: {' '.join(arguments(machine, Files(disk='empty.qcow2', overlay='windows.qcow2'), monitor=3))}")
-    drivers = Given(request, plan, tell).drivers(request.folder / "drivers")
+    machine = builder.machine(
+        Host("", "q35", Acceleration(accelerator=TCG, reason=AccelerationReason.SET, detail=""), "")
+    )
+    tell(
+        f"machine: {' '.join(arguments(machine, MachineFiles(disk='empty.qcow2', overlay='windows.qcow2'), monitor=3))}"
+    )
+    drivers = BuildInputs(request, plan, tell).drivers(request.folder / "drivers")
     _lay_out(request.folder / "dry-run-windows.iso", {**first_content(request, plan), **drivers}, tell)
     sources = server.archive(server.GUEST, inside=server.GUEST.name)
-    parts = {"server": Part("server.zip", sources, "")}
+    parts = {"server": ServerArchive("server.zip", sources, "")}
     _lay_out(request.folder / "dry-run-programs.iso", second_content(request, at_hand(request, plan), parts), tell)
 
 
@@ -45,7 +49,7 @@ def _lay_out(target: Path, files: Mapping[str, Path | bytes], tell: Tell) -> Non
     tell(f"laid out: {target} ({target.stat().st_size} bytes)")
 
 
-def at_hand(request: Request, plan: Plan) -> tuple[Installer, ...]:
+def at_hand(request: BuildRequest, plan: BuildPlan) -> tuple[Installer, ...]:
     """The installers that are there already."""
     absent = set(fetch.missing(plan.programs.programs, request.brought))
     installers = []

@@ -8,14 +8,14 @@ from pathlib import Path
 from backend.domain.errors import Invalid
 from backend.domain.machines.machine_image import Package, file_sha256
 from worker.images.windows import fetch, iso, server
-from worker.images.windows.plan import DRIVER_FOLDER, DRIVERS, Part, Plan, Request
+from worker.images.windows.plan import DRIVER_FOLDER, DRIVERS, BuildPlan, BuildRequest, ServerArchive
 from worker.images.windows.stages import Tell
 
 
-class Given:
+class BuildInputs:
     """The files of one build."""
 
-    def __init__(self, request: Request, plan: Plan, tell: Tell) -> None:
+    def __init__(self, request: BuildRequest, plan: BuildPlan, tell: Tell) -> None:
         """Reads nothing yet."""
         self._request, self._plan, self._tell = request, plan, tell
 
@@ -71,7 +71,7 @@ class Given:
             fetch.fetch(python.url, path, python.sha256)
         return path
 
-    def server_parts(self, work: Path) -> Mapping[str, Part]:
+    def server_parts(self, work: Path) -> Mapping[str, ServerArchive]:
         """The guest server's archives by their folder in the machine.
 
         Args:
@@ -84,9 +84,9 @@ class Given:
         server.install_packages(work, server.read_python())
         packages, sources = server.archive(work, server.PURE), server.archive(server.GUEST, inside=server.GUEST.name)
         return {
-            "python": Part("python.zip", self.python(), server.read_python().sha256),
-            "site": Part("site.zip", packages, hashlib.sha256(packages).hexdigest()),
-            "server": Part("server.zip", sources, hashlib.sha256(sources).hexdigest()),
+            "python": ServerArchive("python.zip", self.python(), server.read_python().sha256),
+            "site": ServerArchive("site.zip", packages, hashlib.sha256(packages).hexdigest()),
+            "server": ServerArchive("server.zip", sources, hashlib.sha256(sources).hexdigest()),
         }
 
     def recipe(self) -> tuple[str, ...]:

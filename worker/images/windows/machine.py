@@ -15,9 +15,9 @@ from typing import Any
 
 from backend.domain.errors import Unavailable
 from worker.activity import ScreenWatch, Tracker
-from worker.images.windows.reports import Report, Reports
+from worker.images.windows.reports import Reports, StageReport
 from worker.qemu.arguments import arguments
-from worker.qemu.machine import Files, Machine
+from worker.qemu.machine import MachineFiles, MachineSpec
 from worker.qemu.overlay import empty_overlay
 from worker.qemu.process import Qemu, QemuFailed
 from worker.qemu.qmp import QmpLost
@@ -174,7 +174,7 @@ class Build:
             waiting.register(self.qemu.qmp, selectors.EVENT_READ)
             waiting.select(seconds)
 
-    def _heard(self) -> Iterator[Report]:
+    def _heard(self) -> Iterator[StageReport]:
         with suppress(BlockingIOError):
             while data := self._serial.recv(_PIECE):
                 yield from self._reports.feed(data)
@@ -195,7 +195,7 @@ class Build:
 
 
 @contextmanager
-def build_machine(machine: Machine, disks: Disks, folder: Path, tracker: Tracker | None = None) -> Iterator[Build]:
+def build_machine(machine: MachineSpec, disks: Disks, folder: Path, tracker: Tracker | None = None) -> Iterator[Build]:
     """A running machine, gone afterwards.
 
     Args:
@@ -212,7 +212,7 @@ def build_machine(machine: Machine, disks: Disks, folder: Path, tracker: Tracker
     variables = disks.overlay.with_suffix(".vars")
     if machine.firmware_vars and not variables.exists():
         shutil.copyfile(machine.firmware_vars, variables)
-    files = Files(
+    files = MachineFiles(
         disk=machine.disk,
         overlay=str(disks.overlay),
         below=str(disks.below or ""),
@@ -256,6 +256,6 @@ def media(files: Sequence[Path]) -> list[str]:
     return words
 
 
-def with_disk(machine: Machine, disk: Path) -> Machine:
+def with_disk(machine: MachineSpec, disk: Path) -> MachineSpec:
     """The same machine above another lowest layer."""
     return replace(machine, disk=str(disk))

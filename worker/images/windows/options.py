@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, StringConstraints, model_validator
 
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
 
 FORBIDDEN_IN_NAMES = '"/\\[]:;|=,+*?<>@%'
@@ -14,7 +14,7 @@ ProductKey = Annotated[str, StringConstraints(pattern=r"^([A-Z0-9]{5}-){4}[A-Z0-
 Locale = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Z][a-z]{3})?-[A-Z]{2}$")]
 
 
-class Options(Frozen):
+class WindowsBuildOptions(Frozen):
     r"""Choices of one build.
 
     Attributes:
@@ -43,7 +43,7 @@ class Options(Frozen):
     disk_gib: int = Field(default=64, ge=32, le=1024)
     memory_mib: int = Field(default=8192, ge=2048, le=2**20)
     cpus: int = Field(default=4, ge=1, le=64)
-    screen: Screen = Screen(width=1440, height=900)
+    screen: ScreenSize = ScreenSize(width=1440, height=900)
     sets: tuple[str, ...] = ("waa",)
 
     @model_validator(mode="after")

@@ -14,7 +14,7 @@ from worker.images.windows.autounattend_schema import faults
 from worker.images.windows.catalog import Catalog
 from worker.images.windows.editions import Edition, edition_of, editions
 from worker.images.windows.fetch import Installer
-from worker.images.windows.options import Options
+from worker.images.windows.options import WindowsBuildOptions
 from worker.images.windows.server import MODULE, PORT, PROXY
 from worker.images.windows.settings import SOURCES, read_settings
 from worker.qemu.accelerator import AUTO
@@ -31,7 +31,7 @@ _MOST_FURTHER_MEDIA = 2
 
 
 @dataclass(frozen=True)
-class Request:
+class BuildRequest:
     """What somebody asks for.
 
     Attributes:
@@ -50,7 +50,7 @@ class Request:
     name: str
     iso: Path
     virtio: Path
-    options: Options
+    options: WindowsBuildOptions
     data: Path
     brought: Path | None = None
     lists: tuple[Path, ...] = ()
@@ -75,7 +75,7 @@ class Request:
         return self.data / "builds" / "installers"
 
 
-class Part(NamedTuple):
+class ServerArchive(NamedTuple):
     """An archive of the guest server."""
 
     name: str
@@ -84,7 +84,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Plan:
+class BuildPlan:
     """A request that can be carried out.
 
     Attributes:
@@ -98,7 +98,7 @@ class Plan:
     answers: bytes
 
 
-def make_plan(request: Request) -> Plan:
+def make_plan(request: BuildRequest) -> BuildPlan:
     """Reads the media and lists. Starts and writes nothing.
 
     Raises:
@@ -116,11 +116,11 @@ def make_plan(request: Request) -> Plan:
         wrong += [f"{script.name}: {fault}" for fault in powershell.faults(script.read_text(encoding="utf-8"))]
     if wrong:
         raise Invalid("; ".join(wrong), path=str(SETUP))
-    return Plan(edition, programs, answers)
+    return BuildPlan(edition, programs, answers)
 
 
-def _programs(request: Request, edition: Edition) -> Catalog:
-    selection = catalog.chosen(catalog.read_catalog((catalog.FILE, *request.lists)), request.options.sets)
+def _programs(request: BuildRequest, edition: Edition) -> Catalog:
+    selection = catalog.programs_in_sets(catalog.read_catalog((catalog.FILE, *request.lists)), request.options.sets)
     if unknown := sorted(set(request.without) - {each.id for each in selection.all()}):
         hint = f"There are: {', '.join(each.id for each in selection.all())}"
         raise Invalid(f"no program to leave out is called {', '.join(unknown)}", path="without", hint=hint)
@@ -133,7 +133,7 @@ def _programs(request: Request, edition: Edition) -> Catalog:
     return Catalog(programs=programs, inbox=inbox)
 
 
-def first_content(request: Request, plan: Plan) -> dict[str, Path | bytes]:
+def first_content(request: BuildRequest, plan: BuildPlan) -> dict[str, Path | bytes]:
     """What lies on the medium that Windows is set up with, drivers aside: no program, so that it seldom changes."""
     plan_json = json.dumps(machine_plan(request.options, (), []), indent=1).encode()
     return {ANSWERS: plan.answers, f"{_OURS}/start.cmd": _for_windows(SETUP / "start.cmd"), **_common(plan_json)}
@@ -145,7 +145,7 @@ def _common(plan_json: bytes) -> dict[str, Path | bytes]:
 
 
 def second_content(
-    request: Request, installers: tuple[Installer, ...], server: Mapping[str, Part]
+    request: BuildRequest, installers: tuple[Installer, ...], server: Mapping[str, ServerArchive]
 ) -> dict[str, Path | bytes]:
     r"""What lies on the medium that programs are installed from.
 
@@ -168,7 +168,9 @@ def _for_windows(script: Path) -> bytes:
     return script.read_bytes().replace(b"\n", b"\r\n")
 
 
-def machine_plan(options: Options, installers: tuple[Installer, ...], parts: list[dict[str, str]]) -> dict[str, Any]:
+def machine_plan(
+    options: WindowsBuildOptions, installers: tuple[Installer, ...], parts: list[dict[str, str]]
+) -> dict[str, Any]:
     """What the scripts read inside Windows. They are strict: every field is there, empty if need be."""
     settings = read_settings()
     return {
@@ -180,7 +182,7 @@ def machine_plan(options: Options, installers: tuple[Installer, ...], parts: lis
             "commands": [{"run": list(command.run)} for command in settings.commands],
             "services": [{"name": service.name} for service in settings.services],
         },
-        "programs": [_told(each) for each in installers],
+        "programs": [_installer_payload(each) for each in installers],
         "server": {
             "parts": parts,
             # To all sides, inside of the machine: QEMU leads one port to it.
@@ -191,7 +193,7 @@ def machine_plan(options: Options, installers: tuple[Installer, ...], parts: lis
     }
 
 
-def _told(installer: Installer) -> dict[str, Any]:
+def _installer_payload(installer: Installer) -> dict[str, Any]:
     program = installer.program
     fields = {"id", "name", "arguments", "minutes", "to", "there", "path", "medium"}
     return {
@@ -203,7 +205,7 @@ def _told(installer: Installer) -> dict[str, Any]:
     }
 
 
-def summary(request: Request, plan: Plan) -> Iterator[str]:
+def summary(request: BuildRequest, plan: BuildPlan) -> Iterator[str]:
     """The plan for a person: what is made of what, and what is still missing."""
     options, edition = request.options, plan.edition
     yield f"image {request.name}: {edition.name} (build {edition.build}), user {options.user}, {options.firmware}"

@@ -8,7 +8,7 @@ _MOST_LINE = 16_384
 _MOST_TEXT = 2000
 
 
-class Report(NamedTuple):
+class StageReport(NamedTuple):
     """One line: `begin`, `kept`, `done` or `failed` of a stage, or `phase`: a group of stages is over."""
 
     kind: str
@@ -26,14 +26,14 @@ class Reports:
     def __init__(self) -> None:
         self._buffer = b""
 
-    def feed(self, data: bytes) -> list[Report]:
+    def feed(self, data: bytes) -> list[StageReport]:
         """The reports that are complete now."""
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         self._buffer = self._buffer[-_MOST_LINE:]
         return [report for line in lines if (report := _read(line)) is not None]
 
 
-def _read(line: bytes) -> Report | None:
+def _read(line: bytes) -> StageReport | None:
     _, prefix, rest = line.rpartition(_PREFIX)
     if not prefix or len(line) > _MOST_LINE:
         return None
@@ -45,7 +45,7 @@ def _read(line: bytes) -> Report | None:
         return None
     text = " ".join(_plain(facts[key]) for key in ("error", "at", "seconds") if key in facts)
     stage = _plain(facts.get("stage", facts.get("phase", "")))
-    return Report(kind=_plain(facts.get("kind", "")), stage=stage, text=text)
+    return StageReport(kind=_plain(facts.get("kind", "")), stage=stage, text=text)
 
 
 def _plain(value: object) -> str:

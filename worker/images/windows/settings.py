@@ -38,13 +38,13 @@ class RegistryEntry(Frozen):
         return self
 
 
-class Documented(RegistryEntry):
+class DocumentedEntry(RegistryEntry):
     """One of ours, with Microsoft's page about it."""
 
     source: str = Source
 
 
-class Command(Frozen):
+class SetupCommand(Frozen):
     """A program of Windows and its arguments."""
 
     run: tuple[str, ...] = Field(min_length=1)
@@ -52,7 +52,7 @@ class Command(Frozen):
     source: str = Source
 
 
-class Service(Frozen):
+class DisabledService(Frozen):
     """A service that is stopped and no longer starts."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9_.-]{1,80}$")
@@ -60,12 +60,12 @@ class Service(Frozen):
     source: str = Source
 
 
-class Settings(Frozen):
+class WindowsSettings(Frozen):
     """All of it."""
 
-    registry: tuple[Documented, ...]
-    commands: tuple[Command, ...]
-    services: tuple[Service, ...]
+    registry: tuple[DocumentedEntry, ...]
+    commands: tuple[SetupCommand, ...]
+    services: tuple[DisabledService, ...]
 
     @model_validator(mode="after")
     def _once(self) -> Self:
@@ -76,6 +76,6 @@ class Settings(Frozen):
         return self
 
 
-def read_settings(file: Path = FILE) -> Settings:
+def read_settings(file: Path = FILE) -> WindowsSettings:
     """The settings. Raises OSError, or ValueError naming what is wrong."""
-    return Settings.model_validate(yaml.safe_load(file.read_text()))
+    return WindowsSettings.model_validate(yaml.safe_load(file.read_text()))

@@ -25,7 +25,7 @@ class Attempt(Base):
     __table_args__ = (
         UniqueConstraint("episode_id", "number"),
         one_of("state", AttemptState),
-        one_of("controller", enums.Controller),
+        one_of("controller", enums.AttemptController),
         one_of("ended_by", EndedBy, optional=True),
         one_of("failure_class", FailureClass, optional=True),
         CheckConstraint("live = (state IN ('preparing', 'running', 'evaluating'))", name="live_until_ended"),
@@ -41,7 +41,7 @@ class Attempt(Base):
     number: Mapped[int]
     state: Mapped[str] = mapped_column(default=AttemptState.PREPARING)
     live: Mapped[bool] = mapped_column(default=True)
-    controller: Mapped[str] = mapped_column(default=enums.Controller.AGENT)
+    controller: Mapped[str] = mapped_column(default=enums.AttemptController.AGENT)
     worker_id: Mapped[UUID] = mapped_column(ref("worker"))
     slot_id: Mapped[UUID] = mapped_column(ref("slot"))
     lease_id: Mapped[UUID] = mapped_column(ref("lease"))

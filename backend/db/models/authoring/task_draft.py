@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, ref
 from backend.db.types import one_of
-from backend.domain.drafts.states import NEEDED, DraftState, Reason
+from backend.domain.drafts.states import NEEDED, DraftState, RejectionReason
 
 
 class TaskDraft(Base):
@@ -24,8 +24,8 @@ class TaskDraft(Base):
     __tablename__ = "task_draft"
     __table_args__ = (
         one_of("state", DraftState),
-        one_of("reason", Reason, optional=True),
-        one_of("made_by", enums.MadeBy),
+        one_of("reason", RejectionReason, optional=True),
+        one_of("made_by", enums.DraftAuthor),
         CheckConstraint("(state = 'rejected') = (reason IS NOT NULL)", name="reason_when_rejected"),
         CheckConstraint(f"state <> 'approved' OR approvals >= {NEEDED}", name="approved_by_people"),
         CheckConstraint("made_by <> 'model' OR (model <> '' AND prompt_hash <> '')", name="model_is_named"),
@@ -46,7 +46,7 @@ class TaskDraft(Base):
     instruction: Mapped[str] = mapped_column(default="")
     approvals: Mapped[int] = mapped_column(default=0)
     noop_words: Mapped[str] = mapped_column(default="")
-    made_by: Mapped[str] = mapped_column(default=enums.MadeBy.PERSON)
+    made_by: Mapped[str] = mapped_column(default=enums.DraftAuthor.PERSON)
     model: Mapped[str] = mapped_column(default="")
     prompt_hash: Mapped[str] = mapped_column(default="")
     persona: Mapped[str] = mapped_column(default="")

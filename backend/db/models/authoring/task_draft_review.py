@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, ref
 from backend.db.types import one_of
-from backend.domain.drafts.states import Reason
+from backend.domain.drafts.states import RejectionReason
 
 
 class TaskDraftReview(Base):
@@ -16,8 +16,8 @@ class TaskDraftReview(Base):
 
     __tablename__ = "task_draft_review"
     __table_args__ = (
-        one_of("verdict", enums.Verdict),
-        one_of("reason", Reason, optional=True),
+        one_of("verdict", enums.ReviewVerdict),
+        one_of("reason", RejectionReason, optional=True),
         CheckConstraint("(verdict = 'reject') = (reason IS NOT NULL)", name="reason_when_rejected"),
         CheckConstraint("actor_kind = 'person'", name="by_a_person"),
         ForeignKeyConstraint(["actor_id", "actor_kind"], ["actor.id", "actor.kind"], ondelete="RESTRICT"),

@@ -15,7 +15,7 @@ class Choice(Base):
 
     __tablename__ = "choice"
     __table_args__ = (
-        one_of("preferred", enums.Preferred),
+        one_of("preferred", enums.Preference),
         CheckConstraint("left_id <> right_id", name="two_works"),
         Index(
             "uq_choice_pair",

@@ -21,9 +21,9 @@ from backend.db.models import (
     TaskDraftVersion,
     TaskSet,
 )
-from backend.db.models.enums import Verdict
+from backend.db.models.enums import ReviewVerdict
 from backend.db.repositories.common_queries import AnyRow
-from backend.db.repositories.pagination import Page, page
+from backend.db.repositories.pagination import CursorPage, page
 from backend.domain.drafts.states import DraftState
 
 
@@ -47,7 +47,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     words: str = "",
     cursor: str | None = None,
     limit: int = 50,
-) -> Page[TaskDraft]:
+) -> CursorPage[TaskDraft]:
     """Drafts, newest first. `words` is looked for in key and instruction."""
     query = select(TaskDraft).where(TaskDraft.project_id == project_id)
     if states:
@@ -145,7 +145,7 @@ def approvals(session: Session, draft_id: UUID, number: int) -> int:
     query = select(func.count()).where(
         TaskDraftReview.draft_id == draft_id,
         TaskDraftReview.version == number,
-        TaskDraftReview.verdict == Verdict.APPROVE.value,
+        TaskDraftReview.verdict == ReviewVerdict.APPROVE.value,
     )
     return session.scalar(query) or 0
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql.expression import cast
 
 from backend.db.models import Quarantine, Task, TaskAsset
-from backend.db.repositories.pagination import Page, page
+from backend.db.repositories.pagination import CursorPage, page
 
 
 def add_all(session: Session, tasks: Sequence[Mapping[str, Any]], assets: Sequence[Mapping[str, Any]]) -> None:
@@ -53,7 +53,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     words: str = "",
     cursor: str | None = None,
     limit: int = 100,
-) -> Page[Task]:
+) -> CursorPage[Task]:
     """Tasks of a task set. `difficulty` may be `unlabelled`; `words` is looked for in name and instruction."""
     query = select(Task).where(Task.task_set_id == task_set_id)
     if domain is not None:

@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Artifact, ExternalAsset
 
-Known = tuple[ExternalAsset, Artifact | None]
+AssetRow = tuple[ExternalAsset, Artifact | None]
 
 
-def known(session: Session, project_id: UUID, urls: Collection[str]) -> Mapping[str, Known]:
+def known(session: Session, project_id: UUID, urls: Collection[str]) -> Mapping[str, AssetRow]:
     """What is known of each address, with its bytes' row if there are bytes."""
     query = (
         select(ExternalAsset, Artifact)

@@ -67,7 +67,7 @@ def _ranked(worker: Worker, provider: str) -> Select[tuple[UUID, int, bool]]:
     )
 
 
-def take(session: Session, worker_id: UUID, slot_ids: Sequence[UUID]) -> list[tuple[UUID, int]]:
+def insert_leases(session: Session, worker_id: UUID, slot_ids: Sequence[UUID]) -> list[tuple[UUID, int]]:
     """Leases these slots, which the caller has locked; (lease, token) for each, in their order."""
     rows = [{"id": uuid7(), "slot_id": slot_id, "worker_id": worker_id} for slot_id in slot_ids]
     query = insert(Lease).returning(Lease.slot_id, Lease.id, Lease.fencing_token)

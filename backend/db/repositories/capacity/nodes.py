@@ -31,7 +31,7 @@ def of_cluster(session: Session, cluster: str) -> dict[str, Node]:
     return {node.name: node for node in session.scalars(query)}
 
 
-def seen(session: Session, node_ids: Iterable[UUID]) -> None:
+def touch(session: Session, node_ids: Iterable[UUID]) -> None:
     """Notes that they were seen just now; not again where somebody did within the last seconds."""
     stale = Node.seen_at < func.now() - func.make_interval(0, 0, 0, 0, 0, 0, SEEN_SECONDS)
     query = update(Node).where(Node.id.in_(list(node_ids)), stale).values(seen_at=func.now())

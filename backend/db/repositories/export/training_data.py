@@ -27,7 +27,7 @@ from backend.db.models import (
 )
 from backend.domain.model.episode import AttemptState, EpisodeState
 from backend.domain.model.export_request import Filters
-from backend.domain.model.trajectory_export import AgentKind, Result
+from backend.domain.model.trajectory_export import AgentKind, AttemptResult
 
 NOT_ASKED = "not asked for"
 QUARANTINE = "the task is in quarantine"
@@ -49,7 +49,7 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class Group:
+class EpisodeGroup:
     """Episodes that have all of this in common. `reason` is empty for those that are given away."""
 
     reason: str
@@ -61,7 +61,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Found:
+class TrainingEpisode:
     """One episode that is given away, with everything that it hangs on."""
 
     episode: Episode
@@ -78,28 +78,30 @@ class Found:
     result: str
 
 
-def groups(session: Session, scope: Scope) -> list[Group]:
+def groups(session: Session, scope: Scope) -> list[EpisodeGroup]:
     """All episodes of the scope, those that are left out too, counted."""
     columns = (_reason(scope), _result(), _kind(), TaskSet.benchmark_id)
     query = _joined(select(*columns, func.count(), func.coalesce(func.sum(Episode.steps), 0)))
-    rows = session.execute(_chosen(query, scope).group_by(*columns))
-    return sorted((Group(*row) for row in rows), key=lambda g: (g.reason, str(g.result), g.kind, g.benchmark_id.hex))
+    rows = session.execute(_filter_rows(query, scope).group_by(*columns))
+    return sorted(
+        (EpisodeGroup(*row) for row in rows), key=lambda g: (g.reason, str(g.result), g.kind, g.benchmark_id.hex)
+    )
 
 
-def page(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[Found]:
+def page(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[TrainingEpisode]:
     """The next episodes that are given away, in the order of their making."""
     entities = (Episode, Attempt, Evaluation, Run, Task, TaskSet, Benchmark, Agent, Worker, Node.name)
     query = _joined(select(*entities, _kind(), _result()))
     query = query.join(Worker, Worker.id == Attempt.worker_id).join(Slot, Slot.id == Attempt.slot_id)
-    query = _chosen(query.join(Node, Node.id == Slot.node_id), scope).where(_reason(scope) == "")
-    return [Found(*row) for row in session.execute(_after(query, after).limit(limit))]
+    query = _filter_rows(query.join(Node, Node.id == Slot.node_id), scope).where(_reason(scope) == "")
+    return [TrainingEpisode(*row) for row in session.execute(_after(query, after).limit(limit))]
 
 
 def left_out(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[tuple[UUID, UUID, str, str]]:
     """The next (episode, run, task, reason) of those that were asked for and are not given away."""
     reason = _reason(scope)
     query = _joined(select(Episode.id, Episode.run_id, Task.domain + "/" + Task.name, reason))
-    query = _chosen(query, scope).where(reason.not_in(("", NOT_ASKED)))
+    query = _filter_rows(query, scope).where(reason.not_in(("", NOT_ASKED)))
     return [(row[0], row[1], row[2], row[3]) for row in session.execute(_after(query, after).limit(limit))]
 
 
@@ -145,7 +147,7 @@ def _after(query: Select[Any], after: UUID | None) -> Select[Any]:
     return (query if after is None else query.where(Episode.id > after)).order_by(Episode.id)
 
 
-def _chosen(query: Select[Any], scope: Scope) -> Select[Any]:
+def _filter_rows(query: Select[Any], scope: Scope) -> Select[Any]:
     """What the filters ask of task, run and time. What they ask of the outcome is a matter of `_reason`."""
     filters = scope.filters
     lists: Sequence[tuple[ColumnElement[Any] | Any, Collection[Any]]] = (
@@ -178,10 +180,10 @@ def _result() -> ColumnElement[str | None]:
     """None for what is not scored. A reached part has the value 1."""
     some = (Episode.score > 0) | Evaluation.parts.contains([{"value": 1.0}])
     return case(
-        (Episode.solved.is_(True), Result.SOLVED.value),
+        (Episode.solved.is_(True), AttemptResult.SOLVED.value),
         (Episode.solved.is_(None), None),
-        (some, Result.PARTLY.value),
-        else_=Result.UNSOLVED.value,
+        (some, AttemptResult.PARTLY.value),
+        else_=AttemptResult.UNSOLVED.value,
     )
 
 
@@ -194,7 +196,7 @@ def _reason(scope: Scope) -> ColumnElement[str]:
     return case(
         (Episode.state == EpisodeState.LOST.value, lost),
         (Episode.state != EpisodeState.SCORED.value, func.replace(Episode.state, "_", " ")),
-        (~_asked(scope.filters), NOT_ASKED),
+        (~_outcome_filter(scope.filters), NOT_ASKED),
         (quarantined, QUARANTINE),
         (closed, LICENCE),
         (~has_picture, NO_PICTURES),
@@ -202,7 +204,7 @@ def _reason(scope: Scope) -> ColumnElement[str]:
     )
 
 
-def _asked(filters: Filters) -> ColumnElement[bool]:
+def _outcome_filter(filters: Filters) -> ColumnElement[bool]:
     """What the filters ask of the outcome of a scored episode."""
     condition: ColumnElement[bool] = literal(value=True)
     if filters.results:

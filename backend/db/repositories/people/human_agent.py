@@ -47,7 +47,7 @@ def attempt_of(session: Session, episode_id: UUID) -> Attempt | None:
     return session.scalar(query.with_for_update(key_share=True).execution_options(populate_existing=True))
 
 
-def _done(session: Session, task_sets: Sequence[UUID]) -> Sequence[AnyRow]:
+def _completed_rows(session: Session, task_sets: Sequence[UUID]) -> Sequence[AnyRow]:
     """Rows (Episode, Attempt, Task, run) of people's scored episodes on these task sets.
 
     Their runs are looked for first: there are few, and a plan that begins with the episodes reads a whole board's.
@@ -67,12 +67,12 @@ def _done(session: Session, task_sets: Sequence[UUID]) -> Sequence[AnyRow]:
 
 def of_task_set(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
     """People's scored episodes on the tasks of a task set."""
-    return _done(session, [task_set_id])
+    return _completed_rows(session, [task_set_id])
 
 
 def of_tasks(session: Session, benchmark_sets: Sequence[UUID]) -> Sequence[AnyRow]:
     """People's scored episodes on any of these task sets."""
-    return _done(session, list(benchmark_sets))
+    return _completed_rows(session, list(benchmark_sets))
 
 
 def efficiency(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, tuple[float, int]]:

@@ -15,7 +15,7 @@ RANKED = (Purpose.MEASURE.value, Purpose.DEMO.value)
 
 
 @dataclass(frozen=True)
-class Condition:
+class RunCondition:
     """Runs that measured the same thing; `run` stands for them."""
 
     run: Run
@@ -34,7 +34,7 @@ def stale_runs(session: Session, task_set_id: UUID) -> list[UUID]:
     return list(session.scalars(query.order_by(Run.id)))
 
 
-def conditions(session: Session, task_set_id: UUID) -> list[Condition]:
+def conditions(session: Session, task_set_id: UUID) -> list[RunCondition]:
     """One entry per condition: of its runs the one with most scored tasks, then the newest."""
     query = (
         select(Run.id, Run.condition_hash)
@@ -47,7 +47,7 @@ def conditions(session: Session, task_set_id: UUID) -> list[Condition]:
         groups.setdefault(condition, []).append(run_id)
     standing = {ids[0]: sorted(ids[1:], reverse=True) for ids in groups.values()}
     pairs = select(Run, Agent).join(Agent, Agent.id == Run.agent_id).where(Run.id.in_(list(standing)))
-    return [Condition(run, agent, standing[run.id]) for run, agent in session.execute(pairs.order_by(Run.id))]
+    return [RunCondition(run, agent, standing[run.id]) for run, agent in session.execute(pairs.order_by(Run.id))]
 
 
 def number_of_tasks(session: Session, task_set_id: UUID) -> int:

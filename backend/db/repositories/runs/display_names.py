@@ -21,7 +21,7 @@ class RunNames:
 
 
 @dataclass(frozen=True)
-class Place:
+class AttemptLocation:
     """Where an attempt ran."""
 
     worker: str
@@ -43,7 +43,7 @@ def run_names(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, RunNames]
     return {row[0]: RunNames(row[1], row[2], row[3], row[4]) for row in session.execute(query)}
 
 
-def places(session: Session, attempt_ids: Sequence[UUID]) -> dict[UUID, Place]:
+def places(session: Session, attempt_ids: Sequence[UUID]) -> dict[UUID, AttemptLocation]:
     """Worker and slot by attempt."""
     query = (
         select(Attempt.id, Worker.name, Node.name, Slot.provider, Slot.index)
@@ -52,7 +52,7 @@ def places(session: Session, attempt_ids: Sequence[UUID]) -> dict[UUID, Place]:
         .join(Node, Node.id == Slot.node_id)
         .where(Attempt.id.in_(attempt_ids))
     )
-    return {row[0]: Place(row[1], row[2], row[3], row[4]) for row in session.execute(query)}
+    return {row[0]: AttemptLocation(row[1], row[2], row[3], row[4]) for row in session.execute(query)}
 
 
 def newest_event(session: Session) -> UUID | None:

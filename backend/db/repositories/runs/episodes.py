@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Episode, Run, Task
-from backend.db.repositories.pagination import Page, page
+from backend.db.repositories.pagination import CursorPage, page
 from backend.domain.model.episode import EpisodeState
 
 
@@ -91,7 +91,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     cursor: str | None = None,
     limit: int = 50,
     newest_first: bool = False,
-) -> Page[Any]:
+) -> CursorPage[Any]:
     """Rows (episode, task)."""
     query: Any = select(Episode, Task).join(Task, Task.id == Episode.task_id)
     if run_id is not None:

@@ -31,7 +31,7 @@ _PARTS = text(f"""
 """)  # noqa: S608 - same
 
 
-def got(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
+def progress_rows(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
     """(parts listed, score, steps at which they were reached or None) of every episode that counts and has parts."""
     return session.execute(_GOT, {"run": run_id, "reached": 1.0 - SOLVED_TOLERANCE}).all()
 

@@ -8,7 +8,7 @@ from sqlalchemy import Select, func, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, Attempt, Benchmark, Episode, Run, TaskSet
-from backend.db.repositories.pagination import Page, page
+from backend.db.repositories.pagination import CursorPage, page
 from backend.domain.model.episode import EpisodeState
 
 _UNFINISHED = text("""
@@ -65,7 +65,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     purposes: Sequence[str] = (),
     cursor: str | None = None,
     limit: int = 50,
-) -> Page[Run]:
+) -> CursorPage[Run]:
     """Runs, newest first."""
     query: Select[Any] = select(Run).where(Run.project_id == project_id)
     if states:

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Double, String, and_, case, cast, func, li
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Agent, Attempt, Benchmark, Episode, Event, Run, Step, Task
-from backend.db.repositories.common_queries import AnyRow, look, run_columns
+from backend.db.repositories.common_queries import AnyRow, outcome_style, run_columns
 
 RunFilter = dict[str, str]
 _MOST_WORDS = 160
@@ -55,7 +55,7 @@ def run(session: Session, run_id: UUID) -> AnyRow | None:
 def matrix(session: Session, run_id: UUID) -> Sequence[AnyRow]:
     """(domain, difficulty, look, episodes, scored, score sum)."""
     query = (
-        select(Task.domain, Task.difficulty, look().label("look"), func.count().label("n"))
+        select(Task.domain, Task.difficulty, outcome_style().label("look"), func.count().label("n"))
         .join(Task, Task.id == Episode.task_id)
         .where(Episode.run_id == run_id)
         .group_by(Task.domain, Task.difficulty, "look")
@@ -153,7 +153,7 @@ def episodes(
         difficulty = filters["difficulty"]
         query = query.where(Task.difficulty.is_(None) if difficulty == "unlabelled" else Task.difficulty == difficulty)
     if filters.get("look"):
-        query = query.where(look() == filters["look"])
+        query = query.where(outcome_style() == filters["look"])
     if after is not None:
         query = query.where(Episode.id > after)
     return session.execute(query.order_by(Episode.id).limit(limit)).all()

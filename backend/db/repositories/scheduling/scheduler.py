@@ -9,7 +9,7 @@ from sqlalchemy import Row, TextClause, func, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Project, Task
-from backend.domain.scheduling.requirements import Need
+from backend.domain.scheduling.requirements import Requirements
 from backend.domain.scheduling.usage import RATE
 from backend.domain.scheduling.wait_reasons import UNREAD
 
@@ -199,7 +199,7 @@ _BRING_BACK = text(f"""
 
 
 @dataclass(frozen=True)
-class Begun:
+class StartedEpisode:
     """An episode that begins. `number` is that of its new attempt."""
 
     id: UUID
@@ -244,14 +244,14 @@ def in_use_by_project(session: Session) -> dict[UUID, dict[str, int]]:
     return by_project
 
 
-def needs_of(session: Session, task_set_id: UUID) -> tuple[Need, ...]:
+def needs_of(session: Session, task_set_id: UUID) -> tuple[Requirements, ...]:
     """All that tasks of a set need."""
     alike = (Task.needs, Task.os, Task.requires, Task.licences)
     functions = func.array_agg(Task.id).filter(Task.by_function).label("functions")
     query = select(*alike, functions, func.bool_or(~Task.by_function).label("others"))
     rows = session.execute(query.where(Task.task_set_id == task_set_id).group_by(*alike))
     return tuple(
-        Need(
+        Requirements(
             row.needs,
             row.os,
             frozenset(row.requires),
@@ -286,12 +286,12 @@ def any_waits(session: Session, needs: Sequence[tuple[UUID, UUID]], left: Sequen
     return bool(session.scalar(_ANY_OTHER if left else _ANY, values | left_to_others(left)))
 
 
-def take(
+def start_episodes(
     session: Session,
     numbers: Mapping[UUID, int],
     needs: Sequence[tuple[UUID, UUID]],
     left: Sequence[tuple[UUID, UUID]] = (),
-) -> list[Begun]:
+) -> list[StartedEpisode]:
     """Moves the next waiting episodes to `running` and returns them, each run's in its order.
 
     Args:
@@ -307,7 +307,7 @@ def take(
         key=lambda row: (str(row.run_id), row.place),
     )
     return [
-        Begun(row.id, row.run_id, row.task_id, row.repeat, row.seed, row.attempts_count, row.needs, row.person)
+        StartedEpisode(row.id, row.run_id, row.task_id, row.repeat, row.seed, row.attempts_count, row.needs, row.person)
         for row in rows
     ]
 
@@ -327,7 +327,7 @@ def note_unread(session: Session, run_id: UUID, reason: str) -> None:
     session.execute(_NOTE_UNREAD, {"run": run_id, "reason": reason, "unread": UNREAD})
 
 
-def begun(session: Session, numbers: Mapping[UUID, int]) -> None:
+def count_starts(session: Session, numbers: Mapping[UUID, int]) -> None:
     """So many episodes of each run have begun."""
     session.execute(_BEGUN, {"runs": list(numbers), "numbers": list(numbers.values())})
 

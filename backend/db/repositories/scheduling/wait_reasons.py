@@ -55,17 +55,17 @@ _CLOSED = text("""
 
 
 @dataclass(frozen=True)
-class Place:
+class QueuePosition:
     """How many waiting episodes of its run come before one, and how many seconds they should take together."""
 
     ahead: int
     seconds: float
 
 
-def places(session: Session, run_id: UUID, episode_ids: Collection[UUID]) -> dict[UUID, Place]:
+def places(session: Session, run_id: UUID, episode_ids: Collection[UUID]) -> dict[UUID, QueuePosition]:
     """Where these waiting episodes of a run stand."""
     rows = session.execute(_PLACES, {"run": run_id, "ids": list(episode_ids)})
-    return {row.id: Place(int(row.ahead), float(row.seconds)) for row in rows}
+    return {row.id: QueuePosition(int(row.ahead), float(row.seconds)) for row in rows}
 
 
 def remaining(session: Session, run_id: UUID) -> Sequence[float]:
@@ -73,12 +73,12 @@ def remaining(session: Session, run_id: UUID) -> Sequence[float]:
     return session.scalars(_REMAINING, {"run": run_id}).all()
 
 
-def left(session: Session, runs: Collection[UUID]) -> dict[UUID, int]:
+def count_waiting(session: Session, runs: Collection[UUID]) -> dict[UUID, int]:
     """Waiting episodes by run, without those that are held back."""
     return {row.run_id: int(row.number) for row in session.execute(_LEFT, {"runs": list(runs)})}
 
 
-def held(session: Session, run_id: UUID) -> str | None:
+def hold_reason(session: Session, run_id: UUID) -> str | None:
     """Why most of those of a run wait that are held back; None if none is."""
     reason: str | None = session.scalar(_HELD, {"run": run_id})
     return reason

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Agent, Attempt, Episode, Evaluation, Measure, Run, Study, Task
 from backend.db.repositories.common_queries import AnyRow
-from backend.db.repositories.pagination import Page, page
+from backend.db.repositories.pagination import CursorPage, page
 
 
 def get(session: Session, study_id: UUID) -> Study | None:
@@ -24,7 +24,7 @@ def by_key(session: Session, project_id: UUID, key: str) -> Study | None:
     return session.scalar(select(Study).where(Study.project_id == project_id, Study.idempotency_key == key))
 
 
-def listing(session: Session, project_id: UUID, *, cursor: str | None, limit: int) -> Page[Study]:
+def listing(session: Session, project_id: UUID, *, cursor: str | None, limit: int) -> CursorPage[Study]:
     """Studies, newest first."""
     query = select(Study).where(Study.project_id == project_id)
     return page(session, query, Study.id, cursor=cursor, limit=limit, newest_first=True)

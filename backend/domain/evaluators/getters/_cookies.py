@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain.browser.cookies import FILES, await_written, runs
-from backend.domain.evaluators.getters._profile import Database, DatabaseParameters
+from backend.domain.evaluators.getters._profile import DatabaseParameters, ProfileDatabase
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 
 
-class Cookies(Database):
+class Cookies(ProfileDatabase):
     """`dest`, `user_data_dir`. The value is a list of rows of the table `cookies`; the host is the second of a row.
 
     None if there is no such file. Of a browser that runs it is read when the last changes are in it.

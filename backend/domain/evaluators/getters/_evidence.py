@@ -21,7 +21,7 @@ NO_ROUTE = "no such route"
 """Part of the guest server's message for a route that it does not have; its kind is `not_found`, too."""
 
 
-class Checked:
+class ParameterGetter:
     """Base of a getter: its parameters are those of the model `Params`."""
 
     Params: ClassVar[type[Parameters]] = Parameters

@@ -12,7 +12,7 @@ from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 
 
-class Files(Parameters):
+class FilesParams(Parameters):
     """`path` and `dest`; with `multi` both are lists, and `gives` says which of them the metric gets (the first)."""
 
     path: str | tuple[str, ...]
@@ -43,7 +43,7 @@ class Files(Parameters):
         return tuple(map(safe_name, dests))
 
 
-def written(files: Files, blobs: Sequence[Blob], folder: Path) -> str | list[str | None] | None:
+def write_blobs(files: FilesParams, blobs: Sequence[Blob], folder: Path) -> str | list[str | None] | None:
     """Writes the blobs below `folder`; the paths that the metric gets, None for an absent file.
 
     The copies lie side by side, as metrics look for the companions of a file (`book-Sheet1.csv` of `book.xlsx`).

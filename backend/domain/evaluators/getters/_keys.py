@@ -7,7 +7,7 @@ from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.desktop import Desktop
 
 
-class Stroke(StrEnum):
+class StrokeKind(StrEnum):
     """What can be done."""
 
     HOTKEY = "hotkey"
@@ -15,11 +15,11 @@ class Stroke(StrEnum):
     PRESS = "press"
 
 
-def strike(desktop: Desktop, stroke: Stroke, what: str | Sequence[str]) -> None:
+def strike(desktop: Desktop, stroke: StrokeKind, what: str | Sequence[str]) -> None:
     """Does it and lets the screen follow. GuestRefused for a key that the desktop does not know."""
-    if stroke is Stroke.TYPEWRITE:
+    if stroke is StrokeKind.TYPEWRITE:
         action = Action(type=ActionType.TYPING, text="".join(what))
-    elif stroke is Stroke.PRESS:
+    elif stroke is StrokeKind.PRESS:
         action = Action(type=ActionType.PRESS, keys=("".join(what),))
     else:
         action = Action(type=ActionType.HOTKEY, keys=tuple(what))

@@ -48,7 +48,7 @@ _SETTLE = """new Promise(done => {
 """True once nothing has been added to the page for a second; false if that does not come in ten."""
 
 
-class Prefixed(Parameters):
+class LiveTabParams(Parameters):
     """`goto_prefix`: what the address bar leaves out; `xpath`, `selectors`, `_note`: upstream's, without effect."""
 
     goto_prefix: str = "https://"
@@ -56,7 +56,7 @@ class Prefixed(Parameters):
     selectors: Any = None
 
 
-def shown(context: SetupContext, look: Callable[[Browser, Tab], Mapping[str, Any]] | None = None) -> list[Blob]:
+def page_evidence(context: SetupContext, look: Callable[[Browser, Tab], Mapping[str, Any]] | None = None) -> list[Blob]:
     """Evidence of which page shows: the accessibility tree, the pages DevTools lists, what `look` finds where it looks.
 
     Several pages show when there are several windows. That there is no browser is evidence, too.

@@ -9,7 +9,7 @@ from pydantic import field_validator
 
 from backend.domain.browser.profiles import CHROME, Product
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, fetched, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, stated
 from backend.domain.formats.browser_tables import rows
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
@@ -99,7 +99,7 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-class Setting(Checked, ABC):
+class ProfileSetting(ParameterGetter, ABC):
     """Base of a getter of one setting: `value` takes it out of the profile's settings.
 
     Absent settings give None; a file that is no JSON leaves the question open (EvaluatorFailed). What the browser does
@@ -125,7 +125,7 @@ class Setting(Checked, ABC):
         return None if values is None else self.value(values)
 
 
-class Database(Checked):
+class ProfileDatabase(ParameterGetter):
     """Base of a getter of one table. The value is a list of rows (tuples), None if there is no such file.
 
     Attributes:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, absence
+from backend.domain.evaluators.getters._evidence import ParameterGetter, absence
 from backend.domain.evaluators.getters._folders import desktop_folder, file_names, joined, listed, path_of
 from backend.domain.formats.failures import let_through
 from backend.domain.model.score import Blob
@@ -16,7 +16,7 @@ MAX_SHORTCUTS = 200
 MAX_BYTES = 2**20
 
 
-class Shortcuts(Checked):
+class Shortcuts(ParameterGetter):
     """Base of a getter of shortcuts. The value maps file names to texts; `.lnk` files become JSON.
 
     Attributes:

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.score import PartResult, Verdict, is_solved
 from backend.domain.model.task import EvaluatorSpec
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 from backend.domain.statistics.coherence import consistency
 from backend.domain.statistics.graphs import completion
 
 
-@register(Kind.PROTOCOL, "omnibench")
+@register(PluginKind.PROTOCOL, "omnibench")
 def omnibench(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
     """The score is 1 if every node was reached (and the check of the final state, if there is one, holds), else 0.
 

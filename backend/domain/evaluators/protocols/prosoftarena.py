@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.score import PartResult, Verdict, is_solved
 from backend.domain.model.task import EvaluatorSpec, check_order
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.PROTOCOL, "prosoftarena")
+@register(PluginKind.PROTOCOL, "prosoftarena")
 def prosoftarena(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
     """A task of phases has the sum of weight x value over them, by the weights' sum; any other has its calls' score.
 

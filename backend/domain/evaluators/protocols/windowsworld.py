@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.score import PartResult, Verdict, is_solved
 from backend.domain.model.task import EvaluatorSpec, PartKind
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.PROTOCOL, "windowsworld")
+@register(PluginKind.PROTOCOL, "windowsworld")
 def windowsworld(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:  # noqa: ARG001 - the port's signature
     """S_int = checkpoints reached / checkpoints listed; S_final = 1 if the end state is right, else 0.
 

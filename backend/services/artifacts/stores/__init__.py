@@ -23,9 +23,9 @@ def open_store(settings: Settings) -> ArtifactStore:
     if not settings.s3_bucket:
         return folder_of(settings)
     from backend.services.artifacts.stores.bucket import BucketStore
-    from backend.services.artifacts.stores.s3 import Place
+    from backend.services.artifacts.stores.s3 import BucketConfig
 
-    return BucketStore(Place.of(settings))
+    return BucketStore(BucketConfig.of(settings))
 
 
 def try_out(store: ArtifactStore) -> None:

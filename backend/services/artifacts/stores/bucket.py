@@ -9,9 +9,17 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.response import StreamingBody
 
-from backend.domain.errors import Damaged, Unavailable
+from backend.domain.errors import DamagedArtifact, Unavailable
 from backend.services.artifacts.stores.keys import absent, checked, hash_in, key_of
-from backend.services.artifacts.stores.s3 import Place, code_of, connect, is_absent, lacks_bucket, no_bucket, told
+from backend.services.artifacts.stores.s3 import (
+    BucketConfig,
+    code_of,
+    connect,
+    is_absent,
+    lacks_bucket,
+    no_bucket,
+    store_error,
+)
 
 FRESH_SECONDS = 3600.0
 """An object younger than this is not written again when somebody stores its bytes again."""
@@ -24,7 +32,7 @@ LISTED = 1000
 _PIECE = 2**20
 
 
-class BrokeOff(Unavailable):
+class IncompleteRead(Unavailable):
     """The bytes of an object did not come to their end."""
 
 
@@ -34,7 +42,7 @@ class BucketStore:
     The bucket is made with the first write if there is none and the key may make it.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: BucketConfig) -> None:
         self.place = place
         self._client = connect(place)
 
@@ -51,7 +59,7 @@ class BucketStore:
         deadline = time.monotonic() + READ_SECONDS
         try:
             return self._read(sha256, deadline)
-        except (Damaged, BrokeOff):
+        except (DamagedArtifact, IncompleteRead):
             return self._read(sha256, deadline)
 
     def delete(self, sha256: str) -> None:
@@ -60,7 +68,7 @@ class BucketStore:
         try:
             self._client.delete_object(**where)
         except (BotoCoreError, ClientError) as error:
-            raise told(error, self.place) from error
+            raise store_error(error, self.place) from error
 
     def age(self, sha256: str, now: float) -> float | None:
         """See ArtifactStore. By the store's clock."""
@@ -75,7 +83,7 @@ class BucketStore:
                 objects = [each for each in page.get("Contents", ()) if each["LastModified"].timestamp() < before]
                 yield [sha256 for each in objects if (sha256 := hash_in(each["Key"].removeprefix(self.place.prefix)))]
         except (BotoCoreError, ClientError) as error:
-            raise told(error, self.place) from error
+            raise store_error(error, self.place) from error
 
     def tidy(self, before: float) -> int:  # noqa: ARG002 - the port's signature
         """See ArtifactStore. There is nothing: an object is there as a whole or not at all."""
@@ -92,9 +100,9 @@ class BucketStore:
             # Whether the bucket is missing, too, is not told here; a write will find out.
             if is_absent(error):
                 return None
-            raise told(error, self.place) from error
+            raise store_error(error, self.place) from error
         except BotoCoreError as error:
-            raise told(error, self.place) from error
+            raise store_error(error, self.place) from error
         return head
 
     def _write(self, sha256: str, data: bytes) -> None:
@@ -110,7 +118,7 @@ class BucketStore:
                 self._make_bucket()
                 self._client.put_object(**request)
         except (BotoCoreError, ClientError) as error:
-            raise told(error, self.place) from error
+            raise store_error(error, self.place) from error
 
     def _make_bucket(self) -> None:
         try:
@@ -127,9 +135,9 @@ class BucketStore:
         except ClientError as error:
             if is_absent(error):
                 raise absent(sha256) from error
-            raise told(error, self.place) from error
+            raise store_error(error, self.place) from error
         except BotoCoreError as error:
-            raise told(error, self.place) from error
+            raise store_error(error, self.place) from error
 
 
 def _age(head: Mapping[str, Any], now: float) -> float:
@@ -140,20 +148,22 @@ def _whole(body: StreamingBody, size: int, deadline: float) -> bytes:
     """All bytes of an object.
 
     Raises:
-        BrokeOff: they ended early, or took longer than the deadline.
-        Damaged: there are more than any artifact of ours has.
+        IncompleteRead: they ended early, or took longer than the deadline.
+        DamagedArtifact: there are more than any artifact of ours has.
     """
     if size > MOST_BYTES:
         body.close()
-        raise Damaged(f"the object has {size} bytes, more than any artifact")
+        raise DamagedArtifact(f"the object has {size} bytes, more than any artifact")
     pieces = bytearray()
     try:
         while piece := body.read(_PIECE):
             pieces += piece
             if time.monotonic() > deadline:
-                raise BrokeOff(f"{size} bytes took longer than {READ_SECONDS:g} s", hint="Is the store overloaded?")
+                raise IncompleteRead(
+                    f"{size} bytes took longer than {READ_SECONDS:g} s", hint="Is the store overloaded?"
+                )
     except BotoCoreError as error:
-        raise BrokeOff(f"the bytes of an artifact broke off: {error}", hint="Is the network well?") from error
+        raise IncompleteRead(f"the bytes of an artifact broke off: {error}", hint="Is the network well?") from error
     finally:
         body.close()
     return bytes(pieces)

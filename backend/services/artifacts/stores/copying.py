@@ -12,7 +12,7 @@ AT_ONCE = 8
 
 
 @dataclass
-class Copied:
+class CopyReport:
     """What a copy did.
 
     Attributes:
@@ -31,7 +31,7 @@ class Copied:
         return self.copied + self.there + len(self.bad)
 
 
-def copy(source: ArtifactStore, target: ArtifactStore, tell: Callable[[Copied], None]) -> Copied:
+def copy(source: ArtifactStore, target: ArtifactStore, tell: Callable[[CopyReport], None]) -> CopyReport:
     """Brings every artifact that the target lacks. Safe to call again, and while both are in use.
 
     Args:
@@ -42,16 +42,18 @@ def copy(source: ArtifactStore, target: ArtifactStore, tell: Callable[[Copied], 
     Raises:
         Unavailable: one of the stores is away or full; what was copied stays.
     """
-    done = Copied()
+    done = CopyReport()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for batch in source.old(math.inf):
-            for sha256, result in zip(batch, pool.map(lambda name: _one(source, target, name), batch), strict=True):
+            for sha256, result in zip(
+                batch, pool.map(lambda name: _copy_artifact(source, target, name), batch), strict=True
+            ):
                 _count(done, sha256, result)
             tell(done)
     return done
 
 
-def _one(source: ArtifactStore, target: ArtifactStore, sha256: str) -> bool | str:
+def _copy_artifact(source: ArtifactStore, target: ArtifactStore, sha256: str) -> bool | str:
     """True: brought; False: there already; a sentence: why not."""
     if target.age(sha256, 0.0) is not None:
         return False
@@ -62,7 +64,7 @@ def _one(source: ArtifactStore, target: ArtifactStore, sha256: str) -> bool | st
     return True
 
 
-def _count(done: Copied, sha256: str, result: bool | str) -> None:  # noqa: FBT001 - what `_one` gives
+def _count(done: CopyReport, sha256: str, result: bool | str) -> None:  # noqa: FBT001 - what `_copy_artifact` gives
     if isinstance(result, str):
         done.bad[sha256] = result
     elif result:

@@ -34,7 +34,7 @@ class FolderStore:
             target.parent.mkdir(parents=True, exist_ok=True)
             _write(target, data)
         except OSError as error:
-            raise _told(error, self.root) from error
+            raise _write_error(error, self.root) from error
         return sha256
 
     def get(self, sha256: str) -> bytes:
@@ -110,7 +110,7 @@ def _write(target: Path, data: bytes) -> None:
         raise
 
 
-def _told(error: OSError, root: Path) -> Unavailable:
+def _write_error(error: OSError, root: Path) -> Unavailable:
     if error.errno in _NO_ROOM:
         return Unavailable(
             f"disk full: no room for an artifact in {root}", hint="Free some space there; waiting work goes on then."

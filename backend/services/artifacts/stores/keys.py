@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from backend.domain.errors import Damaged, NotFound
+from backend.domain.errors import DamagedArtifact, NotFound
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -27,10 +27,10 @@ def absent(sha256: str) -> NotFound:
 
 
 def checked(sha256: str, data: bytes, where: str) -> bytes:
-    """The bytes, if they have their hash. Raises Damaged."""
+    """The bytes, if they have their hash. Raises DamagedArtifact."""
     if hashlib.sha256(data).hexdigest() == sha256:
         return data
-    raise Damaged(
+    raise DamagedArtifact(
         f"the artifact {sha256} in {where} is damaged: its {len(data)} bytes have another hash",
         hint="Restore it from a copy of the store.",
     )

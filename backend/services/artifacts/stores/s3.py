@@ -23,7 +23,7 @@ _DEFAULT_REGION = "us-east-1"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class BucketConfig:
     """Where a bucket is and how it is asked.
 
     Attributes:
@@ -81,7 +81,7 @@ class Place:
         return {"CreateBucketConfiguration": {"LocationConstraint": self.region}}
 
 
-def connect(place: Place) -> Any:
+def connect(place: BucketConfig) -> Any:
     """A client of the store; may be used by several threads. Connects at the first request."""
     keys = {"aws_access_key_id": place.access_key, "aws_secret_access_key": place.secret_key}
     return botocore.session.Session().create_client(
@@ -121,7 +121,7 @@ def lacks_bucket(error: ClientError) -> bool:
     return code_of(error) == _NO_BUCKET
 
 
-def told(error: BotoCoreError | ClientError, place: Place) -> Unavailable:
+def store_error(error: BotoCoreError | ClientError, place: BucketConfig) -> Unavailable:
     """The error in our words, with what to do."""
     if isinstance(error, ClientError):
         return _answered(error, place)
@@ -136,7 +136,7 @@ def told(error: BotoCoreError | ClientError, place: Place) -> Unavailable:
     )
 
 
-def _answered(error: ClientError, place: Place) -> Unavailable:
+def _answered(error: ClientError, place: BucketConfig) -> Unavailable:
     code = code_of(error)
     if code == _NO_BUCKET:
         return no_bucket(place, "does not exist")
@@ -148,7 +148,7 @@ def _answered(error: ClientError, place: Place) -> Unavailable:
     return Unavailable(f"the artifact store {place.name} failed: {error}", hint="Look into the store's own log.")
 
 
-def no_bucket(place: Place, what: str) -> Unavailable:
+def no_bucket(place: BucketConfig, what: str) -> Unavailable:
     """There is no bucket, and what is the matter with it."""
     return Unavailable(
         f"the bucket {place.bucket!r} of the artifact store {place.name} {what}",

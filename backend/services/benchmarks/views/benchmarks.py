@@ -15,9 +15,9 @@ from backend.db.repositories.benchmarks import benchmarks_view as repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.errors import NotFound
 from backend.domain.model.score import is_solved
-from backend.services.capacity.views.capabilities import Abilities, abilities
+from backend.services.capacity.views.capabilities import RunOptions, abilities
 from backend.services.runs.validation import wrongs
-from backend.services.runs.views.outcome_style import State, state_of
+from backend.services.runs.views.outcome_style import StateStyle, state_of
 from backend.services.runs.views.runs import DIFFICULTIES, UNLABELLED
 
 PAGE = 100
@@ -26,7 +26,7 @@ LOCAL = "local"
 
 
 @dataclass(frozen=True)
-class Counted:
+class TaskCounts:
     """Tasks by domain and difficulty."""
 
     domains: list[str]
@@ -47,12 +47,12 @@ class Counted:
         return sum(count for (_, each), count in self.cells.items() if each == difficulty)
 
 
-def counted(rows: Sequence[AnyRow]) -> Counted:
+def task_counts(rows: Sequence[AnyRow]) -> TaskCounts:
     """From (domain, difficulty, n)."""
     cells = {(row.domain, row.difficulty or UNLABELLED): row.n for row in rows}
     present = {difficulty for _, difficulty in cells}
     names = [str(difficulty) for difficulty in DIFFICULTIES if difficulty in present]
-    return Counted(sorted({domain for domain, _ in cells}), names, cells)
+    return TaskCounts(sorted({domain for domain, _ in cells}), names, cells)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class BenchmarkRow:
     kind: str
     licence: str
     version: int | None
-    tasks: Counted
+    tasks: TaskCounts
     runs: int
     warnings: int
 
@@ -78,7 +78,7 @@ def benchmark_list(session: Session) -> list[BenchmarkRow]:
             kind=row.Benchmark.kind,
             licence=row.Benchmark.licence,
             version=row.TaskSet.version if row.TaskSet else None,
-            tasks=counted(repository.counts(session, row.TaskSet.id) if row.TaskSet else []),
+            tasks=task_counts(repository.counts(session, row.TaskSet.id) if row.TaskSet else []),
             runs=row.runs,
             warnings=len(row.TaskSet.warnings) if row.TaskSet else 0,
         )
@@ -130,7 +130,7 @@ class TaskRow:
 
 
 @dataclass(frozen=True)
-class Health:
+class TaskSetHealth:
     """State of a task set's tasks."""
 
     sound: int
@@ -164,8 +164,8 @@ class BenchmarkPage:
     content_hash: str
     created_at: datetime
     warnings: list[str]
-    counted: Counted
-    health: Health
+    counted: TaskCounts
+    health: TaskSetHealth
     tasks: list[TaskRow]
     next: tuple[str, str] | None
     versions: list[VersionRow]
@@ -192,7 +192,7 @@ def benchmark_page(
         content_hash=row.TaskSet.content_hash,
         created_at=row.TaskSet.created_at,
         warnings=[str(warning) for warning in row.TaskSet.warnings],
-        counted=counted(repository.counts(session, row.TaskSet.id)),
+        counted=task_counts(repository.counts(session, row.TaskSet.id)),
         health=_health(session, row.TaskSet.id, able),
         tasks=tasks,
         next=(last.domain, last.name) if last else None,
@@ -225,12 +225,12 @@ def checks_of(session: Session, tasks: Mapping[UUID, bool]) -> dict[UUID, Checks
     }
 
 
-def _health(session: Session, task_set_id: UUID, able: Abilities) -> Health:
+def _health(session: Session, task_set_id: UUID, able: RunOptions) -> TaskSetHealth:
     rows = repository.task_facts(session, task_set_id)
     checks = checks_of(session, {row.id: row.feasible for row in rows})
     states = Counter(check.sound for check in checks.values())
     blocked = Counter(why for row in rows if (why := able.why_not(LOCAL, row)))
-    return Health(
+    return TaskSetHealth(
         sound=states[True],
         unsound=states[False],
         unvalidated=states[None],
@@ -239,13 +239,13 @@ def _health(session: Session, task_set_id: UUID, able: Abilities) -> Health:
     )
 
 
-def task_rows(session: Session, rows: Sequence[AnyRow], able: Abilities) -> list[TaskRow]:
+def task_rows(session: Session, rows: Sequence[AnyRow], able: RunOptions) -> list[TaskRow]:
     """Rows of `repositories.benchmarks.benchmarks_view.tasks`."""
     checks = checks_of(session, {row.Task.id: row.Task.feasible for row in rows})
     return [_task_row(row, checks[row.Task.id], able) for row in rows]
 
 
-def _task_row(row: AnyRow, checks: Checks, able: Abilities) -> TaskRow:
+def _task_row(row: AnyRow, checks: Checks, able: RunOptions) -> TaskRow:
     task: Task = row.Task
     return TaskRow(
         id=task.id,
@@ -266,7 +266,7 @@ def _task_row(row: AnyRow, checks: Checks, able: Abilities) -> TaskRow:
 
 
 @dataclass(frozen=True)
-class Past:
+class TaskHistoryRow:
     """One episode of a task's history."""
 
     id: UUID
@@ -274,14 +274,14 @@ class Past:
     agent: str
     privileged: bool
     purpose: str
-    state: State
+    state: StateStyle
     score: float | None
     steps: int
     at: datetime
 
 
 @dataclass(frozen=True)
-class AgentPast:
+class AgentHistory:
     """What one agent made of a task, over all its episodes shown."""
 
     agent: str
@@ -315,8 +315,8 @@ class TaskPage:
     quarantined: str
     why_not: str
     checks: Checks
-    history: list[Past]
-    agents: list[AgentPast]
+    history: list[TaskHistoryRow]
+    agents: list[AgentHistory]
 
 
 def task_page(session: Session, task_id: UUID) -> TaskPage:
@@ -352,9 +352,9 @@ def task_page(session: Session, task_id: UUID) -> TaskPage:
     )
 
 
-def _past(row: AnyRow) -> Past:
+def _past(row: AnyRow) -> TaskHistoryRow:
     episode = row.Episode
-    return Past(
+    return TaskHistoryRow(
         id=episode.id,
         run_id=row.Run.id,
         agent=row.agent,
@@ -367,13 +367,13 @@ def _past(row: AnyRow) -> Past:
     )
 
 
-def _by_agent(rows: Sequence[AnyRow]) -> list[AgentPast]:
+def _by_agent(rows: Sequence[AnyRow]) -> list[AgentHistory]:
     by_agent: dict[str, list[AnyRow]] = {}
     for row in rows:
         if row.Episode.score is not None:
             by_agent.setdefault(row.agent, []).append(row)
     return [
-        AgentPast(
+        AgentHistory(
             agent=agent,
             privileged=items[0].privileged,
             scored=len(items),

@@ -11,7 +11,7 @@ from backend.db.models import ReportedResult
 from backend.db.repositories.benchmarks import benchmark_parts as repository
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.results import leaderboards as leaderboard_repository
-from backend.domain.benchmarks import Finding, TaskChange, differences, external_assets, findings
+from backend.domain.benchmarks import TaskChange, TaskLintFinding, differences, external_assets, findings
 from backend.domain.model.task import Task
 from backend.domain.registry import load as load_plugins
 from backend.services.benchmarks.benchmarks import get_benchmark
@@ -37,7 +37,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True)
-class Reported:
+class ReportedResults:
     """Reported results: rates of the whole benchmark first, everything else by the table that it is from."""
 
     rates: list[ReportedResult]
@@ -57,7 +57,7 @@ class SuiteParts:
     variants: Mapping[str, int]
     unknown: tuple[str, ...]
     infeasible: int
-    reported: Reported
+    reported: ReportedResults
 
 
 def suite_parts(session: Session, name: str, version: int) -> SuiteParts:
@@ -72,14 +72,14 @@ def suite_parts(session: Session, name: str, version: int) -> SuiteParts:
     )
 
 
-def reported(rows: list[ReportedResult]) -> Reported:
+def reported(rows: list[ReportedResult]) -> ReportedResults:
     """Rates of whole benchmarks, best first, and the rest by source."""
     rates = [row for row in rows if row.measure == RATE and row.group_kind == "overall"]
     others: dict[str, list[ReportedResult]] = {}
     for row in rows:
         if row not in rates:
             others.setdefault(row.source, []).append(row)
-    return Reported(sorted(rates, key=lambda row: (-row.value, row.agent)), dict(sorted(others.items())))
+    return ReportedResults(sorted(rates, key=lambda row: (-row.value, row.agent)), dict(sorted(others.items())))
 
 
 def amount(row: ReportedResult) -> str:
@@ -103,7 +103,7 @@ class TaskParts:
     facts: list[tuple[str, str]]
     assets: tuple[str, ...]
     variants: Mapping[str, TaskChange | None]
-    findings: list[Finding]
+    findings: list[TaskLintFinding]
     strict_upstream: bool
 
 
@@ -128,12 +128,12 @@ def task_parts(session: Session, task_id: UUID) -> TaskParts | None:
 
 def _facts(task: Task, seconds: float | None, steps: int | None) -> list[tuple[str, str]]:
     extra = task.labels.extra
-    facts = [(words, _said(extra[name])) for name, words in _WORDS.items() if name in extra]
+    facts = [(words, _to_text(extra[name])) for name, words in _WORDS.items() if name in extra]
     times = (("A person's time", seconds, " s"), ("A person's steps", steps, ""))
     return facts + [(words, f"{value:g}{unit}") for words, value, unit in times if value is not None]
 
 
-def _said(value: Any) -> str:
+def _to_text(value: Any) -> str:
     if isinstance(value, bool):
         return "needed" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

@@ -6,22 +6,24 @@ from typing import Any
 from backend.services.runs.action_description import short
 
 
-def said(value: Any) -> str:
+def parameter_text(value: Any) -> str:
     """A parameter as short text."""
     if isinstance(value, str):
         return short(value)
     if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
         return short(" ".join(value))
     if isinstance(value, Mapping):
-        return short(", ".join(f"{key} {said(item)}" for key, item in value.items() if item not in (None, "", [], {})))
+        return short(
+            ", ".join(f"{key} {parameter_text(item)}" for key, item in value.items() if item not in (None, "", [], {}))
+        )
     if isinstance(value, (list, tuple)):
-        return short("; ".join(said(item) for item in value))
+        return short("; ".join(parameter_text(item) for item in value))
     return str(value)
 
 
 def step_words(step: Mapping[str, Any]) -> str:
     """One set-up step: its type and what it is given."""
-    parameters = said(step.get("parameters") or {})
+    parameters = parameter_text(step.get("parameters") or {})
     name = str(step.get("type", "")).replace("_", " ")
     return f"{name}: {parameters}" if parameters else name
 
@@ -37,7 +39,7 @@ def source_words(source: Mapping[str, Any] | None) -> str:
         return ""
     rest = {key: value for key, value in source.items() if key != "type"}
     name = str(source.get("type", "")).replace("_", " ")
-    return f"{name} ({said(rest)})" if rest else name
+    return f"{name} ({parameter_text(rest)})" if rest else name
 
 
 def evaluator_words(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -74,5 +76,5 @@ def _call_words(call: Mapping[str, Any]) -> dict[str, Any]:
         "func": call.get("func", ""),
         "result": source_words(call.get("result")),
         "expected": source_words(call.get("expected")),
-        "options": said(call.get("options") or {}),
+        "options": parameter_text(call.get("options") or {}),
     }

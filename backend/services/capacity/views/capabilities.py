@@ -25,7 +25,7 @@ class SlotsView:
 
 
 @dataclass(frozen=True)
-class ImageView:
+class WorkerImages:
     """An image, and the workers that have it."""
 
     offer: ImageOffer
@@ -42,7 +42,7 @@ class ProviderView:
     programs: frozenset[str]
     workers: tuple[str, ...]
     slots: tuple[SlotsView, ...] = ()
-    images: tuple[ImageView, ...] = ()
+    images: tuple[WorkerImages, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class AgentView:
 
 
 @dataclass(frozen=True)
-class Abilities:
+class RunOptions:
     """Everything that can be chosen for a run."""
 
     providers: list[ProviderView]
@@ -83,10 +83,10 @@ class Abilities:
         return self.can.why_not(provider, task, image=image)
 
 
-def abilities(session: Session) -> Abilities:
+def abilities(session: Session) -> RunOptions:
     """Asks the online workers' records."""
     worker_offers = offers_of_workers(session)
-    return Abilities(
+    return RunOptions(
         providers=_providers(worker_offers),
         agents=_agents(worker_offers),
         observations=_names(worker_offers, "observations"),
@@ -135,7 +135,7 @@ def _provider(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> Pro
     )
 
 
-def _images(offers: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[ImageView, ...]:
+def _images(offers: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[WorkerImages, ...]:
     """By name; of one that several workers have, what one says on which it works."""
     by_name: dict[str, list[tuple[str, ImageOffer]]] = {}
     for worker, offer in offers:
@@ -143,7 +143,7 @@ def _images(offers: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[ImageView,
             image = ImageOffer.model_validate(each)
             by_name.setdefault(image.name, []).append((worker, image))
     return tuple(
-        ImageView(min((image for _, image in both), key=_unusable), tuple(worker for worker, _ in both))
+        WorkerImages(min((image for _, image in both), key=_unusable), tuple(worker for worker, _ in both))
         for _, both in sorted(by_name.items())
     )
 

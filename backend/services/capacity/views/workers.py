@@ -15,7 +15,7 @@ from backend.db.repositories.capacity import workers_view as repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.machines.nodes import NodeState
 from backend.services.capacity.licences import LicenceRow, list_licences
-from backend.services.capacity.views.capabilities import Abilities, abilities
+from backend.services.capacity.views.capabilities import RunOptions, abilities
 from backend.services.runs.scheduling_settings import ProjectRow, list_projects
 
 CLOSED = "closed"
@@ -23,7 +23,7 @@ CLOSED = "closed"
 
 
 @dataclass(frozen=True)
-class SlotView:
+class SlotRow:
     """One slot and what it does: `state` is free, leased, broken, draining, or closed: nothing may begin in it now."""
 
     provider: str
@@ -38,7 +38,7 @@ class SlotView:
 
 
 @dataclass(frozen=True)
-class NodeView:
+class NodeRow:
     """A machine with its slots; `cluster` is empty for a worker's own, `age` is seconds since it was seen there."""
 
     cluster: str
@@ -48,7 +48,7 @@ class NodeView:
     labels: Mapping[str, Any]
     capacity: Mapping[str, Any]
     age: float
-    slots: list[SlotView]
+    slots: list[SlotRow]
 
     @property
     def title(self) -> str:
@@ -59,7 +59,7 @@ class NodeView:
         """Slots in a state."""
         return sum(slot.state == state for slot in self.slots)
 
-    def seen_from(self, worker: "WorkerRow") -> list[SlotView]:
+    def seen_from(self, worker: "WorkerRow") -> list[SlotRow]:
         """Its slots as one of its workers has them: closed where that one can begin nothing."""
         online = worker.state == WorkerState.ONLINE
         return [
@@ -93,9 +93,9 @@ class WorkerRow:
 class WorkersPage:
     """Everything on the page."""
 
-    nodes: list[NodeView]
+    nodes: list[NodeRow]
     workers: list[WorkerRow]
-    abilities: Abilities
+    abilities: RunOptions
     licences: list[LicenceRow]
     projects: list[ProjectRow]
 
@@ -105,14 +105,14 @@ class WorkersPage:
         return sum(node.count(state) for node in self.nodes if node.cluster or node.name in manned)
 
     @property
-    def machines(self) -> list[NodeView]:
+    def machines(self) -> list[NodeRow]:
         """Workers' own machines."""
         return [node for node in self.nodes if not node.cluster]
 
     @property
-    def clusters(self) -> dict[str, list[NodeView]]:
+    def clusters(self) -> dict[str, list[NodeRow]]:
         """Nodes by cluster."""
-        by_cluster: dict[str, list[NodeView]] = {}
+        by_cluster: dict[str, list[NodeRow]] = {}
         for node in self.nodes:
             if node.cluster:
                 by_cluster.setdefault(node.cluster, []).append(node)
@@ -141,7 +141,7 @@ def workers_page(session: Session) -> WorkersPage:
     return WorkersPage(nodes, workers, abilities(session), list_licences(session), list_projects(session))
 
 
-def list_nodes(session: Session) -> list[NodeView]:
+def list_nodes(session: Session) -> list[NodeRow]:
     """Machines and nodes of clusters, each with its slots and who holds them."""
     workers = repository.capabilities(session)
     machines = {row.node_id for row in workers}
@@ -168,9 +168,9 @@ def _unserved(node: Node, machines: Collection[UUID], clusters: Collection[str])
     return "" if node.id in machines else "no worker is online on it"
 
 
-def _node(row: AnyRow, unserved: str) -> NodeView:
+def _node(row: AnyRow, unserved: str) -> NodeRow:
     node = row.Node
-    return NodeView(
+    return NodeRow(
         cluster=node.cluster,
         name=node.name,
         state=NodeState.UNREADY.value if unserved else node.state,
@@ -186,8 +186,8 @@ def _open_or_closed(state: str, *, begins: bool) -> str:
     return CLOSED if state == SlotState.FREE and not begins else state
 
 
-def _slot(row: AnyRow, *, begins: bool) -> SlotView:
-    return SlotView(
+def _slot(row: AnyRow, *, begins: bool) -> SlotRow:
+    return SlotRow(
         provider=row.Slot.provider,
         index=row.Slot.index,
         state="leased" if row.Lease else _open_or_closed(row.Slot.state, begins=begins),

@@ -9,14 +9,14 @@ from sqlalchemy.orm import Session
 
 from backend.domain.judging.failure_labels import LABELS, FailureLabel, label
 from backend.services.results import failure_labels as service
-from backend.services.results.failure_labels import Failure, Review, Sampled
+from backend.services.results.failure_labels import Failure, LabelReview, ReviewSample
 
 KEYBOARD = "1234567890qwer"
 """Keys of the labels, in their order; none of them does anything else on an episode's page."""
 
 
 @dataclass(frozen=True)
-class Choice:
+class LabelChoice:
     """One label of the form.
 
     Attributes:
@@ -45,9 +45,9 @@ class Panel:
 
     failure: Failure
     person: str
-    choices: Sequence[Choice]
-    own: Review | None
-    others: Sequence[Review]
+    choices: Sequence[LabelChoice]
+    own: LabelReview | None
+    others: Sequence[LabelReview]
     sample: int | None
     seed: int
     left: int | None
@@ -59,15 +59,15 @@ def panel(session: Session, episode_id: UUID, *, person: str, number: int | None
     if failure is None:
         return None
     own = failure.by(person) if person else None
-    left = None if number is None else len(_left(session, failure, person, number, seed))
+    left = None if number is None else len(_unjudged(session, failure, person, number, seed))
     others = [one for one in failure.reviews if one.person != person] if own else []
     return Panel(failure, person, _choices(failure, own), own, others, number, seed, left)
 
 
-def _choices(failure: Failure, own: Review | None) -> list[Choice]:
+def _choices(failure: Failure, own: LabelReview | None) -> list[LabelChoice]:
     by = {one.label: one for one in failure.suggestions}
     return [
-        Choice(
+        LabelChoice(
             one,
             key,
             own is not None and one.key in own.labels,
@@ -78,21 +78,21 @@ def _choices(failure: Failure, own: Review | None) -> list[Choice]:
     ]
 
 
-def _left(session: Session, failure: Failure, person: str, number: int, seed: int) -> list[Failure]:
+def _unjudged(session: Session, failure: Failure, person: str, number: int, seed: int) -> list[Failure]:
     rows = service.sample(session, failure.episode.run_id, number=number, seed=seed).rows
     return [row for row in rows if row.by(person) is None and row.episode.id != failure.episode.id]
 
 
-def following(session: Session, failure: Failure, person: str, number: int, seed: int) -> UUID | None:
+def next_unjudged(session: Session, failure: Failure, person: str, number: int, seed: int) -> UUID | None:
     """The next failure of the sample that this person has not judged; None if there is none."""
-    left = _left(session, failure, person, number, seed)
+    left = _unjudged(session, failure, person, number, seed)
     return left[0].episode.id if left else None
 
 
 SHARES_HEAD = ("label", "title", "by", "count", "n", "share", "low", "high")
 
 
-def share_rows(draw: Sampled) -> Iterator[list[Any]]:
+def share_rows(draw: ReviewSample) -> Iterator[list[Any]]:
     """The shares, flat."""
     for by, shares in (("people", draw.by_people), ("rules", draw.by_rules)):
         for one in shares:
@@ -103,7 +103,7 @@ def share_rows(draw: Sampled) -> Iterator[list[Any]]:
 ROWS_HEAD = ("task", "episode", "score", "ended_by", "suggested", "person", "labels", "accepted", "rejected", "note")
 
 
-def label_rows(draw: Sampled) -> Iterator[list[Any]]:
+def label_rows(draw: ReviewSample) -> Iterator[list[Any]]:
     """Every episode of the sample, once per person who judged it."""
     for row in draw.rows:
         known = [row.task.key, str(row.episode.id), row.episode.score, row.episode.ended_by]

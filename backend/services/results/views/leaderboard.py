@@ -12,9 +12,9 @@ from backend.domain.model.measures import info
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
 from backend.domain.model.task import Difficulty
 from backend.domain.statistics.intervals import Interval
-from backend.services.results.leaderboards import Board, Row, label, leaderboard
+from backend.services.results.leaderboards import BenchmarkBoard, BoardRow, label, leaderboard
 from backend.services.results.measure_rollups import Means
-from backend.services.runs.summary import Summary
+from backend.services.runs.summary import RunSummary
 from backend.services.runs.views.runs import UNLABELLED
 
 CUTS = {
@@ -37,7 +37,7 @@ _ORDERS: Mapping[str, Sequence[str]] = {
 
 
 @dataclass(frozen=True)
-class Value:
+class ChartValue:
     """One number of a chart with its interval; `note` says what it rests on."""
 
     value: float
@@ -47,13 +47,13 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ChartCell:
     """What one agent configuration comes to under one key; `summary` None = nothing there."""
 
-    summary: Summary | None
+    summary: RunSummary | None
     means: Means
 
-    def value(self, measure: str) -> Value | None:
+    def value(self, measure: str) -> ChartValue | None:
         """A rate (`RATES`) or a measure; None where there is none."""
         if measure in RATES:
             return _rate(self.summary, measure)
@@ -61,30 +61,32 @@ class Cell:
         if measure_mean is None:
             return None
         lacking = f"; undefined for {measure_mean.undefined_tasks}" if measure_mean.undefined_tasks else ""
-        return Value(measure_mean.mean, measure_mean.interval, measure_mean.n, f"{measure_mean.tasks} tasks{lacking}")
+        return ChartValue(
+            measure_mean.mean, measure_mean.interval, measure_mean.n, f"{measure_mean.tasks} tasks{lacking}"
+        )
 
 
-def _rate(summary: Summary | None, measure: str) -> Value | None:
+def _rate(summary: RunSummary | None, measure: str) -> ChartValue | None:
     if summary is None or summary.mean_score is None or summary.success_rate is None:
         return None
     scored, note = summary.counts.scored, summary.denominator_words
     if measure == "mean":
-        return Value(summary.mean_score, summary.mean_interval, scored, note)
-    return Value(summary.success_rate, summary.success_interval, scored, note)
+        return ChartValue(summary.mean_score, summary.mean_interval, scored, note)
+    return ChartValue(summary.success_rate, summary.success_interval, scored, note)
 
 
 @dataclass(frozen=True)
-class Series:
+class LeaderboardSeries:
     """One agent configuration in a chart: its label, and its cell per key."""
 
     run_id: UUID
     label: str
     mark: str
-    cells: list[Cell]
+    cells: list[ChartCell]
 
 
 @dataclass(frozen=True)
-class Cut:
+class BoardBreakdown:
     """A board cut by one dimension.
 
     Attributes:
@@ -94,7 +96,7 @@ class Cut:
 
     dimension: str
     keys: list[str]
-    series: list[Series]
+    series: list[LeaderboardSeries]
     measures: Mapping[str, str]
     shown: str
 
@@ -110,7 +112,7 @@ def names(session: Session) -> list[str]:
     return [row.Benchmark.name for row in benchmarks_view.benchmarks(session)]
 
 
-def cut(board: Board, dimension: str, measure: str | None = None) -> Cut:
+def cut(board: BenchmarkBoard, dimension: str, measure: str | None = None) -> BoardBreakdown:
     """The board by a dimension, rows with a scored episode only.
 
     Args:
@@ -122,14 +124,16 @@ def cut(board: Board, dimension: str, measure: str | None = None) -> Cut:
     rows = [row for row in board.rows if row.summary.mean_score is not None]
     kind = CUTS[dimension]
     keys = _keys({key for row in rows for key in row.by.get(kind, {})}, dimension)
-    series = [Series(row.run.id, label(row), row.mark, [_cell(row, kind, key) for key in keys]) for row in rows]
+    series = [
+        LeaderboardSeries(row.run.id, label(row), row.mark, [_cell(row, kind, key) for key in keys]) for row in rows
+    ]
     measures = {**RATES, **{name: info(name).title for name in board.measures}}
     usual = PAPERS if PAPERS in measures and dimension in {"capability", "complexity"} else "mean"
-    return Cut(dimension, keys, series, measures, measure if measure in measures else usual)
+    return BoardBreakdown(dimension, keys, series, measures, measure if measure in measures else usual)
 
 
-def _cell(row: Row, kind: Dimension, key: str) -> Cell:
-    return Cell(row.by.get(kind, {}).get(key), row.measures.get(kind, {}).get(key, {}))
+def _cell(row: BoardRow, kind: Dimension, key: str) -> ChartCell:
+    return ChartCell(row.by.get(kind, {}).get(key), row.measures.get(kind, {}).get(key, {}))
 
 
 def _keys(keys: set[str], dimension: str) -> list[str]:
@@ -137,19 +141,19 @@ def _keys(keys: set[str], dimension: str) -> list[str]:
     return sorted(keys) if order is None else [name for name in order if name in keys]
 
 
-def board_of(session: Session, benchmark: str, version: int | None) -> Board:
+def board_of(session: Session, benchmark: str, version: int | None) -> BenchmarkBoard:
     """The board. Raises NotFound."""
     return leaderboard(session, benchmark, version=version)
 
 
-def sorted_by(board: Board, column: str) -> Board:
+def sorted_by(board: BenchmarkBoard, column: str) -> BenchmarkBoard:
     """The board with its rows by a column, highest first and those without a value last; any other word: by rank."""
-    by: dict[str, Callable[[Row], float | None]] = {
+    by: dict[str, Callable[[BoardRow], float | None]] = {
         "mean": lambda row: row.summary.mean_score,
         "success": lambda row: row.summary.success_rate,
     }
 
-    def of(row: Row) -> float | None:
+    def of(row: BoardRow) -> float | None:
         measure_mean = row.means.get(column)
         return by[column](row) if column in by else None if measure_mean is None else measure_mean.mean
 

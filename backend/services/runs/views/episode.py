@@ -15,21 +15,21 @@ from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs import episode_view as repository
 from backend.domain.errors import FailureClass, NotFound
 from backend.domain.model.episode import EpisodeState, RunState
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Usage
 from backend.services.attempts import reevaluation
 from backend.services.attempts.reevaluation import RescoreRow
 from backend.services.judging.judges import JudgeCost, cost_of_attempt
 from backend.services.lifecycle.human_runs import is_lost
 from backend.services.runs.action_description import action_words, pointer_path
-from backend.services.runs.views.outcome_style import ENDED_WORDS, UNRATED, State, state_of
-from backend.services.runs.views.run_rows import Opening, max_steps_of, opening_of
-from backend.services.runs.views.runs import PHASES, UNLABELLED, Phase
+from backend.services.runs.views.outcome_style import ENDED_WORDS, UNRATED, StateStyle, state_of
+from backend.services.runs.views.run_rows import DesktopStartup, max_steps_of, opening_of
+from backend.services.runs.views.runs import PHASES, UNLABELLED, PhaseSeconds
 from backend.services.scheduling.wait_reasons import explain
 
 
 @dataclass(frozen=True)
-class StepView:
+class StepDetail:
     """One step of the replay. `elements` were numbered on the picture `shown`; None = none were looked for."""
 
     index: int
@@ -57,7 +57,7 @@ class StepView:
 
 
 @dataclass(frozen=True)
-class AttemptView:
+class AttemptDetail:
     """One attempt, as the list of attempts shows it."""
 
     id: UUID
@@ -73,14 +73,14 @@ class AttemptView:
     current_step: int
     started_at: datetime
     ended_at: datetime | None
-    phases: list[Phase]
+    phases: list[PhaseSeconds]
     to_first_observation: float | None
     desktop: Mapping[str, Any]
-    opening: Opening | None = None
+    opening: DesktopStartup | None = None
 
 
 @dataclass(frozen=True)
-class EvidenceView:
+class EvidenceDetail:
     """Something that the verdict rests on."""
 
     position: int
@@ -94,7 +94,7 @@ class EvidenceView:
 
 
 @dataclass(frozen=True)
-class EvaluationView:
+class EvaluationDetail:
     """The verdict of one attempt with its reasons.
 
     `checks` is what each metric was told, in their order; `by_other_task` if another task than the episode's judged.
@@ -110,7 +110,7 @@ class EvaluationView:
     checks: list[Mapping[str, Any]]
     by_other_task: bool
     measures: list[tuple[str, float]]
-    evidence: list[EvidenceView]
+    evidence: list[EvidenceDetail]
     current: bool
     seconds: float
     created_at: datetime
@@ -135,7 +135,7 @@ class EpisodePage:
     repeat: int
     repeats: int
     seed: int
-    state: State
+    state: StateStyle
     reason: str
     failure_message: str
     ended_words: str
@@ -146,16 +146,16 @@ class EpisodePage:
     flag_reason: str
     before: UUID | None
     after: UUID | None
-    attempts: list[AttemptView]
-    shown: AttemptView | None
-    steps: list[StepView]
-    evaluations: list[EvaluationView]
+    attempts: list[AttemptDetail]
+    shown: AttemptDetail | None
+    steps: list[StepDetail]
+    evaluations: list[EvaluationDetail]
     rescores: list[RescoreRow]
     can_rescore: bool
     asks_judge: bool
     newer: bool
     human: bool
-    screen: Screen
+    screen: ScreenSize
     unrated: bool
     first_run: str
     draft: UUID | None
@@ -186,7 +186,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         raise NotFound("there is no such episode", hint="Look for it in the list of its run.")
     rows = repository.attempts(session, episode_id)
     attempts = [_attempt(each) for each in rows]
-    shown = _chosen(attempts, number)
+    shown = _select_attempt(attempts, number)
     before, after = repository.neighbours(session, row.Run.id, episode_id)
     episode, task, run = row.Episode, row.Task, row.Run
     unrated = row.human and _unrated(run, episode, rows[-1].Attempt if rows else None)
@@ -228,7 +228,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         asks_judge=bool(task.judged),
         newer=repository.has_newer_task(session, task),
         human=row.human,
-        screen=Screen.model_validate(run.config.get("screen") or {}),
+        screen=ScreenSize.model_validate(run.config.get("screen") or {}),
         unrated=unrated,
         first_run=str((episode.person or {}).get("first_run", "")),
         draft=drafts.draft_of_run(session, run.id) if run.purpose == Purpose.RECORD else None,
@@ -259,7 +259,7 @@ def _unrated(run: Run, episode: Episode, attempt: Attempt | None) -> bool:
     return attempt is None or (attempt.person or {}).get("rating") is None
 
 
-def _chosen(attempts: list[AttemptView], number: int | None) -> AttemptView | None:
+def _select_attempt(attempts: list[AttemptDetail], number: int | None) -> AttemptDetail | None:
     if number is None:
         return attempts[-1] if attempts else None
     for attempt in attempts:
@@ -268,11 +268,11 @@ def _chosen(attempts: list[AttemptView], number: int | None) -> AttemptView | No
     raise NotFound(f"this episode has no attempt {number}")
 
 
-def phases_of(seconds: Mapping[str, Any]) -> list[Phase]:
+def phases_of(seconds: Mapping[str, Any]) -> list[PhaseSeconds]:
     """Seconds by phase, in the order in which they happen."""
     values = {name: float(seconds.get(name) or 0.0) for name in PHASES}
     total = sum(values.values())
-    return [Phase(name, PHASES[name], value, value / total) for name, value in values.items()] if total else []
+    return [PhaseSeconds(name, PHASES[name], value, value / total) for name, value in values.items()] if total else []
 
 
 def _untold(attempt: Attempt) -> float:
@@ -282,10 +282,10 @@ def _untold(attempt: Attempt) -> float:
     return max(0.0, (attempt.ended_at - attempt.started_at).total_seconds() - sum(attempt.seconds.values()))
 
 
-def _attempt(row: AnyRow) -> AttemptView:
+def _attempt(row: AnyRow) -> AttemptDetail:
     attempt: Attempt = row.Attempt
     first = attempt.first_observation_at
-    return AttemptView(
+    return AttemptDetail(
         id=attempt.id,
         number=attempt.number,
         state=attempt.state,
@@ -306,8 +306,8 @@ def _attempt(row: AnyRow) -> AttemptView:
     )
 
 
-def _step(step: Step) -> StepView:
-    return StepView(
+def _step(step: Step) -> StepDetail:
+    return StepDetail(
         index=step.index,
         frame=step.frame_sha256,
         width=step.width or 1920,
@@ -333,9 +333,9 @@ def _step(step: Step) -> StepView:
     )
 
 
-def _evaluations(session: Session, attempt_id: UUID) -> list[EvaluationView]:
+def _evaluations(session: Session, attempt_id: UUID) -> list[EvaluationDetail]:
     return [
-        EvaluationView(
+        EvaluationDetail(
             version=evaluation.version,
             score=evaluation.score,
             failure=evaluation.failure,
@@ -360,9 +360,9 @@ def _check(call: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in call.items() if value and key != "func"}
 
 
-def _evidence(row: AnyRow) -> EvidenceView:
+def _evidence(row: AnyRow) -> EvidenceDetail:
     item = row.Evidence
-    return EvidenceView(
+    return EvidenceDetail(
         position=item.position,
         role=item.role,
         getter=item.getter,

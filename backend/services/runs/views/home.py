@@ -12,7 +12,7 @@ from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs import home_view as repository
 from backend.services.lifecycle.lease_reaper import DIED
 from backend.services.runs.views.run_rows import RunRow, Tile, run_rows, tiles
-from backend.services.scheduling.wait_reasons import Alike, explain_alike, told_apart
+from backend.services.scheduling.wait_reasons import WaitGroup, explain_alike, told_apart
 
 LATEST = 8
 NEWS = 6
@@ -102,8 +102,8 @@ def _queue(session: Session, rows: Sequence[AnyRow]) -> list[Wait]:
     return [Wait(reason, episodes) for reason, episodes in counts.most_common()]
 
 
-def _alike(row: AnyRow) -> Alike:
-    return Alike(row.run_id, row.needs, row.reason, row.apart)
+def _alike(row: AnyRow) -> WaitGroup:
+    return WaitGroup(row.run_id, row.needs, row.reason, row.apart)
 
 
 def _later(row: AnyRow) -> str:

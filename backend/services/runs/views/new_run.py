@@ -16,7 +16,7 @@ from backend.domain.model.presets import PRESETS
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.benchmarks.variants import known_variants
 from backend.services.capacity.run_request import RunRequest
-from backend.services.capacity.views.capabilities import Abilities, AgentView, abilities
+from backend.services.capacity.views.capabilities import AgentView, RunOptions, abilities
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class NewRun:
     benchmarks: list[tuple[str, str]]
     benchmark: str
     agents: list[tuple[AgentView, list[Parameter]]]
-    able: Abilities
+    able: RunOptions
     domains: Mapping[str, list[TaskChoice]]
     selections: Mapping[str, int]
     variants: Mapping[str, int]
@@ -96,7 +96,7 @@ def _selections(session: Session, benchmark: str) -> dict[str, int]:
 
 
 def _domains(
-    session: Session, benchmark: str, machine: tuple[str, str | None], able: Abilities
+    session: Session, benchmark: str, machine: tuple[str, str | None], able: RunOptions
 ) -> dict[str, list[TaskChoice]]:
     by_domain: dict[str, list[TaskChoice]] = {}
     for task in repository.tasks(session, latest_task_set(session, benchmark).id):

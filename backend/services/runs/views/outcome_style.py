@@ -8,7 +8,7 @@ from backend.domain.model.episode import EndedBy, EpisodeState
 from backend.domain.model.score import is_solved
 
 
-class Look(StrEnum):
+class OutcomeStyle(StrEnum):
     """The kinds, in the order of bars and legends."""
 
     PASS = "pass"  # noqa: S105 - an outcome, no password
@@ -24,18 +24,18 @@ class Look(StrEnum):
     NOTRUNNABLE = "notrunnable"
 
 
-WORDS: Mapping[Look, str] = {
-    Look.PASS: "solved",
-    Look.PARTIAL: "partly solved",
-    Look.FAIL: "not solved",
-    Look.AGENT: "stopped by budget or agent error",
-    Look.HELPED: "with a person's help, not counted",
-    Look.HANDEDIN: "handed in, judged by people",
-    Look.LOST: "lost",
-    Look.RUNNING: "running",
-    Look.WAITING: "waiting",
-    Look.CANCELLED: "cancelled",
-    Look.NOTRUNNABLE: "not runnable here",
+WORDS: Mapping[OutcomeStyle, str] = {
+    OutcomeStyle.PASS: "solved",
+    OutcomeStyle.PARTIAL: "partly solved",
+    OutcomeStyle.FAIL: "not solved",
+    OutcomeStyle.AGENT: "stopped by budget or agent error",
+    OutcomeStyle.HELPED: "with a person's help, not counted",
+    OutcomeStyle.HANDEDIN: "handed in, judged by people",
+    OutcomeStyle.LOST: "lost",
+    OutcomeStyle.RUNNING: "running",
+    OutcomeStyle.WAITING: "waiting",
+    OutcomeStyle.CANCELLED: "cancelled",
+    OutcomeStyle.NOTRUNNABLE: "not runnable here",
 }
 # Ways of ending that are neither the agent's decision nor the machine's failure.
 STOPPED: Mapping[str, str] = {
@@ -61,58 +61,58 @@ ENDED_WORDS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class State:
+class StateStyle:
     """A state as it is shown: its look and its words."""
 
-    look: Look
+    look: OutcomeStyle
     words: str
 
 
-UNRATED = State(Look.WAITING, "done; rate it to see the result")
+UNRATED = StateStyle(OutcomeStyle.WAITING, "done; rate it to see the result")
 """A person's task that has ended and is not rated: nobody is told yet whether it was solved."""
 
 
-def look_of(state: str, score: float | None, ended_by: str | None, *, mixed: bool = False) -> Look:
+def look_of(state: str, score: float | None, ended_by: str | None, *, mixed: bool = False) -> OutcomeStyle:
     """The look of an episode from its facts."""
     plain = {
-        EpisodeState.HANDED_IN: Look.HANDEDIN,
-        EpisodeState.LOST: Look.LOST,
-        EpisodeState.RUNNING: Look.RUNNING,
-        EpisodeState.WAITING: Look.WAITING,
-        EpisodeState.CANCELLED: Look.CANCELLED,
-        EpisodeState.NOT_RUNNABLE: Look.NOTRUNNABLE,
+        EpisodeState.HANDED_IN: OutcomeStyle.HANDEDIN,
+        EpisodeState.LOST: OutcomeStyle.LOST,
+        EpisodeState.RUNNING: OutcomeStyle.RUNNING,
+        EpisodeState.WAITING: OutcomeStyle.WAITING,
+        EpisodeState.CANCELLED: OutcomeStyle.CANCELLED,
+        EpisodeState.NOT_RUNNABLE: OutcomeStyle.NOTRUNNABLE,
     }
     kind = EpisodeState(state)
     if kind in plain:
         return plain[kind]
     if mixed:
-        return Look.HELPED
+        return OutcomeStyle.HELPED
     if score is not None and is_solved(score):
-        return Look.PASS
+        return OutcomeStyle.PASS
     if score:
-        return Look.PARTIAL
-    return Look.AGENT if ended_by in STOPPED else Look.FAIL
+        return OutcomeStyle.PARTIAL
+    return OutcomeStyle.AGENT if ended_by in STOPPED else OutcomeStyle.FAIL
 
 
 def state_of(
     state: str, score: float | None, ended_by: str | None, failure_class: str | None = None, *, mixed: bool = False
-) -> State:
+) -> StateStyle:
     """Look and words of one episode: `out of steps`, `partly solved, 0.50`, `lost (guest)`."""
     look = look_of(state, score, ended_by, mixed=mixed)
-    if look is Look.AGENT:
-        return State(look, STOPPED[str(ended_by)])
-    if look is Look.PARTIAL:
-        return State(look, f"partly solved, {score:.2f}")
-    if look is Look.LOST and failure_class:
-        return State(look, f"lost ({failure_class.replace('_', ' ')})")
-    return State(look, WORDS[look])
+    if look is OutcomeStyle.AGENT:
+        return StateStyle(look, STOPPED[str(ended_by)])
+    if look is OutcomeStyle.PARTIAL:
+        return StateStyle(look, f"partly solved, {score:.2f}")
+    if look is OutcomeStyle.LOST and failure_class:
+        return StateStyle(look, f"lost ({failure_class.replace('_', ' ')})")
+    return StateStyle(look, WORDS[look])
 
 
 @dataclass(frozen=True)
-class Split:
+class OutcomeCounts:
     """Episodes by look: what a progress bar draws and its legend says."""
 
-    counts: Mapping[Look, int]
+    counts: Mapping[OutcomeStyle, int]
 
     @property
     def total(self) -> int:
@@ -122,12 +122,12 @@ class Split:
     @property
     def ended(self) -> int:
         """Those that run or wait no more."""
-        return self.total - self.counts.get(Look.RUNNING, 0) - self.counts.get(Look.WAITING, 0)
+        return self.total - self.counts.get(OutcomeStyle.RUNNING, 0) - self.counts.get(OutcomeStyle.WAITING, 0)
 
     @property
-    def parts(self) -> list[tuple[Look, str, int]]:
+    def parts(self) -> list[tuple[OutcomeStyle, str, int]]:
         """(look, words, count) of those that are there, in the order of the kinds."""
-        return [(look, WORDS[look], self.counts[look]) for look in Look if self.counts.get(look)]
+        return [(look, WORDS[look], self.counts[look]) for look in OutcomeStyle if self.counts.get(look)]
 
     def words(self) -> str:
         """The bar in one sentence, for those who do not see it."""

@@ -11,7 +11,7 @@ from backend.db.models.enums import Dimension
 from backend.db.repositories.runs import progress_view as repository
 from backend.domain.errors import NotFound
 from backend.domain.model.score import PartResult
-from backend.domain.statistics.progress import Bin, Got, Point, bins, curve
+from backend.domain.statistics.progress import Bin, EpisodeProgress, Point, bins, curve
 from backend.services.results import measure_rollups
 from backend.services.results.measure_rollups import Means
 from backend.services.runs.runs import get_run
@@ -113,7 +113,9 @@ def measures(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Means]:
 
 
 def _run(session: Session, run_id: UUID, label: str, means: Means) -> RunProcess:
-    episodes = [Got(row.listed, row.steps or (), row.score) for row in repository.got(session, run_id)]
+    episodes = [
+        EpisodeProgress(row.listed, row.steps or (), row.score) for row in repository.progress_rows(session, run_id)
+    ]
     return RunProcess(
         run_id, label, len(episodes), sum(one.listed for one in episodes), curve(episodes), bins(episodes), means
     )

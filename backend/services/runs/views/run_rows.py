@@ -17,19 +17,19 @@ from backend.domain.model.episode import AttemptState
 from backend.domain.model.run import Budget
 from backend.services.attempts.attempts import OPENING
 from backend.services.results.run_summaries import summaries
-from backend.services.runs.summary import Summary
-from backend.services.runs.views.outcome_style import Look, Split
+from backend.services.runs.summary import RunSummary
+from backend.services.runs.views.outcome_style import OutcomeCounts, OutcomeStyle
 
 DEFAULT_STEPS = 30
 """Step budget where neither run nor task names one (backend.domain.model.run)."""
 
 
-def splits(rows: Iterable[Row[UUID, str, int]]) -> dict[UUID, Split]:
+def splits(rows: Iterable[Row[UUID, str, int]]) -> dict[UUID, OutcomeCounts]:
     """Bars by run, from (run, look, episodes)."""
-    by_run: dict[UUID, dict[Look, int]] = defaultdict(dict)
+    by_run: dict[UUID, dict[OutcomeStyle, int]] = defaultdict(dict)
     for run_id, look, count in rows:
-        by_run[run_id][Look(look)] = count
-    return {run_id: Split(counts) for run_id, counts in by_run.items()}
+        by_run[run_id][OutcomeStyle(look)] = count
+    return {run_id: OutcomeCounts(counts) for run_id, counts in by_run.items()}
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class RunRow:
     provider: str
     purpose: str
     repeats: int
-    split: Split
-    rate: Summary | None
+    split: OutcomeCounts
+    rate: RunSummary | None
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
@@ -69,10 +69,10 @@ def run_rows(session: Session, rows: Sequence[AnyRow]) -> list[RunRow]:
     """Rows of `repositories.common_queries.run_columns` with their bars and rates."""
     bars = splits(repository.looks_by_run(session, [row.Run.id for row in rows]))
     rates = summaries(session, [row.Run for row in rows])
-    return [_run_row(row, bars.get(row.Run.id, Split({})), rates.get(row.Run.id)) for row in rows]
+    return [_run_row(row, bars.get(row.Run.id, OutcomeCounts({})), rates.get(row.Run.id)) for row in rows]
 
 
-def _run_row(row: AnyRow, split: Split, rate: Summary | None) -> RunRow:
+def _run_row(row: AnyRow, split: OutcomeCounts, rate: RunSummary | None) -> RunRow:
     run = row.Run
     return RunRow(
         id=run.id,
@@ -94,7 +94,7 @@ def _run_row(row: AnyRow, split: Split, rate: Summary | None) -> RunRow:
 
 
 @dataclass(frozen=True)
-class Opening:
+class DesktopStartup:
     """What an attempt waits for while its desktop is being made; see `attempts.note_opening`."""
 
     subject: str
@@ -105,12 +105,12 @@ class Opening:
     since: datetime
 
 
-def opening_of(attempt: Attempt) -> Opening | None:
+def opening_of(attempt: Attempt) -> DesktopStartup | None:
     """None once the desktop is there, and where nothing was told."""
     facts = attempt.desktop.get(OPENING)
     if not facts or attempt.state != AttemptState.PREPARING:
         return None
-    return Opening(
+    return DesktopStartup(
         subject=facts.get("subject", ""),
         phase=facts["phase"],
         doing=facts["doing"],
@@ -136,7 +136,7 @@ class Tile:
     frame: str | None
     frame_at: datetime | None
     started_at: datetime
-    opening: Opening | None = None
+    opening: DesktopStartup | None = None
 
 
 def max_steps_of(config: Mapping[str, Any], spec: Mapping[str, Any]) -> int:

@@ -21,7 +21,7 @@ from backend.services.capacity.licences import shortage
 from backend.services.judging.judges import JudgeCost, cost_of_run
 from backend.services.people import human_agent
 from backend.services.runs.action_description import short
-from backend.services.runs.views.outcome_style import UNRATED, Look, Split, State, state_of
+from backend.services.runs.views.outcome_style import UNRATED, OutcomeCounts, OutcomeStyle, StateStyle, state_of
 from backend.services.runs.views.run_rows import RunRow, Tile, max_steps_of, run_rows, tiles
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
 
@@ -80,7 +80,7 @@ def run_list(session: Session, filters: dict[str, str], before: UUID | None, lim
 
 
 @dataclass(frozen=True)
-class EpisodeRow:
+class EpisodeListRow:
     """One episode in a list."""
 
     id: UUID
@@ -88,7 +88,7 @@ class EpisodeRow:
     task_id: UUID
     difficulty: str
     repeat: int
-    state: State
+    state: StateStyle
     reason: str
     score: float | None
     steps: int
@@ -102,25 +102,25 @@ class EpisodeRow:
 class EpisodeList:
     """One part of a run's episodes."""
 
-    rows: list[EpisodeRow]
+    rows: list[EpisodeListRow]
     next: UUID | None
 
 
 @dataclass(frozen=True)
-class Cell:
+class HeatMapCell:
     """One field of the heat map."""
 
-    split: Split
+    split: OutcomeCounts
 
     @property
     def solved(self) -> int:
         """Solved episodes."""
-        return self.split.counts.get(Look.PASS, 0)
+        return self.split.counts.get(OutcomeStyle.PASS, 0)
 
     @property
     def scored(self) -> int:
         """Scored episodes: what the rate of the field is divided by."""
-        looks = (Look.PASS, Look.PARTIAL, Look.FAIL, Look.AGENT)
+        looks = (OutcomeStyle.PASS, OutcomeStyle.PARTIAL, OutcomeStyle.FAIL, OutcomeStyle.AGENT)
         return sum(self.split.counts.get(look, 0) for look in looks)
 
 
@@ -130,11 +130,11 @@ class Matrix:
 
     domains: list[str]
     difficulties: list[str]
-    cells: Mapping[tuple[str, str], Cell]
+    cells: Mapping[tuple[str, str], HeatMapCell]
 
 
 @dataclass(frozen=True)
-class Phase:
+class PhaseSeconds:
     """Seconds that all attempts of a run spent in one phase."""
 
     name: str
@@ -144,7 +144,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Loss:
+class LossGroup:
     """Lost attempts with the same reason."""
 
     failure_class: str
@@ -167,7 +167,7 @@ class EventRow:
 
 
 @dataclass(frozen=True)
-class Scheduling:
+class RunShare:
     """How a run that has not ended shares in the slots; `limit` is its own."""
 
     effective: Concurrency
@@ -195,14 +195,14 @@ class RunPage:
     tiles: list[Tile]
     waits: list[tuple[str, int]]
     matrix: Matrix
-    phases: list[Phase]
-    losses: list[Loss]
+    phases: list[PhaseSeconds]
+    losses: list[LossGroup]
     not_runnable: list[tuple[str, int]]
     episodes: EpisodeList
     events: list[EventRow]
     spent: Usage
     judged: JudgeCost
-    scheduling: Scheduling | None = None
+    scheduling: RunShare | None = None
     human: bool = False
     unrated: UUID | None = None
 
@@ -241,14 +241,14 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
     )
 
 
-def _scheduling(session: Session, run: Run) -> Scheduling | None:
+def _scheduling(session: Session, run: Run) -> RunShare | None:
     concurrency = concurrency_of(session, run.id)
-    return None if concurrency is None else Scheduling(concurrency, run.in_use, run.priority, run.concurrency)
+    return None if concurrency is None else RunShare(concurrency, run.in_use, run.priority, run.concurrency)
 
 
 def _unrated(session: Session, run_id: UUID) -> UUID | None:
     desk = human_agent.desk(session, run_id)
-    return desk.episode.id if desk.next is human_agent.Next.RATE and desk.episode is not None else None
+    return desk.episode.id if desk.next is human_agent.NextAction.RATE and desk.episode is not None else None
 
 
 def _waits(session: Session, run_id: UUID) -> list[tuple[str, int]]:
@@ -277,26 +277,26 @@ def event_words(kind: str, data: Mapping[str, Any]) -> str:
 
 
 def _matrix(rows: Sequence[AnyRow]) -> Matrix:
-    cells: dict[tuple[str, str], dict[Look, int]] = defaultdict(dict)
+    cells: dict[tuple[str, str], dict[OutcomeStyle, int]] = defaultdict(dict)
     for row in rows:
-        cells[row.domain, row.difficulty or UNLABELLED][Look(row.look)] = row.n
+        cells[row.domain, row.difficulty or UNLABELLED][OutcomeStyle(row.look)] = row.n
     present = {difficulty for _, difficulty in cells}
     return Matrix(
         domains=sorted({domain for domain, _ in cells}),
         difficulties=[str(difficulty) for difficulty in DIFFICULTIES if difficulty in present],
-        cells={key: Cell(Split(counts)) for key, counts in cells.items()},
+        cells={key: HeatMapCell(OutcomeCounts(counts)) for key, counts in cells.items()},
     )
 
 
-def _phases(rows: Sequence[AnyRow], untold: float) -> list[Phase]:
+def _phases(rows: Sequence[AnyRow], untold: float) -> list[PhaseSeconds]:
     seconds = {**{row.key: float(row.seconds) for row in rows}, "lost": untold}
     spent = {name: duration for name in PHASES if (duration := seconds.get(name, 0.0)) > 0}
     total = sum(spent.values())
-    return [Phase(name, PHASES[name], duration, duration / total) for name, duration in spent.items()]
+    return [PhaseSeconds(name, PHASES[name], duration, duration / total) for name, duration in spent.items()]
 
 
-def _loss(row: AnyRow) -> Loss:
-    return Loss(row.failure_class, row.reason, row.attempts, row.episodes, row.lost, row.example)
+def _loss(row: AnyRow) -> LossGroup:
+    return LossGroup(row.failure_class, row.reason, row.attempts, row.episodes, row.lost, row.example)
 
 
 def _episodes(session: Session, config: Mapping[str, Any], rows: Sequence[AnyRow], unrated: UUID | None) -> EpisodeList:
@@ -307,11 +307,11 @@ def _episodes(session: Session, config: Mapping[str, Any], rows: Sequence[AnyRow
     return EpisodeList(shown, shown[-1].id if len(rows) > PAGE else None)
 
 
-def episode_row(row: AnyRow, config: Mapping[str, Any]) -> EpisodeRow:
+def episode_row(row: AnyRow, config: Mapping[str, Any]) -> EpisodeListRow:
     """(Episode, Task, current step) as a row of a list."""
     episode, task = row.Episode, row.Task
     ended = episode.ended_at and episode.started_at
-    return EpisodeRow(
+    return EpisodeListRow(
         id=episode.id,
         task=task.key,
         task_id=task.id,

@@ -14,7 +14,7 @@ from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.task import EvaluatorSpec, LoadedBenchmark, MetricCall, Task, TaskKey
 from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts, reevaluation, reevaluation_failures
-from backend.services.attempts.attempts import EvidenceRow, Judged
+from backend.services.attempts.attempts import EvaluationBasis, EvidenceRow
 from backend.services.attempts.evidence import spec_of
 from backend.services.attempts.reevaluation import RescoreRow
 from backend.services.scheduling import claims
@@ -49,7 +49,7 @@ def scored(world: World, task: Task, said: bytes = b"hello", *, spec: bool = Tru
     world.run_to_evaluation(claim)
     ref = ArtifactRef(world.store.put(said, "text/plain"), len(said), "text/plain")
     rows = [EvidenceRow(0, EvidenceRole.RESULT, "vm_command_line", "cat note", ref, "as it was")]
-    judged = Judged(spec_of(task, [CallEvidence(notes=("a window was gone",))])) if spec else None
+    judged = EvaluationBasis(spec_of(task, [CallEvidence(notes=("a window was gone",))])) if spec else None
     world.do(attempts.finish_scored, claim.fence, evaluation(0.0), rows, {}, judged=judged)
     world.do(claims.release_lease, claim.lease_id, "done")
     return claim.episode_id
@@ -58,7 +58,7 @@ def scored(world: World, task: Task, said: bytes = b"hello", *, spec: bool = Tru
 def ask(world: World, episode_id: UUID, by: reevaluation.By = "own", make_current: bool | None = None) -> RescoreRow:  # noqa: FBT001
     with world.work() as session:
         _, actor = world.who(session)
-        return reevaluation.request(session, episode_id, actor, reevaluation.Wish(by, make_current))
+        return reevaluation.request(session, episode_id, actor, reevaluation.ReevaluationOptions(by, make_current))
 
 
 class TestRequest:
@@ -114,13 +114,15 @@ class TestRequest:
         with installation.work() as session:
             run_id = session.scalars(select(Run.id)).one()
             _, actor = installation.who(session)
-            asked, refused = reevaluation.request_run(session, run_id, actor, reevaluation.Wish())
+            asked, refused = reevaluation.request_run(session, run_id, actor, reevaluation.ReevaluationOptions())
         assert [row.rescore.episode_id for row in asked] == [episode]
         assert refused == []
         import_task(installation, task_of(result={"type": "vm_command_line", "command": "x"}))
         with installation.work() as session:
             _, actor = installation.who(session)
-            asked, refused = reevaluation.request_run(session, run_id, actor, reevaluation.Wish("latest"))
+            asked, refused = reevaluation.request_run(
+                session, run_id, actor, reevaluation.ReevaluationOptions("latest")
+            )
         assert asked == []
         assert [(one.episode_id, one.task) for one in refused] == [(episode, "notes/hello")]
 
@@ -130,7 +132,7 @@ class TestTake:
         import_task(installation, task_of())
         ask(installation, scored(installation, task_of()))
         with installation.work() as session:
-            job = reevaluation.take(session)
+            job = reevaluation.claim_request(session)
             assert job is not None
             assert job.plan is not None
             result, expected = job.plan.calls[0]
@@ -143,7 +145,7 @@ class TestTake:
         import_task(installation, task_of())
         ask(installation, scored(installation, task_of(), spec=False))
         with installation.work() as session:
-            job = reevaluation.take(session)
+            job = reevaluation.claim_request(session)
             assert job is not None
             assert job.problem == ""
 
@@ -153,7 +155,7 @@ class TestTake:
         import_task(installation, task_of("bye"))
         ask(installation, episode, "latest")
         with installation.work() as session:
-            job = reevaluation.take(session)
+            job = reevaluation.claim_request(session)
             assert job is not None
             assert job.plan is not None
             result, expected = job.plan.calls[0]
@@ -163,8 +165,8 @@ class TestTake:
         import_task(installation, task_of())
         ask(installation, scored(installation, task_of()))
         with installation.work() as first, installation.work() as second:
-            assert reevaluation.take(first) is not None
-            assert reevaluation.take(second) is None
+            assert reevaluation.claim_request(first) is not None
+            assert reevaluation.claim_request(second) is None
 
     def test_after_a_crash_somebody_else_gets_it_at_once(self, installation: World) -> None:
         """The server lets go of the row with the connection, as when the worker's process is killed."""
@@ -173,7 +175,7 @@ class TestTake:
 
         def killed() -> None:
             with installation.work() as session:
-                assert reevaluation.take(session) is not None
+                assert reevaluation.claim_request(session) is not None
                 backend = session.scalar(text("SELECT pg_backend_pid()"))
                 installation.do(lambda other: other.execute(text(f"SELECT pg_terminate_backend({backend})")))
                 session.execute(text("SELECT 1"))
@@ -181,11 +183,11 @@ class TestTake:
         with pytest.raises(Unavailable):
             killed()
         with installation.work() as session:
-            assert reevaluation.take(session) is not None
+            assert reevaluation.claim_request(session) is not None
 
     def test_nothing_waits(self, installation: World) -> None:
         with installation.work() as session:
-            assert reevaluation.take(session) is None
+            assert reevaluation.claim_request(session) is None
 
 
 class TestFinish:
@@ -194,7 +196,7 @@ class TestFinish:
         episode = scored(world, task_of())
         ask(world, episode, make_current=make_current)
         with world.work() as session:
-            job = reevaluation.take(session)
+            job = reevaluation.claim_request(session)
             assert job is not None
             reevaluation.finish(session, job, evaluation(1.0), [], 0.5)
         return episode
@@ -244,6 +246,6 @@ class TestFail:
         import_task(installation, task_of())
         row = ask(installation, scored(installation, task_of()))
         with installation.work() as session:
-            assert reevaluation.take(session) is not None
+            assert reevaluation.claim_request(session) is not None
             installation.do(reevaluation_failures.fail, row.rescore.id, "no verdict")
         assert installation.do(reevaluation.listing)[0].rescore.state == "waiting"

@@ -9,14 +9,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, TaskDraft, TaskDraftReview
-from backend.db.models.enums import ActorKind, MadeBy
+from backend.db.models.enums import ActorKind, DraftAuthor
 from backend.domain.drafts.content import DraftContent
-from backend.domain.drafts.states import DraftState, Reason
+from backend.domain.drafts.states import DraftState, RejectionReason
 from backend.domain.errors import Conflict, IllegalMove, Invalid, NotAllowed, NotFound
 from backend.domain.model.task import MetricCall, SetupStep
 from backend.services.accounts.projects import actor_for, person
 from backend.services.authoring import draft_checks, draft_publication, draft_reviews, draft_trials, drafts
-from backend.services.authoring.drafts import Origin
+from backend.services.authoring.drafts import DraftOrigin
 from backend.services.benchmarks import benchmarks
 from tests.factories.drafts import make_content
 from tests.factories.records import World
@@ -130,17 +130,17 @@ class TestTrying:
         draft_id = written(installation)
         tried(installation, draft_id)
         with installation.work() as session:
-            found = draft_trials.tried(session, drafts.get_draft(session, draft_id))
+            found = draft_trials.latest_trial(session, drafts.get_draft(session, draft_id))
             assert found is not None
             assert (found.sound, found.current, dict(found.scores)) == (True, True, SOUND)
         edited(installation, draft_id, max_steps=9)
         with installation.work() as session:
-            found = draft_trials.tried(session, drafts.get_draft(session, draft_id))
+            found = draft_trials.latest_trial(session, drafts.get_draft(session, draft_id))
             assert found is not None
             assert found.current is False
         edited(installation, draft_id, max_steps=None)
         with installation.work() as session:
-            found = draft_trials.tried(session, drafts.get_draft(session, draft_id))
+            found = draft_trials.latest_trial(session, drafts.get_draft(session, draft_id))
             assert found is not None
             assert (found.sound, found.current) == (True, True)
 
@@ -234,7 +234,9 @@ class TestReviewing:
     def test_rejected_with_a_reason_and_begun_again(self, installation: World, in_review: UUID) -> None:
         with installation.work() as session:
             by = who(session, installation, "bob")
-            draft_reviews.reject(session, in_review, 1, by=by, reason=Reason.NEAR_DUPLICATE, words="See starter.")
+            draft_reviews.reject(
+                session, in_review, 1, by=by, reason=RejectionReason.NEAR_DUPLICATE, words="See starter."
+            )
         with installation.work() as session:
             draft = drafts.get_draft(session, in_review)
             assert (draft.state, draft.reason, draft.reason_words) == ("rejected", "near_duplicate", "See starter.")
@@ -256,7 +258,7 @@ class TestReviewing:
 class TestConstraints:
     """What the database itself refuses, whatever a service says: a model's draft is never approved without people."""
 
-    ORIGIN = Origin(MadeBy.MODEL, "gpt-4o-2026", "ab" * 32, "a librarian")
+    ORIGIN = DraftOrigin(DraftAuthor.MODEL, "gpt-4o-2026", "ab" * 32, "a librarian")
 
     def test_approved_without_people(self, installation: World) -> None:
         draft_id = written(installation, origin=self.ORIGIN)
@@ -279,7 +281,7 @@ class TestConstraints:
 
     def test_a_model_that_is_not_named(self, installation: World) -> None:
         with pytest.raises(IntegrityError, match="model_is_named"):
-            written(installation, origin=Origin(MadeBy.MODEL))
+            written(installation, origin=DraftOrigin(DraftAuthor.MODEL))
 
     def test_who_asked_a_model_counts_as_its_author(self, installation: World) -> None:
         draft_id = written(installation, origin=self.ORIGIN)

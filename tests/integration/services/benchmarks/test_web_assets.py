@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from backend.services.artifacts import artifacts
 from backend.services.benchmarks import web_assets
-from backend.services.benchmarks.web_assets import AssetState, Fetched
+from backend.services.benchmarks.web_assets import AssetState, FetchedFile
 from tests.factories.downloads import downloading
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark
@@ -16,7 +16,7 @@ def filled(world: World) -> str:
     """A benchmark that needs two files, one of which is there; the hash of that."""
     world.benchmark(make_benchmark(downloading("one", THERE, MISSING)))
     sha256 = world.store.put(b"table", "application/zip")
-    world.do(web_assets.record, "starter", THERE, Fetched(sha256, 5, "application/zip", THERE))
+    world.do(web_assets.record, "starter", THERE, FetchedFile(sha256, 5, "application/zip", THERE))
     return sha256
 
 

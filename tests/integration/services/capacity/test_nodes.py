@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Node, Slot, Worker
 from backend.db.repositories.capacity import leases, workers
-from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.nodes import NodeReport, NodeState
 from backend.services.capacity import nodes
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
@@ -21,8 +21,8 @@ from tests.waiting import until
 ZONE = "zone-a"
 
 
-def seen(name: str, slots: int = 2, state: NodeState = NodeState.READY, reason: str = "") -> NodeSeen:
-    return NodeSeen(name=name, state=state, slots=slots, reason=reason)
+def seen(name: str, slots: int = 2, state: NodeState = NodeState.READY, reason: str = "") -> NodeReport:
+    return NodeReport(name=name, state=state, slots=slots, reason=reason)
 
 
 def serving(world: World, name: str = "w1", cluster: str = ZONE, **more: object) -> Worker:
@@ -31,7 +31,7 @@ def serving(world: World, name: str = "w1", cluster: str = ZONE, **more: object)
     return world.worker(name, node=name, slots_by_provider={"k8s": 20}, capabilities=capabilities(k8s=offer))
 
 
-def observe(world: World, *found: NodeSeen, whole: bool = True) -> list[str]:
+def observe(world: World, *found: NodeReport, whole: bool = True) -> list[str]:
     changed: list[str] = world.do(nodes.observe, ZONE, found, whole=whole)
     return changed
 

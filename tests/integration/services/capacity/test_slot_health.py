@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Slot
 from backend.db.repositories.capacity import leases
-from backend.domain.machines.nodes import NodeSeen, NodeState
-from backend.domain.ports.cluster import Trouble
+from backend.domain.machines.nodes import NodeReport, NodeState
+from backend.domain.ports.cluster import SlotTrouble
 from backend.services.capacity import nodes
 from backend.services.capacity.slot_health import note_troubles
 from tests.factories.records import World, capabilities
@@ -30,14 +30,14 @@ def slots(ready: World) -> dict[int, tuple[str, str, str]]:
 
 
 def note(ready: World, troubles: Mapping[str, str], cluster: str = ZONE, until: dt.datetime | None = None) -> int:
-    told = {slot: Trouble(why, until) for slot, why in troubles.items()}
+    told = {slot: SlotTrouble(why, until) for slot, why in troubles.items()}
     changed: int = ready.do(note_troubles, cluster, "k8s", told)
     return changed
 
 
 def furnish(ready: World) -> None:
     """A cluster with one node of two slots."""
-    ready.do(nodes.observe, ZONE, [NodeSeen(name="n1", state=NodeState.READY, slots=2)], whole=True)
+    ready.do(nodes.observe, ZONE, [NodeReport(name="n1", state=NodeState.READY, slots=2)], whole=True)
 
 
 def free(ready: World) -> int:

@@ -14,7 +14,7 @@ from uuid_utils.compat import uuid7
 
 from backend.db.models import Event, Run
 from backend.services import events
-from backend.services.events import Kind, watch
+from backend.services.events import EventKind, watch
 from backend.services.events.broker import Broker, client_url
 from backend.services.runs import runs
 from tests.factories.records import World
@@ -58,7 +58,7 @@ class TestAppend:
 
         def write(number: int) -> None:
             with ready.work() as session:
-                events.append(session, session.get_one(Run, run.id), Kind.STEP, {"n": number})
+                events.append(session, session.get_one(Run, run.id), EventKind.STEP, {"n": number})
 
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(write, range(40)))
@@ -72,7 +72,7 @@ class TestAppend:
 
         def fail() -> None:
             with ready.work() as session:
-                events.append(session, session.get_one(Run, run.id), Kind.STEP, {})
+                events.append(session, session.get_one(Run, run.id), EventKind.STEP, {})
                 raise KeyError
 
         with pytest.raises(KeyError):
@@ -89,7 +89,7 @@ class TestAppend:
 
         def write(number: int) -> None:
             with ready.work() as session:
-                events.append(session, session.get_one(Run, run.id), Kind.STEP, {"n": number})
+                events.append(session, session.get_one(Run, run.id), EventKind.STEP, {"n": number})
 
         with ThreadPoolExecutor(5) as pool:
             writers = [pool.submit(write, number) for number in range(20)]

@@ -9,7 +9,7 @@ from backend.db.models import Judge, PersonVerdict, ReviewItem
 from backend.domain.errors import Invalid, NotFound
 from backend.services.accounts.projects import actor_for
 from backend.services.judging import reviews
-from backend.services.judging.judge_agreement import Agreement, agreement_of
+from backend.services.judging.judge_agreement import JudgeAgreement, agreement_of
 from backend.services.judging.judges import get_judge
 from tests.factories.judging import CRITERIA
 from tests.factories.records import World
@@ -18,7 +18,7 @@ from tests.factories.reviews import Judged, Said, graph_run
 TEN = [Said(opened=True, final=at < 5) for at in range(10)]
 
 
-def agreement(made: Judged) -> Agreement:
+def agreement(made: Judged) -> JudgeAgreement:
     with made.world.work() as session:
         return agreement_of(session, get_judge(session, made.judge))
 
@@ -64,7 +64,7 @@ class TestQueue:
         assert made.answered("ann") == 0
         with installation.work() as session:
             found = reviews.progress(session, get_judge(session, made.judge))
-        assert found == reviews.Progress(3, 3, 3, {"ann": 2, "ben": 3, "cid": 1})
+        assert found == reviews.ReviewProgress(3, 3, 3, {"ann": 2, "ben": 3, "cid": 1})
 
     def test_what_one_other_has_judged_comes_first(self, installation: World) -> None:
         made = Judged(installation, TEN[:3])

@@ -16,8 +16,8 @@ from backend.services.attempts.attempts import StepRow
 from backend.services.lifecycle import lease_reaper
 from backend.services.lifecycle.human_runs import LATER
 from backend.services.people import human_agent, human_baselines
-from backend.services.people.human_agent import Desk, Next
-from backend.services.people.human_baselines import By
+from backend.services.people.human_agent import HumanRunState, NextAction
+from backend.services.people.human_baselines import LabelBasis
 from backend.services.results import leaderboards
 from backend.services.runs import runs
 from backend.services.runs.views import episode as episode_view
@@ -52,8 +52,8 @@ class Study:
         self.run = made.submit("human", **more)
         self.worker = made.worker(capabilities=with_human())
 
-    def desk(self) -> Desk:
-        found: Desk = self.world.do(human_agent.desk, self.run.id)
+    def desk(self) -> HumanRunState:
+        found: HumanRunState = self.world.do(human_agent.desk, self.run.id)
         return found
 
     def start(self, *, feasible: bool = True) -> UUID:
@@ -104,10 +104,10 @@ class TestRetry:
         installed.lose(installed.must_claim(study.worker), FailureClass.TASK_SETUP)
         study.start(feasible=False)
         installed.lose(installed.must_claim(study.worker), FailureClass.TASK_SETUP)
-        assert study.desk().next is Next.END
+        assert study.desk().next is NextAction.END
         assert installed.do(runs.retry_run, study.run.id) == 1
         assert installed.claim(study.worker) is None
-        assert study.desk().next is Next.JUDGE
+        assert study.desk().next is NextAction.JUDGE
         assert study.start(feasible=True) == episode
         installed.score(installed.must_claim(study.worker), 1.0, 2)
         assert said_of(installed, episode) == [False, False, True]
@@ -123,7 +123,7 @@ class TestLost:
         installed.lose(claim, failure)
         assert installed.claim(study.worker) is None
         after = study.desk()
-        assert (after.next, after.episode and after.episode.id) == (Next.AGAIN, episode)
+        assert (after.next, after.episode and after.episode.id) == (NextAction.AGAIN, episode)
         with installed.work() as session:
             row = session.get_one(Episode, episode)
             assert (row.state, row.score, row.available_at) == ("waiting", None, LATER)
@@ -140,10 +140,10 @@ class TestLost:
         installed.do(lease_reaper.release_lease, claim.lease_id, "the worker died")
         assert installed.claim(study.worker) is None
         assert study.start() == episode
-        assert study.desk().next is Next.ACT
+        assert study.desk().next is NextAction.ACT
         installed.score(installed.must_claim(study.worker), 1.0, 2)
         assert said_of(installed, episode) == [True, True]
-        assert study.desk().next is Next.RATE
+        assert study.desk().next is NextAction.RATE
 
     def test_its_page_begins_it_anew_as_it_was_judged(self, installed: World) -> None:
         study = Study(installed)
@@ -167,7 +167,7 @@ class TestLost:
             second, practice = again.id, again.run_id
         installed.lose(installed.must_claim(study.worker))
         assert installed.claim(study.worker) is None
-        assert installed.do(human_agent.desk, practice).next is Next.AGAIN
+        assert installed.do(human_agent.desk, practice).next is NextAction.AGAIN
         installed.do(human_agent.begin, practice, second, feasible=True)
         installed.score(installed.must_claim(study.worker), 1.0, steps=5)
         assert said(installed, failed)["second_try"]["solved"] is True
@@ -204,21 +204,21 @@ class TestOrder:
     def test_nobody_starts_before_the_person(self, installed: World) -> None:
         study = Study(installed)
         assert installed.claim(study.worker) is None
-        assert study.desk().next is Next.JUDGE
+        assert study.desk().next is NextAction.JUDGE
 
 
 class TestProtocol:
     def test_judge_act_rate_and_the_next(self, installed: World) -> None:
         study = Study(installed)
         first = study.start(feasible=False)
-        assert study.desk().next is Next.ACT
+        assert study.desk().next is NextAction.ACT
         claim = installed.must_claim(study.worker)
-        assert study.desk().next is Next.ACT
+        assert study.desk().next is NextAction.ACT
         installed.score(claim, 1.0)
-        assert (study.desk().next, study.desk().done) == (Next.RATE, [])
+        assert (study.desk().next, study.desk().done) == (NextAction.RATE, [])
         study.rate(first, 2)
         after = study.desk()
-        assert after.next is Next.JUDGE
+        assert after.next is NextAction.JUDGE
         assert [(one.feasible, one.rating, one.steps) for one in after.done] == [(False, 2, 2)]
         assert after.done[0].seconds == pytest.approx(2.0)
         assert said(installed, first) == {"feasible": False, "rating": 2}
@@ -261,9 +261,9 @@ class TestProtocol:
     def test_a_failure_is_told_after_the_rating_and_done_again_for_its_steps(self, installed: World) -> None:
         study = Study(installed)
         failed = study.play(0.0)
-        assert study.desk().next is Next.RATE
+        assert study.desk().next is NextAction.RATE
         study.rate(failed, 3)
-        assert study.desk().next is Next.LEARN
+        assert study.desk().next is NextAction.LEARN
         with installed.work() as session:
             project, actor = installed.who(session)
             again = human_agent.try_again(session, study.run.id, failed, project=project, actor=actor).id
@@ -272,7 +272,7 @@ class TestProtocol:
         installed.score(claim, 1.0, steps=5)
         told = said(installed, failed)["second_try"]
         assert told == {"episode": str(again), "steps": 5, "seconds": 2.0, "solved": True}
-        assert study.desk().next is Next.JUDGE
+        assert study.desk().next is NextAction.JUDGE
         with installed.work() as session:
             assert session.get_one(Episode, failed).score == 0.0
             assert [row.run.id for row in leaderboards.leaderboard(session, "starter").rows] == [study.run.id]
@@ -282,7 +282,7 @@ class TestProtocol:
         failed = study.play(0.0)
         study.rate(failed, 1)
         installed.do(human_agent.go_on, study.run.id, failed)
-        assert study.desk().next is Next.JUDGE
+        assert study.desk().next is NextAction.JUDGE
 
     def test_only_what_has_ended_is_rated_and_once(self, installed: World) -> None:
         study = Study(installed)
@@ -318,7 +318,7 @@ class TestBoard:
         study = Study(installed)
         done = study.play(1.0, steps=4)
         study.rate(done, 3)
-        assert installed.do(human_baselines.label_tasks, "starter", By.TIME) == (1, 1)
+        assert installed.do(human_baselines.label_tasks, "starter", LabelBasis.TIME) == (1, 1)
         with installed.work() as session:
             task = session.get_one(Task, session.get_one(Episode, done).task_id)
             labelled = (task.difficulty, task.difficulty_source, task.human_seconds, task.human_steps)
@@ -332,7 +332,7 @@ class TestBoard:
 
     def test_without_people_there_is_nothing_to_label_by(self, installed: World) -> None:
         with pytest.raises(Conflict, match="no person"):
-            installed.do(human_baselines.label_tasks, "starter", By.RATING)
+            installed.do(human_baselines.label_tasks, "starter", LabelBasis.RATING)
 
 
 class TestMixed:

@@ -10,7 +10,7 @@ from backend.domain.model.episode import EndedBy
 from backend.services.accounts.projects import default_project
 from backend.services.attempts import attempts
 from backend.services.results import failure_labels
-from backend.services.results.failure_labels import Failure, Sampled
+from backend.services.results.failure_labels import Failure, ReviewSample
 from backend.services.scheduling import claims
 from tests.factories.records import World, evaluation
 from tests.factories.tasks import make_benchmark, make_task
@@ -48,8 +48,8 @@ def run(installation: World) -> tuple[UUID, list[UUID]]:
     return made.id, found
 
 
-def sample(installation: World, run_id: UUID, **more: Any) -> Sampled:
-    found: Sampled = installation.do(failure_labels.sample, run_id, **more)
+def sample(installation: World, run_id: UUID, **more: Any) -> ReviewSample:
+    found: ReviewSample = installation.do(failure_labels.sample, run_id, **more)
     return found
 
 

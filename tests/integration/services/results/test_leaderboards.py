@@ -8,13 +8,13 @@ from backend.db.models import ReportedResult
 from backend.db.models.enums import Dimension
 from backend.domain.errors import FailureClass, NotFound
 from backend.services.benchmarks.benchmarks import get_benchmark
-from backend.services.results.leaderboards import Board, leaderboard
+from backend.services.results.leaderboards import BenchmarkBoard, leaderboard
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
 
-def board(installation: World, name: str = "starter", version: int | None = None) -> Board:
-    made: Board = installation.do(leaderboard, name, version=version)
+def board(installation: World, name: str = "starter", version: int | None = None) -> BenchmarkBoard:
+    made: BenchmarkBoard = installation.do(leaderboard, name, version=version)
     return made
 
 

@@ -50,7 +50,7 @@ def between(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[], None]
     todo: list[Callable[[], None]] = []
     real = rollups.compute
 
-    def compute(gathered: rollups.Gathered) -> rollups.Computed:
+    def compute(gathered: rollups.RollupInputs) -> rollups.RollupRows:
         for act in todo:
             act()
         return real(gathered)

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from backend.db.models import Episode, Task
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.services.benchmarks.benchmarks import latest_task_set, list_tasks
 from backend.services.capacity.run_request import RunRequest
 from backend.services.runs import quarantines
@@ -61,7 +61,7 @@ class TestNotRunnable:
         windows = {"name": "eleven", "os": "windows", "programs": [], "default": True}
         offer = {"ok": True, "reason": "", "programs": [], "os": ["linux", "windows"], "images": [linux, windows]}
         installation.worker(capabilities=capabilities() | {"providers": {"local": offer}})
-        screen = Screen(width=640, height=480)
+        screen = ScreenSize(width=640, height=480)
         found = foretold(installation, screen=screen)
         assert found.troubles == []
         assert [task for task, reason in found.not_runnable if "cannot show 640x480" in reason] == ["files/a"]

@@ -14,9 +14,9 @@ from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import REPEAT_PAUSES
 from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts, reevaluation, reevaluation_failures
-from backend.services.attempts.attempts import EvidenceRow, Judged
+from backend.services.attempts.attempts import EvaluationBasis, EvidenceRow
 from backend.services.attempts.evidence import spec_of
-from backend.services.attempts.reevaluation import Wish
+from backend.services.attempts.reevaluation import ReevaluationOptions
 from backend.services.runs import runs
 from backend.services.runs.summary import run_summary
 from backend.services.scheduling import claims
@@ -41,7 +41,7 @@ def unjudged(world: World, claim: Claim, fence: Fence | None = None) -> None:
     """What a worker writes when there is no verdict."""
     ref = ArtifactRef(world.store.put(b"hello", "text/plain"), 5, "text/plain")
     rows = [EvidenceRow(0, EvidenceRole.RESULT, "vm_command_line", "cat note", ref)]
-    judged = Judged(spec_of(task_of(), [CallEvidence()]))
+    judged = EvaluationBasis(spec_of(task_of(), [CallEvidence()]))
     world.do(attempts.finish_unjudged, fence or claim.fence, WHY, rows, {"evaluation": 3.0}, judged=judged)
 
 
@@ -61,10 +61,10 @@ def make_due(world: World) -> None:
 
 
 @contextmanager
-def taken(world: World) -> Iterator[tuple[Any, reevaluation.Job]]:
+def taken(world: World) -> Iterator[tuple[Any, reevaluation.ReevaluationJob]]:
     """The next request, in the transaction that holds it."""
     with world.work() as session:
-        job = reevaluation.take(session)
+        job = reevaluation.claim_request(session)
         assert job is not None
         yield session, job
 
@@ -121,7 +121,7 @@ class TestKept:
 
     def test_not_before_the_pause_is_over(self, installation: World, claim: Claim) -> None:
         with installation.work() as session:
-            assert reevaluation.take(session) is None
+            assert reevaluation.claim_request(session) is None
 
     def test_told_twice_it_is_kept_once(self, installation: World) -> None:
         found = claimed(installation)
@@ -212,7 +212,7 @@ class TestGivenUp:
 class TestAskedFor:
     """A person asks once more for an episode that was given up."""
 
-    def rescored(self, world: World, wish: Wish | None = None) -> None:
+    def rescored(self, world: World, wish: ReevaluationOptions | None = None) -> None:
         with world.work() as session:
             _, actor = world.who(session)
             episode_id = session.scalars(select(Episode.id)).one()
@@ -261,12 +261,12 @@ class TestAskedFor:
     def test_a_verdict_that_may_not_count(self, installation: World, claim: Claim) -> None:
         give_up(installation)
         with pytest.raises(Conflict, match="no score that could count instead"):
-            self.rescored(installation, Wish(make_current=False))
+            self.rescored(installation, ReevaluationOptions(make_current=False))
 
     def test_a_run_is_scored_again_with_it(self, installation: World, claim: Claim) -> None:
         give_up(installation)
         with installation.work() as session:
             _, actor = installation.who(session)
-            asked, refused = reevaluation.request_run(session, claim.run_id, actor, Wish())
+            asked, refused = reevaluation.request_run(session, claim.run_id, actor, ReevaluationOptions())
         assert ([row.rescore.episode_id for row in asked], refused) == ([claim.episode_id], [])
         assert asked[0].before is None

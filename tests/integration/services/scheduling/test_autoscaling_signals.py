@@ -10,7 +10,7 @@ from backend.domain.errors import FailureClass
 from backend.domain.machines.nodes import NodeState
 from backend.services.capacity import nodes
 from backend.services.scheduling import autoscaling_signals
-from backend.services.scheduling.autoscaling_signals import Recent, Signals
+from backend.services.scheduling.autoscaling_signals import CachedSignals, Signals
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 from tests.integration.services.capacity.test_licences import seats
@@ -108,7 +108,7 @@ class TestRecent:
     def test_looks_once_in_a_while(self, ready: World) -> None:
         clock = [0.0]
         ready.worker()
-        recent = Recent(ready.factory, seconds=5.0, clock=lambda: clock[0])
+        recent = CachedSignals(ready.factory, seconds=5.0, clock=lambda: clock[0])
         assert recent.signals().waiting("local") == 0
         ready.submit()
         clock[0] = 4.9

@@ -7,10 +7,10 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Episode, Slot
-from backend.domain.machines.nodes import NodeSeen, NodeState
-from backend.domain.ports.cluster import Trouble
+from backend.domain.machines.nodes import NodeReport, NodeState
+from backend.domain.ports.cluster import SlotTrouble
 from backend.services.capacity import nodes
-from backend.services.capacity.scheduling_fields import Tuning
+from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.capacity.slot_health import note_troubles
 from backend.services.runs import runs, scheduling_settings
 from backend.services.runs.views import home
@@ -52,7 +52,7 @@ def break_(world: World, why: str, until: dt.timedelta | None = None) -> None:
     slots = world.do(lambda session: [str(each) for each in session.scalars(select(Slot.id))])
     now = dt.datetime.now(dt.UTC)
     ends = {slot: None if until is None else now + until + dt.timedelta(seconds=n) for n, slot in enumerate(slots)}
-    world.do(note_troubles, ZONE, "k8s", {slot: Trouble(why, end) for slot, end in ends.items()})
+    world.do(note_troubles, ZONE, "k8s", {slot: SlotTrouble(why, end) for slot, end in ends.items()})
 
 
 class TestClosedSlots:
@@ -81,7 +81,7 @@ class TestClosedSlots:
         assert told(cluster, run) == "no node offers a slot of k8s"
 
     def test_other_clusters_and_machines_do_not_count(self, cluster: World, run: UUID) -> None:
-        cluster.do(nodes.observe, "zone-b", [NodeSeen(name="b", state=NodeState.READY, slots=8)], whole=True)
+        cluster.do(nodes.observe, "zone-b", [NodeReport(name="b", state=NodeState.READY, slots=8)], whole=True)
         observe(cluster, *(seen(name, state=NodeState.UNREADY, reason="not ready: silent") for name in ("n1", "n2")))
         why = "4 whose node is unready (not ready: silent)"
         assert told(cluster, run) == f"every slot of k8s is closed: {why}{SHOWN}"
@@ -89,7 +89,7 @@ class TestClosedSlots:
     def test_a_less_urgent_run_says_the_same(self, cluster: World, run: UUID) -> None:
         observe(cluster)
         urgent = cluster.submit(provider="k8s")
-        cluster.do(scheduling_settings.retune_run, urgent.id, Tuning(priority=3))
+        cluster.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3))
         assert told(cluster, run) == "no node offers a slot of k8s"
         cluster.do(runs.pause_run, run)
         found = cluster.do(concurrency_of, run)

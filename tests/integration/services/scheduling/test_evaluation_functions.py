@@ -8,7 +8,7 @@ from sqlalchemy import func, select, update
 
 from backend.db.models import Episode, Run, Task, Worker
 from backend.db.repositories.attempts.reevaluations import COMES_BACK
-from backend.domain.scheduling.requirements import Need
+from backend.domain.scheduling.requirements import Requirements
 from backend.services.attempts import reevaluation
 from backend.services.benchmarks.views import benchmarks
 from backend.services.capacity.run_request import RunRequest
@@ -17,7 +17,7 @@ from backend.services.runs import runs
 from backend.services.runs.forecast import forecast
 from backend.services.runs.views import home
 from backend.services.scheduling import claims, episode_scheduler
-from backend.services.scheduling.scheduler_demand import wanted
+from backend.services.scheduling.scheduler_demand import episode_demand
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
 from tests.factories.records import World, fenced, unfenced
 from tests.factories.tasks import judged_by_function, make_benchmark, make_task
@@ -130,8 +130,8 @@ class TestScheduler:
         with mixed.work() as session:
             able = episode_scheduler.able_of(session.get_one(Worker, without.id), "local")
             meets = lambda row, need: able.meets(need, row.image)  # noqa: E731
-            assert sum(one.number for one in wanted(session)) == len(FUNCTIONS) + len(OTHERS)
-            assert sum(one.number for one in wanted(session, able=meets, leaves=able.leaves)) == len(OTHERS)
+            assert sum(one.number for one in episode_demand(session)) == len(FUNCTIONS) + len(OTHERS)
+            assert sum(one.number for one in episode_demand(session, able=meets, leaves=able.leaves)) == len(OTHERS)
 
     def test_a_licence_is_no_way_around_it(self, installation: World) -> None:
         tasks = [judged_by_function(name="f0", licences=PHOTOSHOP), make_task(name="o0", licences=PHOTOSHOP)]
@@ -160,25 +160,25 @@ class TestScoringAgain:
     def test_is_for_the_worker_with_the_fence(self, installation: World, asked: Worker) -> None:
         with installation.work() as session:
             assert session.get_one(Worker, asked.id).state == "online"
-            assert reevaluation.take(session, functions=False) is None
-            assert reevaluation.take(session) is not None
+            assert reevaluation.claim_request(session, functions=False) is None
+            assert reevaluation.claim_request(session) is not None
 
     def test_one_that_ends_or_starts_anew_is_waited_for(self, installation: World, asked: Worker) -> None:
         installation.do(claims.drain, asked.id)
         with installation.work() as session:
-            assert reevaluation.take(session, functions=False) is None
+            assert reevaluation.claim_request(session, functions=False) is None
 
     def test_where_there_is_none_anybody_says_so(self, installation: World, asked: Worker) -> None:
         installation.do(claims.drain, asked.id)
         with installation.work() as session:
             long_ago = func.now() - COMES_BACK - timedelta(seconds=1)
             session.execute(update(Worker).values(state="offline", heartbeat_at=long_ago))
-            assert reevaluation.take(session, functions=False) is not None
+            assert reevaluation.claim_request(session, functions=False) is not None
 
     def test_other_requests_are_for_everybody(self, installation: World, asked: Worker) -> None:
         with installation.work() as session:
             session.execute(update(Task).values(dialect="starter"))
-            assert reevaluation.take(session, functions=False) is not None
+            assert reevaluation.claim_request(session, functions=False) is not None
 
 
 class TestWaiting:
@@ -222,4 +222,4 @@ class TestNeedsOf:
             assert {task.name for task in tasks if task.by_function} == set(FUNCTIONS)
             (need,) = episode_scheduler.needs_of(session, tasks[0].task_set_id)
             functions = frozenset(task.id for task in tasks if task.by_function)
-            assert need == Need(tasks[0].needs, "linux", functions=functions)  # type: ignore[arg-type]
+            assert need == Requirements(tasks[0].needs, "linux", functions=functions)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from backend.db.models import Episode, Run, Task
 from backend.db.repositories.runs import durations
 from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import FailureClass
-from backend.domain.machines.nodes import NodeSeen, NodeState
+from backend.domain.machines.nodes import NodeReport, NodeState
 from backend.domain.scheduling.duration_estimate import OVERHEAD, STEP_SECONDS
 from backend.services.attempts import attempts
 from backend.services.capacity import nodes
@@ -178,7 +178,7 @@ class TestSlots:
         return world.worker("k", slots_by_provider={"k8s": most}, node="k", capabilities=able).id
 
     def nodes(self, world: World, slots: int) -> None:
-        seen = NodeSeen(name="a", state=NodeState.READY, slots=slots)
+        seen = NodeReport(name="a", state=NodeState.READY, slots=slots)
         world.do(nodes.observe, "c1", [seen], whole=True)
 
     def test_those_of_a_cluster_count_as_far_as_its_workers_run_desktops(self, queued: World) -> None:

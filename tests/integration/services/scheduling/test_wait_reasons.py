@@ -9,12 +9,12 @@ from sqlalchemy import event, select, text
 from backend.db.models import Episode, Run
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.services import events
-from backend.services.capacity.scheduling_fields import Tuning
+from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.lifecycle import lease_reaper
 from backend.services.runs import runs, scheduling_settings
 from backend.services.runs.views import home
 from backend.services.scheduling import claims
-from backend.services.scheduling.wait_reasons import Why, concurrency_of, explain
+from backend.services.scheduling.wait_reasons import WaitExplanation, concurrency_of, explain
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 from tests.integration.services.capacity.test_licences import seats
@@ -28,7 +28,7 @@ def queued(installation: World) -> World:
     return installation
 
 
-def why(world: World, run: Run) -> list[Why]:
+def why(world: World, run: Run) -> list[WaitExplanation]:
     """Of the run's waiting episodes, in the order of submission."""
     with world.work() as session:
         rows = session.scalars(select(Episode).where(Episode.run_id == run.id).order_by(Episode.id)).all()
@@ -44,7 +44,7 @@ def lasts(world: World, expected: float, since: float) -> None:
         session.execute(began, {"since": since})
 
 
-def in_seconds(world: World, found: Why) -> float:
+def in_seconds(world: World, found: WaitExplanation) -> float:
     """From now on."""
     assert found.starts_at is not None
     at = world.do(lambda session: session.scalar(text("SELECT clock_timestamp()")))
@@ -90,13 +90,13 @@ class TestExplain:
     def test_gives_no_time_where_nothing_may_begin(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
-        assert why(queued, run)[0] == Why("it is about to begin", 0)
+        assert why(queued, run)[0] == WaitExplanation("it is about to begin", 0)
         queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 2}})
         assert in_seconds(queued, why(queued, run)[0]) > 0
         queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 0}})
-        assert why(queued, run)[0] == Why("the project's quota is reached: 2 of 0 local desktops", 0)
+        assert why(queued, run)[0] == WaitExplanation("the project's quota is reached: 2 of 0 local desktops", 0)
         queued.do(scheduling_settings.set_rules, "default", {"quota": {}, "reserved": {"local": 4}})
-        assert why(queued, run)[0] == Why("the free slots are reserved for interactive episodes", 0)
+        assert why(queued, run)[0] == WaitExplanation("the free slots are reserved for interactive episodes", 0)
 
     def test_gives_no_time_where_others_take_what_becomes_free(self, queued: World) -> None:
         worker, run = queued.worker(slots=2), queued.submit()
@@ -112,7 +112,7 @@ class TestExplain:
     def test_says_what_is_more_urgent(self, queued: World) -> None:
         worker, run = queued.worker(slots=1), queued.submit()
         urgent = queued.submit()
-        queued.do(scheduling_settings.retune_run, urgent.id, Tuning(priority=3))
+        queued.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3))
         queued.do(claims.claim_many, worker.id, "local", 1)
         assert why(queued, run)[0].sentence == (
             "the only slot is in use; it comes next in its run; 11 episodes of more urgent runs come first"
@@ -121,7 +121,7 @@ class TestExplain:
     def test_a_more_urgent_run_that_can_begin_nothing_comes_before_nobody(self, queued: World) -> None:
         worker, run = queued.worker(slots=8), queued.submit()
         urgent = queued.submit()
-        queued.do(scheduling_settings.retune_run, urgent.id, Tuning(priority=3, concurrency=2))
+        queued.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3, concurrency=2))
         assert why(queued, run)[7].sentence == (
             "0 of 8 slots are in use; 7 episodes of its run come first; 2 episodes of more urgent runs come first"
         )
@@ -136,7 +136,7 @@ class TestExplain:
         installation.do(claims.drain, gone.id)
         assert why(installation, run)[0].sentence == "no worker is online that has the provider local"
         installation.worker("poor", node="n2", pid=2)
-        assert why(installation, run)[0] == Why("no worker that is online has the program gimp")
+        assert why(installation, run)[0] == WaitExplanation("no worker that is online has the program gimp")
 
     def test_says_why_a_worker_cannot_use_the_provider_now(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task()))
@@ -158,7 +158,7 @@ class TestExplain:
         installation.worker(capabilities={**capabilities(), "hindrance": "the artifact store takes nothing"})
         run = installation.submit()
         sentence = "workers begin nothing now: the artifact store takes nothing"
-        assert why(installation, run)[0] == Why(sentence)
+        assert why(installation, run)[0] == WaitExplanation(sentence)
         found = installation.do(concurrency_of, run.id)
         assert found is not None
         assert found.words == f"0 of 2 slots: {sentence}"
@@ -204,11 +204,11 @@ class TestConcurrencyOf:
     def test_knows_what_more_urgent_runs_leave(self, queued: World) -> None:
         worker, run = queued.worker(slots=8), queued.submit()
         urgent = queued.submit()
-        queued.do(scheduling_settings.retune_run, urgent.id, Tuning(priority=3, concurrency=5))
+        queued.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3, concurrency=5))
         assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
         queued.do(claims.claim_many, worker.id, "local", 8)
         assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
-        queued.do(scheduling_settings.retune_run, urgent.id, Tuning(priority=3, concurrency=12))
+        queued.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3, concurrency=12))
         assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
         assert words(queued, urgent) == "8 of 8 slots: all the slots there are"
 
@@ -262,7 +262,7 @@ class TestFirstPage:
         seats(installation, "Photoshop", 1)
         worker, run = installation.worker(slots=9), installation.submit(repeats=3)
         seats(installation, "Photoshop", 0)
-        installation.do(scheduling_settings.retune_run, run.id, Tuning(concurrency=1))
+        installation.do(scheduling_settings.retune_run, run.id, SchedulingUpdate(concurrency=1))
         assert len(installation.do(claims.claim_many, worker.id, "local", 9)) == 1
         assert self.queue(installation) == {
             "a licence of Photoshop, 0 of 0 in use": 3,
@@ -275,10 +275,10 @@ class TestRetuneRun:
         worker, run = queued.worker(slots=9), queued.submit()
         before = run.config_hash
         for _ in range(2):
-            queued.do(scheduling_settings.retune_run, run.id, Tuning(concurrency=2, priority=4))
+            queued.do(scheduling_settings.retune_run, run.id, SchedulingUpdate(concurrency=2, priority=4))
         assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 2
         assert words(queued, run) == "2 of 9 slots: the run's own limit"
-        queued.do(scheduling_settings.retune_run, run.id, Tuning(concurrency=None))
+        queued.do(scheduling_settings.retune_run, run.id, SchedulingUpdate(concurrency=None))
         assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 7
         with queued.work() as session:
             told = [row.data for row in events.list_after(session, run.id) if row.kind == "run_tuned"]
@@ -290,9 +290,9 @@ class TestRetuneRun:
         _, run = queued.worker(), queued.submit()
         queued.do(runs.cancel_run, run.id)
         with pytest.raises(Conflict, match="cancelled"):
-            queued.do(scheduling_settings.retune_run, run.id, Tuning(priority=1))
+            queued.do(scheduling_settings.retune_run, run.id, SchedulingUpdate(priority=1))
         with pytest.raises(NotFound):
-            queued.do(scheduling_settings.retune_run, UUID(int=0), Tuning(priority=1))
+            queued.do(scheduling_settings.retune_run, UUID(int=0), SchedulingUpdate(priority=1))
 
 
 class TestSetRules:

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Actor, Choice, Episode, Evaluation, Run, Work
-from backend.db.models.enums import EvidenceRole, Preferred
+from backend.db.models.enums import EvidenceRole, Preference
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model import score as verdict
 from backend.services.accounts.projects import person_or_local
@@ -55,7 +55,7 @@ def judge_all(world: World, prefer: str, name: str = "") -> int:
             return number
         names = {entry.work.id: entry.name for entry in world.do(pairwise_preferences._entries, NAME)}  # noqa: SLF001
         left = names[pair.left.id] == prefer
-        side = Preferred.LEFT if left else Preferred.RIGHT if names[pair.right.id] == prefer else Preferred.EQUAL
+        side = Preference.LEFT if left else Preference.RIGHT if names[pair.right.id] == prefer else Preference.EQUAL
         world.do(pairwise_preferences.choose, pair.left.id, pair.right.id, side, actor)
     raise AssertionError("pairs without end")
 
@@ -115,7 +115,7 @@ class TestHandedIn:
         make_due(installation)
         ref = ArtifactRef(installation.store.put(RED, "image/png"), len(RED), "image/png")
         with installation.work() as session:
-            job = reevaluation.take(session)
+            job = reevaluation.claim_request(session)
             assert job is not None
             row = EvidenceRow(0, EvidenceRole.RESULT, "vm_file", "poster.png", ref)
             reevaluation.finish(session, job, verdict.Evaluation(score=None, measures={}), [row], 0.1)
@@ -179,7 +179,7 @@ class TestNextPair:
         handed_in(installation, "noop", "random", expert=True)
         first = installation.do(pairwise_preferences.next_pair, NAME, person(installation), Random(1))
         installation.do(
-            pairwise_preferences.choose, first.left.id, first.right.id, Preferred.EQUAL, person(installation, "Ada")
+            pairwise_preferences.choose, first.left.id, first.right.id, Preference.EQUAL, person(installation, "Ada")
         )
         for seed in range(10):
             other = installation.do(pairwise_preferences.next_pair, NAME, person(installation), Random(seed))
@@ -191,7 +191,7 @@ class TestChoose:
         handed_in(installation, "noop", "random")
         actor = person(installation, "Ada")
         pair = installation.do(pairwise_preferences.next_pair, NAME, actor, Random(1))
-        installation.do(pairwise_preferences.choose, pair.left.id, pair.right.id, Preferred.RIGHT, actor)
+        installation.do(pairwise_preferences.choose, pair.left.id, pair.right.id, Preference.RIGHT, actor)
         with installation.work() as session:
             kept = session.scalars(select(Choice)).one()
             assert (kept.left_id, kept.preferred, kept.actor_id) == (pair.left.id, "right", actor.id)
@@ -200,9 +200,9 @@ class TestChoose:
         handed_in(installation, "noop", "random")
         actor = person(installation)
         pair = installation.do(pairwise_preferences.next_pair, NAME, actor, Random(1))
-        installation.do(pairwise_preferences.choose, pair.left.id, pair.right.id, Preferred.RIGHT, actor)
+        installation.do(pairwise_preferences.choose, pair.left.id, pair.right.id, Preference.RIGHT, actor)
         with pytest.raises(Conflict, match="judged this pair before"):
-            installation.do(pairwise_preferences.choose, pair.right.id, pair.left.id, Preferred.RIGHT, actor)
+            installation.do(pairwise_preferences.choose, pair.right.id, pair.left.id, Preference.RIGHT, actor)
 
     def test_only_works_of_one_task(self, installation: World) -> None:
         tasks = creative_benchmark(creative_task("one", "a.png"), creative_task("two", "a.png"), assets={"a.png": RED})
@@ -213,7 +213,7 @@ class TestChoose:
             for left, right, wrong in ((first.id, second.id, Invalid), (first.id, first.id, Invalid),
                                        (first.id, uuid4(), NotFound)):  # fmt: skip
                 with pytest.raises(wrong):
-                    pairwise_preferences.choose(session, left, right, Preferred.LEFT, actor)
+                    pairwise_preferences.choose(session, left, right, Preference.LEFT, actor)
 
 
 class TestBoard:
@@ -232,7 +232,7 @@ class TestBoard:
         entries = {entry.name: entry.work.id for entry in installation.do(pairwise_preferences._entries, NAME)}  # noqa: SLF001
         actor = person(installation)
         for one, two in (("noop", "oracle"), ("always_fail", pairwise_preferences.EXPERT)):
-            installation.do(pairwise_preferences.choose, entries[one], entries[two], Preferred.EQUAL, actor)
+            installation.do(pairwise_preferences.choose, entries[one], entries[two], Preference.EQUAL, actor)
         board = installation.do(pairwise_preferences.board, NAME)
         assert board.groups == 2
         assert any("2 groups that no choice connects" in words for words in board.warnings)
@@ -243,8 +243,8 @@ class TestBoard:
         one, two = (work for work, name in works.items() if name == "noop")
         other = next(work for work, name in works.items() if name == "oracle")
         actor = person(installation)
-        installation.do(pairwise_preferences.choose, one, two, Preferred.LEFT, actor)
-        installation.do(pairwise_preferences.choose, one, other, Preferred.RIGHT, actor)
+        installation.do(pairwise_preferences.choose, one, two, Preference.LEFT, actor)
+        installation.do(pairwise_preferences.choose, one, other, Preference.RIGHT, actor)
         board = installation.do(pairwise_preferences.board, NAME)
         assert (board.choices, board.left_share and board.left_share[0]) == (1, 0.0)
         assert "1 more choice between works of one contestant" in board.warnings[0]

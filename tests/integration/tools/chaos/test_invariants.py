@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from tools.chaos.facts import AttemptFact, EpisodeFact, Facts, LeaseFact, RunFact
-from tools.chaos.faults.base import Closed, Mark
+from tools.chaos.faults.base import ClosedNode, PodMark
 from tools.chaos.invariants import missing, violations
 from tools.chaos.marks import begun_on_closed, named, unasked
 from tools.chaos.recovery import uptakes
@@ -169,9 +169,9 @@ class TestUptakes:
 
 
 class TestNamed:
-    EVICTED = Mark("uid-1", at(3).timestamp(), ("the pod was evicted",))
+    EVICTED = PodMark("uid-1", at(3).timestamp(), ("the pod was evicted",))
 
-    def found(self, mark: Mark = EVICTED, **more: Any) -> list[str]:
+    def found(self, mark: PodMark = EVICTED, **more: Any) -> list[str]:
         facts = replace(SOUND, attempts=[replace(LOST, **more), SCORED])
         return [violation.name for violation in named(facts, [mark])]
 
@@ -206,9 +206,9 @@ class TestUnasked:
 
 
 class TestBegunOnClosed:
-    CLOSED = Closed("node-1", since=at(-9).timestamp(), until=at(9).timestamp())
+    CLOSED = ClosedNode("node-1", since=at(-9).timestamp(), until=at(9).timestamp())
 
-    def found(self, closed: Closed) -> list[str]:
+    def found(self, closed: ClosedNode) -> list[str]:
         return [violation.facts.split()[1] for violation in begun_on_closed(SOUND, [closed])]
 
     def test_an_attempt_that_began_long_after_the_node_was_closed_is_found(self) -> None:

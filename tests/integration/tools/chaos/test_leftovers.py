@@ -14,7 +14,7 @@ import pytest
 from tests.integration.tools.chaos.test_invariants import LEASE, LOST, SCORED, SECOND, SOUND, at, number
 from tests.waiting import until
 from tools.chaos.facts import Facts
-from tools.chaos.leftovers import GRACE, Watch, needed_since
+from tools.chaos.leftovers import GRACE, LeftoverWatch, needed_since
 from worker.desktop_supervisor.folders import title
 
 KEEPER = "abcd"
@@ -66,7 +66,7 @@ def leases_now() -> Facts:
 
 def seen(stack: Looked, facts: Facts) -> list[str]:
     """What a look finds that comes longer than the grace time after the first one."""
-    watch, moment = Watch(), time.time()
+    watch, moment = LeftoverWatch(), time.time()
     assert watch.look(stack, facts, moment) == []
     return [violation.facts for violation in watch.look(stack, facts, moment + GRACE + 1)]
 
@@ -82,7 +82,7 @@ class TestDesktops:
     def test_one_that_no_lease_can_need_is_found_however_the_others_change(
         self, looked: Looked, desktop: Start
     ) -> None:
-        watch, moment, later = Watch(), time.time(), replace(SECOND, acquired_at=at(10**9), released_at=None)
+        watch, moment, later = LeftoverWatch(), time.time(), replace(SECOND, acquired_at=at(10**9), released_at=None)
         facts = replace(SOUND, leases=[later], attempts=[])
         desktop("d1")
         assert watch.look(looked, facts, moment) == []
@@ -91,7 +91,7 @@ class TestDesktops:
         assert found.facts.startswith(f"the desktop {KEEPER}:d1, ")
 
     def test_too_many_are_found_though_they_change(self, looked: Looked, desktop: Start) -> None:
-        watch, moment = Watch(), time.time()
+        watch, moment = LeftoverWatch(), time.time()
         for name in ("d1", "d2", "d3"):
             desktop(name)
         assert watch.look(looked, leases_now(), moment) == []
@@ -109,7 +109,7 @@ class TestDesktops:
         try:
             until(lambda: psutil.Process(pid).ppid() != os.getpid(), what="it is nobody's child")
             until(lambda: psutil.Process(pid).cmdline()[0] == title(KEEPER, "d1"), what="it runs")
-            watch, moment = Watch(), time.time()
+            watch, moment = LeftoverWatch(), time.time()
             watch.look(looked, IDLE, moment)
             looked.keeper.rmdir()  # Its keeper is gone, too.
             found = watch.look(looked, IDLE, moment + GRACE + 1)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tools.chaos.proxy import Lines, Mode
+from tools.chaos.proxy import LinkMode, LinkProcess
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +39,14 @@ def echo() -> Iterator[int]:
 
 
 @pytest.fixture
-def lines(echo: int) -> Iterator[Lines]:
-    made = Lines({"a>b": echo})
+def lines(echo: int) -> Iterator[LinkProcess]:
+    made = LinkProcess({"a>b": echo})
     yield made
     made.close()
 
 
 @pytest.fixture
-def connection(lines: Lines) -> Iterator[socket.socket]:
+def connection(lines: LinkProcess) -> Iterator[socket.socket]:
     with socket.create_connection(("127.0.0.1", lines.ports["a>b"]), timeout=10) as made:
         yield made
 
@@ -57,21 +57,23 @@ class TestLines:
         assert connection.recv(10) == b"hello"
 
     def test_a_hole_holds_what_was_sent_and_hands_it_on_afterwards(
-        self, lines: Lines, connection: socket.socket
+        self, lines: LinkProcess, connection: socket.socket
     ) -> None:
-        lines.set("a>b", Mode.HOLE)
+        lines.set("a>b", LinkMode.HOLE)
         connection.sendall(b"hello")
         connection.settimeout(0.3)
         with pytest.raises(TimeoutError):
             connection.recv(10)
         connection.settimeout(10)
-        lines.set("a>b", Mode.PASS)
+        lines.set("a>b", LinkMode.PASS)
         assert connection.recv(10) == b"hello"
 
-    def test_a_refusing_link_resets_what_there_is_and_what_comes(self, lines: Lines, connection: socket.socket) -> None:
+    def test_a_refusing_link_resets_what_there_is_and_what_comes(
+        self, lines: LinkProcess, connection: socket.socket
+    ) -> None:
         connection.sendall(b"x")
         assert connection.recv(1) == b"x"
-        lines.set("a>b", Mode.REFUSE)
+        lines.set("a>b", LinkMode.REFUSE)
         with pytest.raises(ConnectionResetError):
             connection.recv(1)
         # It may be reset as soon as it is made.
@@ -80,20 +82,20 @@ class TestLines:
             socket.create_connection(("127.0.0.1", lines.ports["a>b"]), timeout=10) as other,
         ):
             other.recv(1)
-        lines.set("a>b", Mode.PASS)
+        lines.set("a>b", LinkMode.PASS)
         with socket.create_connection(("127.0.0.1", lines.ports["a>b"]), timeout=10) as other:
             other.sendall(b"y")
             assert other.recv(1) == b"y"
 
-    def test_a_slow_link_takes_its_time(self, lines: Lines, connection: socket.socket) -> None:
-        lines.set("a>b", Mode.SLOW, latency=0.2)
+    def test_a_slow_link_takes_its_time(self, lines: LinkProcess, connection: socket.socket) -> None:
+        lines.set("a>b", LinkMode.SLOW, latency=0.2)
         began = time.monotonic()
         connection.sendall(b"hello")
         assert connection.recv(10) == b"hello"
         assert time.monotonic() - began >= 0.4
 
-    def test_a_narrow_link_hands_on_so_many_bytes_a_second(self, lines: Lines, connection: socket.socket) -> None:
-        lines.set("a>b", Mode.SLOW, rate=100_000)
+    def test_a_narrow_link_hands_on_so_many_bytes_a_second(self, lines: LinkProcess, connection: socket.socket) -> None:
+        lines.set("a>b", LinkMode.SLOW, rate=100_000)
         began, left = time.monotonic(), 20_000
         connection.sendall(bytes(left))
         while left:

@@ -10,10 +10,10 @@ import pytest
 from tools.chaos.campaign import tidy
 from tools.chaos.invariants import Violation
 from tools.chaos.recovery import Uptake
-from tools.chaos.report import Outcome, table
+from tools.chaos.report import CampaignOutcome, table
 from tools.chaos.stack import ChaosStack
 
-HELD = Outcome(1, 2, ["kill worker"])
+HELD = CampaignOutcome(1, 2, ["kill worker"])
 
 
 @pytest.fixture
@@ -39,7 +39,9 @@ class TestTidy:
     def test_it_is_left_and_named_after_a_violation(
         self, stack: ChaosStack, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        broken = Outcome(1, 2, ["kill worker"], violations=[("1", Violation("none lost", "none is lost", "one is"))])
+        broken = CampaignOutcome(
+            1, 2, ["kill worker"], violations=[("1", Violation("none lost", "none is lost", "one is"))]
+        )
         tidy(stack, broken, keep=False)
         assert (stack.folder / "log").exists()
         assert str(stack.folder) in capsys.readouterr().err
@@ -47,17 +49,17 @@ class TestTidy:
 
 class TestPassed:
     def test_a_campaign_that_measured_no_uptake_of_many_lost_workers_did_not(self) -> None:
-        many = Outcome(1, 20, ["kill worker"], injected={"kill worker": 20})
+        many = CampaignOutcome(1, 20, ["kill worker"], injected={"kill worker": 20})
         assert not many.passed
         assert "too little for so many lost workers" in table(many)
         measured = Uptake(uuid4(), 3.0, other=True, free=True, alone=True)
-        assert Outcome(1, 20, ["kill worker"], injected={"kill worker": 20}, uptakes=[measured]).passed
-        assert Outcome(1, 3, ["kill worker"], injected={"kill worker": 3}).passed
+        assert CampaignOutcome(1, 20, ["kill worker"], injected={"kill worker": 20}, uptakes=[measured]).passed
+        assert CampaignOutcome(1, 3, ["kill worker"], injected={"kill worker": 3}).passed
 
 
 class TestTable:
     def test_says_after_which_faults_nothing_was_asked(self) -> None:
-        told = table(Outcome(1, 9, [], unchecked=["3", "5-6"], unready=["7"]))
+        told = table(CampaignOutcome(1, 9, [], unchecked=["3", "5-6"], unready=["7"]))
         assert "Nothing could be asked after fault 3, 5-6." in told
         assert "Fault 7 came while too few episodes ran" in told
         assert "asked after" not in table(HELD)

@@ -14,13 +14,13 @@ from backend.services.lifecycle import lease_reaper
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
 from tests.sampling import seed
-from tools.simulator.clock import Clock
+from tools.simulator.clock import SimulationClock
 from tools.simulator.durations import Length
-from tools.simulator.installations import Share, import_tasks, real_time, submit_all, virtual_time
+from tools.simulator.installations import ProjectShare, import_tasks, real_time, submit_all, virtual_time
 from tools.simulator.invariants import double_leases, violations
 from tools.simulator.journal import Journal
 from tools.simulator.timelines import RealTime, Timeline, VirtualTime
-from tools.simulator.workers import Fate, Setting, SimulatedWorker
+from tools.simulator.workers import AttemptOutcome, SimulatedWorker, SimulationContext
 
 TASKS, NODES, SLOTS = 6, 3, 2
 EPISODES = 3 * TASKS
@@ -43,9 +43,9 @@ class Faults:
         self.world, self.timeline, self.scale = world, timeline, scale
         self.generator = random.Random(seed())  # noqa: S311 - a sample
         self.journal = Journal()
-        self.setting = Setting(world, timeline, self.journal, self.fate, beat=5.0 * scale, poll=2.0 * scale)
+        self.setting = SimulationContext(world, timeline, self.journal, self.fate, beat=5.0 * scale, poll=2.0 * scale)
         self.workers = [SimulatedWorker(self.setting, f"n{number}", SLOTS) for number in range(NODES)]
-        self.runs = submit_all(world, [Share("a", runs=[{}, {"repeats": 1}]), Share("b")])
+        self.runs = submit_all(world, [ProjectShare("a", runs=[{}, {"repeats": 1}]), ProjectShare("b")])
         self.most: Counter[str] = Counter()
         with world.work() as session:
             for name, quota in QUOTAS.items():
@@ -53,11 +53,11 @@ class Faults:
         self.kills = 0
         self.errors: list[DeskarenaError] = []
 
-    def fate(self, _: Claim) -> Fate:
+    def fate(self, _: Claim) -> AttemptOutcome:
         draw = self.generator.random
         length = Length(draw() * 5 * self.scale, draw() * 60 * self.scale, draw() * 5 * self.scale)
         loss = self.generator.choice([FailureClass.GUEST, FailureClass.CLUSTER]) if draw() < 0.1 else None
-        return Fate(length, score=round(draw(), 1), loss=loss)
+        return AttemptOutcome(length, score=round(draw(), 1), loss=loss)
 
     def start(self) -> None:
         for worker in self.workers:
@@ -109,7 +109,7 @@ class Faults:
 
 class TestVirtualTime:
     def test_every_episode_ends_once_though_workers_die(self, postgres_server: str) -> None:
-        clock = Clock()
+        clock = SimulationClock()
         with virtual_time(postgres_server, clock) as world:
             import_tasks(world, TASKS)
             faults = Faults(world, VirtualTime(clock))
@@ -122,7 +122,7 @@ class TestVirtualTime:
         def jumps() -> None:
             clock.jumped += jump
 
-        clock = Clock()
+        clock = SimulationClock()
         with virtual_time(postgres_server, clock) as world:
             import_tasks(world, TASKS)
             faults = Faults(world, VirtualTime(clock))

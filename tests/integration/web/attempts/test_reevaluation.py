@@ -28,7 +28,7 @@ def episode(installation: World) -> UUID:
 def work(world: World, score: float) -> None:
     """What a worker does with the next request."""
     with world.work() as session:
-        job = reevaluation.take(session)
+        job = reevaluation.claim_request(session)
         assert job is not None
         reevaluation.finish(session, job, evaluation(score), [], 0.1)
 

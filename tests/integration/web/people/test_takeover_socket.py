@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Observation
 from backend.services import events
 from backend.services.attempts import attempts
@@ -20,7 +20,7 @@ from backend.web.socket_lifetime import ENDED, GONE
 from tests.factories.records import World, capabilities
 from tests.integration.web.conftest import OWN, client_of
 from tests.waiting import until
-from worker.attempt.takeover_client import HandControl
+from worker.attempt.takeover_client import TakeoverClient
 
 WS = OWN.replace("http", "ws")
 CLICK = {"type": "CLICK", "x": 3, "y": 4}
@@ -74,7 +74,7 @@ def playing(installation: World) -> Claim:
 @pytest.mark.usefixtures("broker")
 class TestControl:
     def test_take_over_act_hand_back(self, installation: World, acting: Claim, tmp_path: Path) -> None:
-        control = HandControl(acting.attempt_id, Screen())
+        control = TakeoverClient(acting.attempt_id, ScreenSize())
         assert not control.taken()
         with page(client_of(installation, tmp_path), acting) as socket:
             told(socket, "state", mine=False, taken=False)
@@ -104,7 +104,7 @@ class TestControl:
             for text in ("no json", "[]", '{"kind": "shutdown"}'):
                 socket.send_text(text)
                 told(socket, "refused")
-        assert HandControl(acting.attempt_id, Screen()).decide(SEEN, 0.1) is None
+        assert TakeoverClient(acting.attempt_id, ScreenSize()).decide(SEEN, 0.1) is None
 
     def test_only_one_page_has_the_desktop(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         client = client_of(installation, tmp_path)

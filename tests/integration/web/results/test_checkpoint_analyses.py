@@ -117,4 +117,4 @@ class TestEdge:
 class TestProcess:
     def test_assertions_are_no_parts_of_a_runs_process(self, measured: tuple[World, UUID, UUID]) -> None:
         world, en, _ = measured
-        assert [row.listed for row in world.do(progress_view.got, en)] == [1, 1, 1]
+        assert [row.listed for row in world.do(progress_view.progress_rows, en)] == [1, 1, 1]

@@ -20,10 +20,10 @@ from backend.domain.model.episode import AttemptState, EpisodeState
 from backend.domain.model.trajectory import Frame, Observation
 from backend.services import events
 from backend.services.agents import agent_channel, agent_channel_store
-from backend.services.agents.agent_channel_store import MOST_WAITING, Said
+from backend.services.agents.agent_channel_store import MOST_WAITING, ReplyStatus
 from backend.services.agents.agent_tokens import Pass
 from tests.waiting import until
-from worker.agents.redis_channel import RedisLine
+from worker.agents.redis_channel import RedisChannel
 
 SEEN = Observation(
     index=2, frame=Frame(data=b"\xff\xd8", media_type="image/jpeg", width=4, height=3), a11y_tree="<a/>", note="n"
@@ -80,7 +80,7 @@ def attempt(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[UUID]:
 
 class TestShow:
     def test_puts_head_tree_and_picture(self, attempt: UUID) -> None:
-        RedisLine(attempt).show(SEEN, {"instruction": "do it"})
+        RedisChannel(attempt).show(SEEN, {"instruction": "do it"})
         seen = asked(agent_channel_store.latest_seen(attempt, tree=True))
         assert (seen.index, seen.tree) == (2, "<a/>")
         assert seen.head["instruction"] == "do it"
@@ -94,13 +94,13 @@ class TestShow:
                     index = await agent_channel_store.latest_index(attempt)
                     if index is not None:
                         return index
-                    await asyncio.to_thread(RedisLine(attempt).show, SEEN, {})
+                    await asyncio.to_thread(RedisChannel(attempt).show, SEEN, {})
             return None
 
         assert asked(wait()) == 2
 
     def test_nothing_is_left_after_the_end(self, attempt: UUID) -> None:
-        line = RedisLine(attempt)
+        line = RedisChannel(attempt)
         line.show(SEEN, {})
         line.close()
         assert asked(agent_channel_store.latest_seen(attempt)) is None
@@ -108,36 +108,36 @@ class TestShow:
 
 class TestSay:
     def test_the_same_message_counts_once(self, attempt: UUID) -> None:
-        line, message = RedisLine(attempt), {"index": 2, "reply": "DONE"}
-        assert asked(agent_channel_store.say(attempt, "2", message)) is Said.NEW
+        line, message = RedisChannel(attempt), {"index": 2, "reply": "DONE"}
+        assert asked(agent_channel_store.say(attempt, "2", message)) is ReplyStatus.NEW
         assert line.take(5.0) == message
-        assert asked(agent_channel_store.say(attempt, "2", message)) is Said.REPEATED
-        assert asked(agent_channel_store.say(attempt, "2", {"index": 2, "reply": "FAIL"})) is Said.OTHER
+        assert asked(agent_channel_store.say(attempt, "2", message)) is ReplyStatus.REPEATED
+        assert asked(agent_channel_store.say(attempt, "2", {"index": 2, "reply": "FAIL"})) is ReplyStatus.OTHER
         assert line.take(0.0) is None
 
     def test_a_full_queue_takes_no_more(self, attempt: UUID) -> None:
-        async def fill() -> list[Said]:
+        async def fill() -> list[ReplyStatus]:
             return [await agent_channel_store.say(attempt, str(number), {}) for number in range(MOST_WAITING + 1)]
 
         said = asked(fill())
-        assert said == [Said.NEW] * MOST_WAITING + [Said.FULL]
-        line = RedisLine(attempt)
+        assert said == [ReplyStatus.NEW] * MOST_WAITING + [ReplyStatus.FULL]
+        line = RedisChannel(attempt)
         assert line.take(5.0) == {}
         line.take(5.0)
         for _ in range(MOST_WAITING - 2):
             line.take(0.0)
         assert line.take(0.0) is None  # Asking for more forgets what was taken.
-        assert asked(agent_channel_store.say(attempt, "more", {})) is Said.NEW
+        assert asked(agent_channel_store.say(attempt, "more", {})) is ReplyStatus.NEW
 
 
 class TestBrokerAway:
     def test_is_a_loss_after_a_while(self) -> None:
         with dead_broker(), pytest.raises(ClusterLost):
-            RedisLine(uuid7(), patience=0.5).take(30.0)
+            RedisChannel(uuid7(), patience=0.5).take(30.0)
 
     def test_so_it_is_for_who_asks_in_short_pieces(self) -> None:
         with dead_broker():
-            line = RedisLine(uuid7(), patience=1.5)
+            line = RedisChannel(uuid7(), patience=1.5)
             with pytest.raises(ClusterLost, match="the broker is away"):
                 until(lambda: line.take(0.3) is not None)
             assert line.held_seconds() >= 1.5
@@ -149,7 +149,7 @@ class TestBrokerAway:
         """It came back with the observation of a moment ago, from its disk or from a copy."""
         monkeypatch.setattr("worker.agents.redis_channel.RENEW_SECONDS", 600.0)
         found = under_way(attempt)
-        line = RedisLine(attempt, patience=30.0)
+        line = RedisChannel(attempt, patience=30.0)
         line.show(SEEN, {})
         with monkeypatch.context() as away:
             away.setattr(events, "next_said", lambda *_: None)
@@ -168,7 +168,7 @@ class TestBrokerAway:
         events.configure(server.url)
         attempt = uuid7()
         try:
-            line = RedisLine(attempt, patience=30.0)
+            line = RedisChannel(attempt, patience=30.0)
             line.show(SEEN, {})
             server.stop()
             assert line.take(0.0) is None
@@ -176,7 +176,7 @@ class TestBrokerAway:
             told: Callable[[], Any] = lambda: asked(agent_channel_store.latest_index(attempt))  # noqa: E731
             assert told() is None
             until(lambda: line.take(0.3) is not None or told() == 2, what="the observation is offered again")
-            assert asked(agent_channel_store.say(attempt, "2", {"index": 2})) is Said.NEW
+            assert asked(agent_channel_store.say(attempt, "2", {"index": 2})) is ReplyStatus.NEW
             assert line.take(10.0) == {"index": 2}
         finally:
             events.configure("")
@@ -187,7 +187,7 @@ class TestBrokerAway:
         events.configure(server.url)
         found = under_way(uuid7())
         try:
-            line = RedisLine(found.attempt_id or uuid7(), patience=30.0)
+            line = RedisChannel(found.attempt_id or uuid7(), patience=30.0)
             line.show(SEEN, {})
             server.stop()
             assert line.take(0.0) is None
@@ -210,7 +210,7 @@ class TestBrokerAway:
         found = under_way(uuid7())
         newer: Callable[[], Any] = lambda: asked(agent_channel.newer(found, 2, 1))  # noqa: E731
         try:
-            line = RedisLine(found.attempt_id or uuid7(), patience=30.0)
+            line = RedisChannel(found.attempt_id or uuid7(), patience=30.0)
             line.show(SEEN, {})
             assert newer() is None
             assert given(found, 2)
@@ -234,16 +234,16 @@ class TestBrokerAway:
     ) -> None:
         """A broker that keeps its data on disk begins anew with that of a moment ago."""
         monkeypatch.setattr("worker.agents.redis_channel.RENEW_SECONDS", 0.0)
-        line = RedisLine(attempt)
+        line = RedisChannel(attempt)
         line.show(SEEN, {})
-        RedisLine(attempt).show(SEEN.model_copy(update={"index": 1}), {})
+        RedisChannel(attempt).show(SEEN.model_copy(update={"index": 1}), {})
         assert line.take(0.0) is None
         assert asked(agent_channel_store.latest_index(attempt)) == 2
 
 
 class TestGive:
     def test_only_the_step_that_waits_is_answered(self, attempt: UUID) -> None:
-        RedisLine(attempt).show(SEEN, {})
+        RedisChannel(attempt).show(SEEN, {})
         with pytest.raises(Conflict, match="step 2 does"):
             asked(agent_channel.give(under_way(attempt), 1, 1, {"index": 1}))
         assert asked(agent_channel.give(under_way(attempt), 2, 1, {"index": 2}))
@@ -273,7 +273,7 @@ class TestApiAway:
             found.delete("deskarena:api")
 
     def test_an_outage_is_nobodys_time_until_its_program_is_heard_of(self, attempt: UUID, broker: redis.Redis) -> None:
-        line = RedisLine(attempt)
+        line = RedisChannel(attempt)
         asked(agent_channel_store.mark_api())
         asked(agent_channel_store.mark_heard(attempt))
         assert line.take(0.0) is None
@@ -295,6 +295,6 @@ class TestApiAway:
 
     def test_one_of_an_older_release_says_nothing_of_itself(self, attempt: UUID, broker: redis.Redis) -> None:
         assert not broker.exists("deskarena:api")
-        line = RedisLine(attempt)
+        line = RedisChannel(attempt)
         assert line.take(0.5) is None
         assert (line.held_seconds(), line.unheard()) == (0.0, "")

@@ -8,11 +8,11 @@ from uuid import uuid4
 import pytest
 
 from backend.domain import registry
-from backend.domain.loop.agent_loop import Parts, Progress, Rules, run_episode
+from backend.domain.loop.agent_loop import LoopDependencies, LoopProgress, Rules, run_episode
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import Budget, RunConfig
 from backend.domain.ports.agent import AgentContext
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.services.capacity.model_endpoints import Endpoints
 from backend.services.capacity.task_secrets import TaskSecrets
 from tests.factories.starter_tasks import make_task
@@ -20,8 +20,8 @@ from tests.fakes.desktop import FakeDesktop
 from tests.fakes.model_apis import Said
 from tests.fakes.model_server import ModelServer, model_server
 from tests.fakes.recorder import MemoryRecorder
-from worker.base.lease import Hold, Ticket
-from worker.models.model_pool import AttemptModels, ModelRoom
+from worker.base.lease import HeldLease, LeaseGrant
+from worker.models.model_pool import AttemptModels, ModelPool
 
 MODEL = "recorded-2026-01-01"
 ENDPOINTS = """
@@ -64,22 +64,24 @@ def models(server: ModelServer, tmp_path: Path) -> Iterator[AttemptModels]:
     """The clients of one attempt."""
     registry.load("worker.models")
     (tmp_path / "models.toml").write_text(ENDPOINTS.format(address=server.address))
-    room = ModelRoom(Endpoints(tmp_path / "models.toml", TaskSecrets(tmp_path / "secrets"), {}))
-    made = AttemptModels(room, Hold(Ticket(uuid4(), "local"), 600.0))
+    room = ModelPool(Endpoints(tmp_path / "models.toml", TaskSecrets(tmp_path / "secrets"), {}))
+    made = AttemptModels(room, HeldLease(LeaseGrant(uuid4(), "local"), 600.0))
     yield made
     made.close()
 
 
-def played(models: AttemptModels, agent: str = "prompt", **budget: float) -> tuple[EndedBy, Progress, MemoryRecorder]:
+def played(
+    models: AttemptModels, agent: str = "prompt", **budget: float
+) -> tuple[EndedBy, LoopProgress, MemoryRecorder]:
     """One episode, with the agent's own spaces."""
-    plugin, desktop = registry.lookup(Kind.AGENT, agent), FakeDesktop()
+    plugin, desktop = registry.lookup(PluginKind.AGENT, agent), FakeDesktop()
     params = {"model": MODEL, "endpoint": "here"}
     config = RunConfig(agent=agent, params=params, budget=Budget.model_validate(budget))
     context = AgentContext(instruction="Add milk.", screen=desktop.screen, max_steps=15, seed=1, models=models)
-    space = registry.lookup(Kind.OBSERVATION, plugin.observation)()
-    recorder, progress = MemoryRecorder(), Progress()
+    space = registry.lookup(PluginKind.OBSERVATION, plugin.observation)()
+    recorder, progress = MemoryRecorder(), LoopProgress()
     made = plugin(plugin.Params.model_validate(params))
-    parts = Parts(made, desktop, space, recorder, RealClock(), held=models.held_seconds)
+    parts = LoopDependencies(made, desktop, space, recorder, RealClock(), held=models.held_seconds)
     ended_by = run_episode(parts, context, Rules.of(config, make_task()), progress)
     return ended_by, progress, recorder
 

@@ -12,7 +12,7 @@ from tests.factories.records import World
 from tests.integration.worker.in_process import attempts, steps
 from worker.attempt.recorder import AttemptRecorder
 from worker.base.database import Database
-from worker.base.lease import Hold, Ticket
+from worker.base.lease import HeldLease, LeaseGrant
 
 FRAME = Frame(data=b"\xff\xd8picture", media_type="image/jpeg", width=640, height=480)
 
@@ -31,12 +31,12 @@ def claim(world: World) -> Claim:
 
 
 @pytest.fixture
-def hold(claim: Claim) -> Hold:
-    return Hold(Ticket(claim.lease_id, claim.provider), 60.0)
+def hold(claim: Claim) -> HeldLease:
+    return HeldLease(LeaseGrant(claim.lease_id, claim.provider), 60.0)
 
 
 @pytest.fixture
-def recorder(world: World, claim: Claim, hold: Hold) -> Iterator[AttemptRecorder]:
+def recorder(world: World, claim: Claim, hold: HeldLease) -> Iterator[AttemptRecorder]:
     made = AttemptRecorder(Database(world.factory), world.store, hold, claim.fence)
     made.running({"reset": 0.1}, None)
     yield made
@@ -83,7 +83,7 @@ class TestFence:
         assert attempt.failure_message == "taken away"
 
     def test_nothing_is_written_once_the_hold_is_lost(
-        self, world: World, claim: Claim, recorder: AttemptRecorder, hold: Hold
+        self, world: World, claim: Claim, recorder: AttemptRecorder, hold: HeldLease
     ) -> None:
         hold.stop(LeaseLost("no heartbeat got through"))
         with pytest.raises(LeaseLost):
@@ -93,7 +93,7 @@ class TestFence:
 
 class TestLost:
     def test_is_written_also_by_an_attempt_that_was_told_to_stop(
-        self, world: World, claim: Claim, recorder: AttemptRecorder, hold: Hold
+        self, world: World, claim: Claim, recorder: AttemptRecorder, hold: HeldLease
     ) -> None:
         hold.stop(ClusterLost("the worker was stopped"))
         recorder.lost(
@@ -112,19 +112,19 @@ class TestLost:
 
 
 class TestCancelled:
-    def test_is_what_the_heartbeat_has_heard(self, recorder: AttemptRecorder, hold: Hold) -> None:
+    def test_is_what_the_heartbeat_has_heard(self, recorder: AttemptRecorder, hold: HeldLease) -> None:
         assert not recorder.cancelled()
         hold.stop(Cancelled("the run was cancelled"))
         assert recorder.cancelled()
 
-    def test_any_other_reason_to_stop_is_raised(self, recorder: AttemptRecorder, hold: Hold) -> None:
+    def test_any_other_reason_to_stop_is_raised(self, recorder: AttemptRecorder, hold: HeldLease) -> None:
         hold.stop(ClusterLost("the worker was stopped"))
         with pytest.raises(ClusterLost):
             recorder.cancelled()
 
 
 class TestStore:
-    def test_the_local_store_is_one(self, world: World, claim: Claim, hold: Hold, tmp_path: Path) -> None:
+    def test_the_local_store_is_one(self, world: World, claim: Claim, hold: HeldLease, tmp_path: Path) -> None:
         from backend.services.artifacts.stores.folder import FolderStore
 
         store = FolderStore(tmp_path)

@@ -37,7 +37,7 @@ from tests.integration.worker.in_process import (
 from tests.waiting import until
 from worker.background.reevaluator import Rescorer
 from worker.base.database import Database
-from worker.models.model_pool import ModelRoom
+from worker.models.model_pool import ModelPool
 
 StartWorker = Callable[[], InProcessWorker]
 GOOD = answer(opened=True, final=True)
@@ -77,7 +77,7 @@ class Installation:
         worker.stop()
         return episode
 
-    def ask(self, episode: Episode, wish: reevaluation.Wish | None = None) -> None:
+    def ask(self, episode: Episode, wish: reevaluation.ReevaluationOptions | None = None) -> None:
         """Somebody wants it scored again."""
         with self.world.work() as session:
             _, actor = self.world.who(session)
@@ -85,7 +85,7 @@ class Installation:
 
     def rescorer(self) -> Rescorer:
         """What scores again, with the same models."""
-        models = ModelRoom.of(Settings(data_dir=self.tape.parent)).models
+        models = ModelPool.of(Settings(data_dir=self.tape.parent)).models
         return Rescorer(Database(self.world.factory), self.world.store, InProcessJudge(), models, every=0.1)
 
     def make_due(self) -> None:
@@ -187,7 +187,7 @@ class TestAnotherJudge:
     def test_its_verdict_stands_beside_the_old_one(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, HALF)
-        here.ask(episode, reevaluation.Wish(judge=self.OTHER))
+        here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
         assert here.rescorer().one()
         (row,) = here.world.do(reevaluation.listing)
         assert (row.rescore.state, row.before, row.after, row.rescore.make_current) == ("done", 0.0, 1.0, False)
@@ -199,7 +199,7 @@ class TestAnotherJudge:
     def test_it_is_a_judge_of_its_own_with_its_own_verdicts(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, HALF)
-        here.ask(episode, reevaluation.Wish(judge=self.OTHER))
+        here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
         assert here.rescorer().one()
         names = {judge.id: judge.model for judge in here.all(Judge)}
         assert sorted(names.values()) == ["judge-1", "judge-2"]
@@ -214,14 +214,14 @@ class TestAnotherJudge:
     def test_it_may_count_if_that_is_asked_for(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record(GOOD, GOOD, GOOD)
-        here.ask(episode, reevaluation.Wish(judge=self.OTHER, make_current=True))
+        here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER, make_current=True))
         assert here.rescorer().one()
         assert here.all(Episode)[0].score == 1.0
 
     def test_without_an_answer_the_old_verdict_stands(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         here.record("yes", "no")
-        here.ask(episode, reevaluation.Wish(judge=self.OTHER))
+        here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
         assert here.rescorer().one()
         (row,) = here.world.do(reevaluation.listing)
         assert (row.rescore.state, row.after) == ("failed", None)
@@ -231,12 +231,12 @@ class TestAnotherJudge:
     def test_an_endpoint_that_nobody_has(self, here: Installation) -> None:
         _, episode = here.run(HALF)
         with pytest.raises(UnknownPlugin, match="no model endpoint called 'tapes'"):
-            here.ask(episode, reevaluation.Wish(judge=JudgeConfig(endpoint="tapes", model="m")))
+            here.ask(episode, reevaluation.ReevaluationOptions(judge=JudgeConfig(endpoint="tapes", model="m")))
 
     def test_a_task_without_a_criterion_for_it(self, here: Installation) -> None:
         _, episode = here.run(HALF, task=note_task())
         with pytest.raises(Invalid, match=r"nothing of .* is for a judge"):
-            here.ask(episode, reevaluation.Wish(judge=self.OTHER))
+            here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
 
 
 class TestWithoutVerdict:

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from backend.db.models import TaskDraftRequest
-from backend.db.models.enums import MadeBy
+from backend.db.models.enums import DraftAuthor
 from backend.domain import registry
 from backend.domain.drafts.states import DraftState
 from backend.domain.errors import Conflict, Invalid, ModelApiFailed
@@ -22,7 +22,7 @@ from tests.factories.records import World, capabilities
 from tests.fakes.models import FakeModels
 from worker.background.drafter import Drafter
 from worker.base.database import Database
-from worker.models.model_pool import ModelRoom
+from worker.models.model_pool import ModelPool
 
 GOOD = json.dumps({"drafts": [proposal(), proposal(name="lent")]})
 registry.load("worker.models")
@@ -59,7 +59,7 @@ class TestOne:
         tape.write_text(json.dumps({"reply": {"text": GOOD, "model": "m-2026-05-01"}, "when": "A librarian."}) + "\n")
         settings = tmp_path / "models.toml"
         settings.write_text(f'[endpoints.tape]\napi = "recorded"\ncassette = "{tape}"\n')
-        room = ModelRoom(Endpoints(settings, TaskSecrets(tmp_path), {}))
+        room = ModelPool(Endpoints(settings, TaskSecrets(tmp_path), {}))
         asked = ask(installed)
         worker = Drafter(Database(installed.factory), room.models, every=0.1)
         assert worker.one()
@@ -70,7 +70,7 @@ class TestOne:
             project, _ = installed.who(session)
             made = drafts.list_drafts(session, project).items
             assert {(one.made_by, one.model, one.persona, one.state) for one in made} == {
-                (MadeBy.MODEL.value, "m-2026-05-01", "A librarian.", DraftState.DRAFT.value)
+                (DraftAuthor.MODEL.value, "m-2026-05-01", "A librarian.", DraftState.DRAFT.value)
             }
             assert all(len(one.prompt_hash) == 64 for one in made)
             with pytest.raises((Conflict, Invalid)):

@@ -29,7 +29,7 @@ from worker.background.reevaluator import Rescorer
 from worker.base.database import Database
 from worker.evaluation.concurrency import LOOK_SECONDS
 from worker.evaluation.sandbox import Sandbox
-from worker.models.model_pool import ModelRoom
+from worker.models.model_pool import ModelPool
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 OFTEN = 10
@@ -50,7 +50,7 @@ def played(world: World, start_worker: StartWorker, *tasks: object, agent: str =
 def ask(world: World, episode_id: UUID, by: reevaluation.By = "own", *, make_current: bool | None = None) -> None:
     with world.work() as session:
         _, actor = world.who(session)
-        reevaluation.request(session, episode_id, actor, reevaluation.Wish(by, make_current))
+        reevaluation.request(session, episode_id, actor, reevaluation.ReevaluationOptions(by, make_current))
 
 
 def ask_by_function(world: World) -> None:
@@ -86,7 +86,7 @@ def judge() -> InProcessJudge:
 @pytest.fixture
 def rescorer(world: World, judge: InProcessJudge, tmp_path: Path) -> Rescorer:
     return Rescorer(
-        Database(world.factory), world.store, judge, ModelRoom.of(Settings(data_dir=tmp_path)).models, every=0.1
+        Database(world.factory), world.store, judge, ModelPool.of(Settings(data_dir=tmp_path)).models, every=0.1
     )
 
 
@@ -129,7 +129,7 @@ class TestOne:
 
         registry.load()
         judge = Fence()
-        models = ModelRoom.of(Settings(data_dir=tmp_path)).models
+        models = ModelPool.of(Settings(data_dir=tmp_path)).models
         rescorer = Rescorer(Database(world.factory), world.store, judge, models, every=0.1)
         ask_by_function(world)
         assert not rescorer.one()

@@ -11,7 +11,7 @@ from sqlalchemy import select, text
 from backend.config import Settings
 from backend.db.models import Worker
 from backend.domain.errors import ClusterLost
-from backend.domain.ports.cluster import InCluster
+from backend.domain.ports.cluster import ClusterProvider
 from backend.domain.ports.desktop import Availability
 from backend.services.runs.runs import cancel_run, get_run
 from backend.services.scheduling import claims, episode_scheduler
@@ -33,7 +33,7 @@ from tests.integration.worker.in_process import (
     submit_together,
 )
 from tests.waiting import until
-from worker.scheduling.slots import SlotAtWork
+from worker.scheduling.slots import SlotWorker
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 StartWorker = Callable[[], InProcessWorker]
@@ -208,7 +208,7 @@ class TestAway:
         monkeypatch.setattr("worker.scheduling.dispatcher.NEWS_REST", 60.0)
         world.benchmark(benchmark_of())
         provider = FakeCluster()
-        assert isinstance(provider, InCluster)
+        assert isinstance(provider, ClusterProvider)
         worker = start_worker(provider)
         first = submit(world, "patient")
         worker.dispatcher.wake()
@@ -281,13 +281,13 @@ class TestTrouble:
         worker = start_worker()
         begun = []
 
-        def one(*args: Any, **more: Any) -> SlotAtWork:
+        def one(*args: Any, **more: Any) -> SlotWorker:
             begun.append(args)
             if len(begun) == 1:
                 raise RuntimeError("can't start new thread")
-            return SlotAtWork(*args, **more)
+            return SlotWorker(*args, **more)
 
-        monkeypatch.setattr("worker.scheduling.dispatcher.SlotAtWork", one)
+        monkeypatch.setattr("worker.scheduling.dispatcher.SlotWorker", one)
         run = submit(world)
         worker.dispatcher.wake()
         found = finished(world, run.id)

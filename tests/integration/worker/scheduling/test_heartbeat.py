@@ -14,8 +14,8 @@ from tests.factories.records import World
 from tests.integration.worker.in_process import leases
 from tests.waiting import until
 from worker.base.database import Database
-from worker.base.lease import Hold, Holds, Ticket
-from worker.scheduling.heartbeat import Heart
+from worker.base.lease import HeldLease, HeldLeases, LeaseGrant
+from worker.scheduling.heartbeat import Heartbeat
 
 T = TypeVar("T")
 
@@ -29,11 +29,11 @@ class Beating:
         self.worker = world.worker()
         self.run = world.submit()
         self.claim: Claim = world.must_claim(self.worker)
-        self.hold = Hold(Ticket(self.claim.lease_id, "local"), 60.0)
+        self.hold = HeldLease(LeaseGrant(self.claim.lease_id, "local"), 60.0)
         self.hold.begins(self.claim.fence)
-        self.holds = Holds()
+        self.holds = HeldLeases()
         self.holds.add(self.hold)
-        self.heart = Heart(Database(world.factory), self.holds, 3600.0)
+        self.heart = Heartbeat(Database(world.factory), self.holds, 3600.0)
         self.heart.start(self.worker.id)
 
 
@@ -89,7 +89,7 @@ class TestBeat:
 
 class TestWatch:
     def test_a_lease_that_ran_out_is_noticed_without_the_database(self, beating: Beating) -> None:
-        short = Hold(Ticket(beating.claim.lease_id, "local"), 0.1)
+        short = HeldLease(LeaseGrant(beating.claim.lease_id, "local"), 0.1)
         beating.holds.add(short)
         until(lambda: isinstance(short._error, LeaseLost), what="the watch has looked")
 
@@ -100,8 +100,8 @@ class TestWatch:
             asked.append(0.0)
             raise RuntimeError("can't start new thread")
 
-        beating.holds.add(Hold(Ticket(uuid4(), "local"), 60.0, since=0.0, now=broken))
+        beating.holds.add(HeldLease(LeaseGrant(uuid4(), "local"), 60.0, since=0.0, now=broken))
         until(lambda: asked, what="the watch has met it")
-        short = Hold(Ticket(uuid4(), "local"), 0.1)
+        short = HeldLease(LeaseGrant(uuid4(), "local"), 0.1)
         beating.holds.add(short)
         until(lambda: isinstance(short._error, LeaseLost), 5, what="the watch has gone on")

@@ -6,7 +6,7 @@ import typer
 
 from backend.cli.commands.artifacts import Store, copy_artifacts
 from backend.cli.doctor import store as doctor
-from backend.cli.doctor.check import State
+from backend.cli.doctor.check import CheckState
 from backend.cli.errors import CliError
 from backend.cli.output import Output
 from backend.config import get_settings
@@ -78,17 +78,17 @@ class TestCopyArtifacts:
 class TestDoctor:
     def test_a_bucket_that_works(self, tmp_path: Path) -> None:
         found = doctor.store(tmp_path)
-        assert found.state is State.OK
+        assert found.state is CheckState.OK
         assert "written, read, removed" in found.detail
 
     def test_a_key_that_is_missing(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv("DESKARENA_S3_SECRET_KEY")
         get_settings.cache_clear()
         found = doctor.store(tmp_path)
-        assert found.state is State.BROKEN
+        assert found.state is CheckState.BROKEN
         assert "one of the two keys" in found.detail
 
     def test_without_a_bucket(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.delenv("DESKARENA_S3_BUCKET")
         get_settings.cache_clear()
-        assert doctor.store(tmp_path).state is State.OK
+        assert doctor.store(tmp_path).state is CheckState.OK

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from backend.cli.commands.study import factors, given, read
+from backend.cli.commands.study import factors, read, set_values
 from backend.cli.errors import UsageError
 from backend.cli.tables.studies import difference, drop, flat, level, show_results
 
@@ -75,7 +75,7 @@ class TestRead:
 
 class TestGiven:
     def test_leaves_out_what_was_not_said(self) -> None:
-        assert given({"a": 0, "b": None, "c": ""}) == {"a": 0, "c": ""}
+        assert set_values({"a": 0, "b": None, "c": ""}) == {"a": 0, "c": ""}
 
 
 class TestWords:

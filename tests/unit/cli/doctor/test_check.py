@@ -3,26 +3,26 @@ import sys
 import pytest
 
 from backend.cli.doctor import check
-from backend.cli.doctor.check import Probe, State
+from backend.cli.doctor.check import CheckState, CheckWords
 
-PROBE = Probe(name="thing", works="it runs", lacks="it does not", install="apt install thing")
+PROBE = CheckWords(name="thing", works="it runs", lacks="it does not", install="apt install thing")
 
 
 class TestProgram:
     def test_works(self) -> None:
         found = PROBE.program([sys.executable, "-c", "print('1.2')"], lambda text: f"version {text}")
-        assert (found.state, found.detail, found.means, found.install) == (State.OK, "version 1.2", "it runs", "")
+        assert (found.state, found.detail, found.means, found.install) == (CheckState.OK, "version 1.2", "it runs", "")
 
     def test_not_there(self) -> None:
         found = PROBE.program(["no-such-program"])
-        assert (found.state, found.means, found.install) == (State.MISSING, "it does not", "apt install thing")
+        assert (found.state, found.means, found.install) == (CheckState.MISSING, "it does not", "apt install thing")
 
     def test_there_and_does_not_work(self) -> None:
         found = PROBE.program([sys.executable, "-c", "import sys; sys.exit('  \\nno way')"])
-        assert (found.state, found.detail) == (State.BROKEN, "no way")
+        assert (found.state, found.detail) == (CheckState.BROKEN, "no way")
 
     def test_hangs(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(check, "PROBE_SECONDS", 0.2)
         found = PROBE.program([sys.executable, "-c", "import signal; signal.pause()"])
-        assert found.state is State.BROKEN
+        assert found.state is CheckState.BROKEN
         assert "did not end" in found.detail

@@ -3,11 +3,11 @@ from pathlib import Path
 import pytest
 
 from backend.cli.doctor import desktops
-from backend.cli.doctor.check import State
+from backend.cli.doctor.check import CheckState
 from backend.cli.doctor.trials import Trials
 
-WORKS = Trials({"local desktop": (State.OK, "one was made"), "editor": (State.OK, "it starts in a desktop")})
-WORKS_NOT = Trials({"local desktop": (State.BROKEN, "bwrap: Permission denied")})
+WORKS = Trials({"local desktop": (CheckState.OK, "one was made"), "editor": (CheckState.OK, "it starts in a desktop")})
+WORKS_NOT = Trials({"local desktop": (CheckState.BROKEN, "bwrap: Permission denied")})
 
 
 @pytest.fixture
@@ -25,53 +25,53 @@ def install(folder: Path, name: str, script: str) -> None:
 class TestSandbox:
     def test_a_desktop_that_was_made_ran_in_it(self, path: Path) -> None:
         install(path, "bwrap", "exit 1")
-        assert desktops.sandbox(WORKS).state is State.OK
+        assert desktops.sandbox(WORKS).state is CheckState.OK
 
     def test_one_that_is_there_and_does_not_work(self, path: Path) -> None:
         install(path, "bwrap", "echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
         found = desktops.sandbox(WORKS_NOT)
-        assert (found.state, found.detail) == (State.BROKEN, "bwrap: No permissions to create new namespace")
+        assert (found.state, found.detail) == (CheckState.BROKEN, "bwrap: No permissions to create new namespace")
         assert "apparmor_restrict_unprivileged_userns" in found.install
 
     def test_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
-        assert desktops.sandbox(WORKS_NOT).state is State.MISSING
+        assert desktops.sandbox(WORKS_NOT).state is CheckState.MISSING
 
 
 class TestXvfb:
     def test_one_that_is_there_and_does_not_start(self, path: Path) -> None:
         install(path, "Xvfb", "echo 'Fatal server error: no keyboard map' >&2; exit 1")
         found = desktops.xvfb()
-        assert (found.state, found.detail) == (State.BROKEN, "Fatal server error: no keyboard map")
+        assert (found.state, found.detail) == (CheckState.BROKEN, "Fatal server error: no keyboard map")
 
 
 class TestGuestServer:
     def test_its_packages_alone_prove_nothing(self) -> None:
-        assert desktops.guest_server(WORKS_NOT).state in {State.UNTRIED, State.BROKEN}
-        assert desktops.guest_server(WORKS).state in {State.OK, State.BROKEN}
+        assert desktops.guest_server(WORKS_NOT).state in {CheckState.UNTRIED, CheckState.BROKEN}
+        assert desktops.guest_server(WORKS).state in {CheckState.OK, CheckState.BROKEN}
 
 
 class TestApplications:
     def test_one_that_starts(self, path: Path) -> None:
         install(path, "mousepad", "exit 0")
         (found,) = (each for each in desktops.applications(WORKS) if each.name == "editor")
-        assert (found.state, found.detail) == (State.OK, f"{path}/mousepad: it starts in a desktop")
+        assert (found.state, found.detail) == (CheckState.OK, f"{path}/mousepad: it starts in a desktop")
 
     def test_one_that_is_there_and_does_not(self, path: Path) -> None:
         install(path, "mousepad", "exit 0")
-        trials = Trials({"editor": (State.BROKEN, "it does not start in a desktop: libgtk-3.so.0")})
+        trials = Trials({"editor": (CheckState.BROKEN, "it does not start in a desktop: libgtk-3.so.0")})
         (found,) = (each for each in desktops.applications(trials) if each.name == "editor")
-        assert (found.state, "libgtk-3.so.0" in found.detail) == (State.BROKEN, True)
+        assert (found.state, "libgtk-3.so.0" in found.detail) == (CheckState.BROKEN, True)
 
     def test_one_that_could_not_be_tried(self, path: Path) -> None:
         install(path, "mousepad", "exit 0")
         (found,) = (each for each in desktops.applications(Trials({}, "no desktop")) if each.name == "editor")
-        assert (found.state, found.install) == (State.UNTRIED, "apt install mousepad")
+        assert (found.state, found.install) == (CheckState.UNTRIED, "apt install mousepad")
 
     def test_those_that_are_not_installed_are_not_tried(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
         install(tmp_path, "xterm", "exit 0")
         assert desktops.commands() == {"terminal": ("xterm", "-version")}
         states = {each.name: each.state for each in desktops.applications(WORKS)}
-        assert states.pop("terminal") is State.UNTRIED
-        assert set(states.values()) == {State.MISSING}
+        assert states.pop("terminal") is CheckState.UNTRIED
+        assert set(states.values()) == {CheckState.MISSING}

@@ -4,21 +4,21 @@ from typing import Any
 import pytest
 
 from backend.cli.doctor import machine
-from backend.cli.doctor.check import Check, State
+from backend.cli.doctor.check import CheckState, DoctorCheck
 from tests.factories.vm_hosts import ACCELERATED, EMULATED, EMULATING_HOST
-from worker.qemu.accelerator import Acceleration, Reason
+from worker.qemu.accelerator import Acceleration, AccelerationReason
 
 SECONDS = {"tcg": {"firmware": 0.1, "compute": 0.4}}
 SLOWER = Acceleration(
     accelerator="tcg",
-    reason=Reason.SLOWER,
+    reason=AccelerationReason.SLOWER,
     detail="slower than emulation (over 20 times)",
     refused=("arch-capabilities",),
     seconds=SECONDS | {"kvm": {"firmware": 10.0}},
 )
 
 
-def checks(choice: Acceleration) -> dict[str, Check]:
+def checks(choice: Acceleration) -> dict[str, DoctorCheck]:
     acceleration: dict[str, Any] = {**choice.to_json(), "seconds": dict(choice.seconds) or SECONDS}
     facts = {"qemu": EMULATING_HOST.qemu, "acceleration": acceleration}
     return {check.name: check for check in machine.usable(facts)}
@@ -26,13 +26,13 @@ def checks(choice: Acceleration) -> dict[str, Check]:
 
 class TestUsable:
     @pytest.mark.parametrize(
-        ("choice", "state"), [(ACCELERATED, State.OK), (SLOWER, State.BROKEN), (EMULATED, State.MISSING)]
+        ("choice", "state"), [(ACCELERATED, CheckState.OK), (SLOWER, CheckState.BROKEN), (EMULATED, CheckState.MISSING)]
     )
-    def test_kvm_is_ok_only_where_it_is_used(self, choice: Acceleration, state: State) -> None:
-        assert (checks(choice)["kvm"].state, checks(choice)["qemu"].state) == (state, State.OK)
+    def test_kvm_is_ok_only_where_it_is_used(self, choice: Acceleration, state: CheckState) -> None:
+        assert (checks(choice)["kvm"].state, checks(choice)["qemu"].state) == (state, CheckState.OK)
 
     def test_what_to_do_depends_on_the_reason(self) -> None:
-        denied = replace(SLOWER, reason=Reason.NO_ACCESS)
+        denied = replace(SLOWER, reason=AccelerationReason.NO_ACCESS)
         hints = {checks(choice)["kvm"].install for choice in (EMULATED, SLOWER, denied)}
         assert len(hints) == 3
 
@@ -48,4 +48,4 @@ class TestUnusable:
     def test_without_qemu_neither_works(self) -> None:
         states = {check.name: check.state for check in machine.unusable("qemu-system-x86_64 cannot be used")}
         assert set(states) == {"kvm", "qemu"}
-        assert State.OK not in states.values()
+        assert CheckState.OK not in states.values()

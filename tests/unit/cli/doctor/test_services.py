@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from backend.cli.doctor import servers, store
-from backend.cli.doctor.check import State
+from backend.cli.doctor.check import CheckState
 
 
 @pytest.fixture
@@ -36,19 +36,19 @@ def port() -> Iterator[int]:
 class TestOfYours:
     def test_a_database_that_nobody_serves(self) -> None:
         found = servers.database({"DATABASE_URL": "postgresql+psycopg://me:secret@127.0.0.1:1/d"})
-        assert (found.state, "secret" in found.detail) == (State.BROKEN, False)
+        assert (found.state, "secret" in found.detail) == (CheckState.BROKEN, False)
         assert "DATABASE_URL" in found.install
 
     def test_a_database_that_is_none(self, port: int) -> None:
         found = servers.database({"DATABASE_URL": f"postgresql+psycopg://me:x@127.0.0.1:{port}/d"})
-        assert found.state is State.BROKEN
+        assert found.state is CheckState.BROKEN
 
     def test_a_broker_that_nobody_serves(self) -> None:
-        assert servers.broker({"REDIS_URL": "redis://127.0.0.1:1/0"}).state is State.BROKEN
+        assert servers.broker({"REDIS_URL": "redis://127.0.0.1:1/0"}).state is CheckState.BROKEN
 
     def test_a_broker_that_takes_connections_and_is_none(self, port: int) -> None:
         found = servers.broker({"REDIS_URL": f"redis://127.0.0.1:{port}/0"})
-        assert (found.state, "REDIS_URL" in found.install) == (State.BROKEN, True)
+        assert (found.state, "REDIS_URL" in found.install) == (CheckState.BROKEN, True)
 
 
 class TestStore:
@@ -57,13 +57,13 @@ class TestStore:
         monkeypatch.delenv("DESKARENA_S3_BUCKET", raising=False)
 
     def test_a_folder_that_is_written_to_and_left_as_it_was(self, tmp_path: Path) -> None:
-        assert store.store(tmp_path).state is State.OK
+        assert store.store(tmp_path).state is CheckState.OK
         assert list(tmp_path.iterdir()) == []
 
     def test_what_it_would_be_made_in(self, tmp_path: Path) -> None:
-        assert store.store(tmp_path / "not" / "yet").state is State.OK
+        assert store.store(tmp_path / "not" / "yet").state is CheckState.OK
         assert list(tmp_path.iterdir()) == []
 
     def test_a_folder_that_cannot_be_written_to(self) -> None:
         found = store.store(Path("/proc/self"))
-        assert (found.state, found.detail.startswith("/proc/self cannot be written to")) == (State.BROKEN, True)
+        assert (found.state, found.detail.startswith("/proc/self cannot be written to")) == (CheckState.BROKEN, True)

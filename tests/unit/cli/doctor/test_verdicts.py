@@ -1,22 +1,25 @@
 import pytest
 
-from backend.cli.doctor.check import Check, State
-from backend.cli.doctor.verdicts import NEEDED, WANTED, Verdict, verdicts
-from backend.domain.machines.slots import Need, Room
+from backend.cli.doctor.check import CheckState, DoctorCheck
+from backend.cli.doctor.verdicts import NEEDED, WANTED, DoctorVerdict, verdicts
+from backend.domain.machines.slots import DesktopNeeds, FreeResources
 
 GIB = 2**30
-ROOM = Room(memory=16 * GIB, cores=4, disk=100 * GIB)
+ROOM = FreeResources(memory=16 * GIB, cores=4, disk=100 * GIB)
 NAMES = dict.fromkeys(name for names in (*NEEDED.values(), *WANTED.values()) for name in names)
 
 
-def found(*broken: str, wanted: int | None = None, room: Room = ROOM) -> dict[str, Verdict]:
+def found(*broken: str, wanted: int | None = None, room: FreeResources = ROOM) -> dict[str, DoctorVerdict]:
     checks = [
-        Check(
-            name=name, state=State.BROKEN if name in broken else State.OK, detail=f"no {name}", means=f"{name} is slow"
+        DoctorCheck(
+            name=name,
+            state=CheckState.BROKEN if name in broken else CheckState.OK,
+            detail=f"no {name}",
+            means=f"{name} is slow",
         )
         for name in NAMES
     ]
-    needs = {"qemu": Need(memory=4 * GIB, cores=1.0, disk=GIB)}
+    needs = {"qemu": DesktopNeeds(memory=4 * GIB, cores=1.0, disk=GIB)}
     return {verdict.name: verdict for verdict in verdicts(checks, room, needs, wanted)}
 
 
@@ -48,9 +51,9 @@ class TestVerdicts:
         assert found("xvfb", "sandbox")["local"].reason == "xvfb: no xvfb; sandbox: no sandbox"
 
     def test_what_could_only_not_be_tried_is_no_reason_of_its_own(self) -> None:
-        checks = [Check(name=name, state=State.OK, detail="", means="") for name in NAMES]
-        broken = {"local desktop": State.BROKEN, "window manager": State.UNTRIED}
-        checks += [Check(name=name, state=state, detail=f"no {name}", means="") for name, state in broken.items()]
+        checks = [DoctorCheck(name=name, state=CheckState.OK, detail="", means="") for name in NAMES]
+        broken = {"local desktop": CheckState.BROKEN, "window manager": CheckState.UNTRIED}
+        checks += [DoctorCheck(name=name, state=state, detail=f"no {name}", means="") for name, state in broken.items()]
         (local,) = (each for each in verdicts(checks, ROOM, {}, None) if each.name == "local")
         assert (local.works, local.reason) == (False, "local desktop: no local desktop")
 
@@ -66,7 +69,7 @@ class TestVerdicts:
         }
 
     def test_without_room_for_one_desktop_it_does_not_work(self) -> None:
-        told = found(room=Room(memory=3 * GIB, cores=4, disk=100 * GIB))
+        told = found(room=FreeResources(memory=3 * GIB, cores=4, disk=100 * GIB))
         assert {name for name, verdict in told.items() if not verdict.works} == {"qemu"}
         assert told["qemu"].reason.startswith("no slot for it: ")
 

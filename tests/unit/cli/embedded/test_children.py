@@ -2,7 +2,7 @@ from pathlib import Path
 
 from backend.cli.embedded import children
 
-SETTINGS = children.Settings(
+SETTINGS = children.ChildSettings(
     data=Path("/data"),
     host="127.0.0.1",
     port=8001,

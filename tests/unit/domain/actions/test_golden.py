@@ -12,9 +12,9 @@ import pytest
 from backend.domain import registry
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action
-from backend.domain.ports.agent import Sight
+from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 
 FILES = sorted((Path(__file__).parent / "golden").glob("*.json"))
 SECONDS = 0.5
@@ -24,7 +24,9 @@ def cases() -> Iterator[Any]:
     for file in FILES:
         told = json.loads(file.read_text())
         for case in told["cases"]:
-            sight = Sight.model_validate(told["sights"][case["sight"]]) if "sight" in case else Sight()
+            sight = (
+                CoordinateFrame.model_validate(told["sights"][case["sight"]]) if "sight" in case else CoordinateFrame()
+            )
             yield pytest.param(file.stem, case, sight, id=f"{file.stem}: {case['name']}")
 
 
@@ -47,13 +49,13 @@ def reply(value: Any) -> ModelReply | str:
 
 def space(name: str, params: Any) -> Any:
     importlib.import_module(f"backend.domain.actions.{name}")
-    plugin = registry.lookup(Kind.ACTION_SPACE, name)
+    plugin = registry.lookup(PluginKind.ACTION_SPACE, name)
     return plugin(plugin.Params.model_validate(params) if params else None)
 
 
 @pytest.mark.parametrize(("name", "case", "sight"), list(cases()))
 class TestGolden:
-    def test_reply(self, name: str, case: dict[str, Any], sight: Sight) -> None:
+    def test_reply(self, name: str, case: dict[str, Any], sight: CoordinateFrame) -> None:
         made, given = space(name, case.get("params")), reply(case["reply"])
         before = time.thread_time()
         if "invalid" in case:

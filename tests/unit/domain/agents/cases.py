@@ -7,14 +7,14 @@ from typing import Any
 from PIL import Image
 
 from backend.domain import registry
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Frame, Mark, Observation, Window
 from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.model import Message, ModelRequest
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.fakes.models import FakeModels
 
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 SAVE = Mark(
     id=1, kind="control", text="Save", x=10, y=20, width=40, height=20, origin="tree", tag="push-button", name="Save"
 )
@@ -36,7 +36,7 @@ def begun(
 ) -> Any:
     """The agent at the start of an episode."""
     registry.load()
-    plugin = registry.lookup(Kind.AGENT, agent)
+    plugin = registry.lookup(PluginKind.AGENT, agent)
     made = plugin(plugin.Params.model_validate({"model": "m", **params}))
     made.reset(AgentContext(instruction=instruction, screen=SCREEN, max_steps=steps, seed=3, models=models))
     return made

@@ -3,7 +3,7 @@
 from typing import Any
 
 from backend.domain.model.trajectory import ActionType
-from backend.domain.ports.model import Message, ModelReply, Part, ToolCall
+from backend.domain.ports.model import Message, MessagePart, ModelReply, ToolCall
 from tests.fakes.models import COST, FakeModels
 from tests.unit.domain.agents.cases import begun, pictures, roles, seen, texts
 
@@ -61,7 +61,7 @@ class TestConversation:
         agent.act(seen(1))
         turn = models.asked[1].messages[2]
         assert turn.role == "assistant"
-        assert turn.parts[0] == Part(raw=raw[0])
+        assert turn.parts[0] == MessagePart(raw=raw[0])
         assert turn.parts[-1].call is not None
 
 

@@ -6,7 +6,7 @@ import pytest
 from backend.domain.agents.human import AT_ONCE, Human, HumanParams
 from backend.domain.errors import AgentFailed, ClusterLost
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import ActionType, Frame, Observation
 from backend.domain.ports.agent import AgentContext
 from tests.fakes.agent_channel import FakeLine
@@ -18,7 +18,12 @@ SEEN = Observation(index=3, frame=Frame(data=b"picture", media_type="image/png",
 def begun(line: FakeLine | None, seconds: float = 60.0, **params: bool) -> Human:
     agent = Human(HumanParams(**params))
     context = AgentContext(
-        instruction="do it", screen=Screen(width=640, height=480), max_steps=9, seed=1, line=line, max_seconds=seconds
+        instruction="do it",
+        screen=ScreenSize(width=640, height=480),
+        max_steps=9,
+        seed=1,
+        line=line,
+        max_seconds=seconds,
     )
     agent.reset(context)
     return agent

@@ -1,6 +1,6 @@
 """`omni`: one JSON object per step."""
 
-from backend.domain.model.trajectory import ActionType, View
+from backend.domain.model.trajectory import ActionType, ScreenView
 from tests.fakes.models import FakeModels
 from tests.unit.domain.agents.cases import begun, marked, pictures, texts
 
@@ -23,7 +23,7 @@ class TestOmni:
         assert len(pictures(models.asked[1])) == 1
 
     def test_it_says_where_two_screens_stand_side_by_side(self) -> None:
-        view = View(width=1280, height=480, left=640, right=1280, bottom=480, screen_width=640, screen_height=480)
+        view = ScreenView(width=1280, height=480, left=640, right=1280, bottom=480, screen_width=640, screen_height=480)
         models = FakeModels(PRESS, PRESS)
         agent = begun("omni", models)
         agent.act(marked())

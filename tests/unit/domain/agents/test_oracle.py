@@ -4,7 +4,7 @@ import pytest
 
 from backend.domain.agents.oracle import Oracle
 from backend.domain.errors import AgentFailed, Invalid
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import MetricCall
 from backend.domain.model.trajectory import ActionType, Decision, Observation, Window
 from backend.domain.ports.agent import AgentContext
@@ -24,7 +24,7 @@ def tree(*widgets: str, title: str = "Editor") -> str:
 def oracle(*steps: dict[str, Any], infeasible: bool = False) -> Oracle:
     task = make_task(*([MetricCall(func="infeasible")] if infeasible else []), oracle=steps or None)
     made = Oracle(Oracle.Params())
-    made.reset(AgentContext(instruction="x", screen=Screen(), max_steps=10, seed=0, task=task))
+    made.reset(AgentContext(instruction="x", screen=ScreenSize(), max_steps=10, seed=0, task=task))
     return made
 
 
@@ -134,7 +134,7 @@ class TestReset:
 
     def test_without_the_task(self) -> None:
         with pytest.raises(AgentFailed, match="not given the task"):
-            Oracle(Oracle.Params()).reset(AgentContext(instruction="x", screen=Screen(), max_steps=1, seed=0))
+            Oracle(Oracle.Params()).reset(AgentContext(instruction="x", screen=ScreenSize(), max_steps=1, seed=0))
 
 
 class TestReadSolution:

@@ -7,7 +7,7 @@ from backend.domain.agents._outside import MOST_ACTIONS, MOST_WORDS
 from backend.domain.agents.remote import Remote, RemoteParams
 from backend.domain.errors import AgentFailed
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import ActionType, Decision, Observation
 from backend.domain.ports.agent import AgentContext
 from tests.fakes.agent_channel import FakeLine
@@ -22,7 +22,7 @@ def asked(line: FakeLine | None, **more: Any) -> Remote:
         AgentContext(
             **{
                 "instruction": "Do it.",
-                "screen": Screen(width=640, height=480),
+                "screen": ScreenSize(width=640, height=480),
                 "max_steps": 5,
                 "seed": 1,
                 "action_space": "computer_13",

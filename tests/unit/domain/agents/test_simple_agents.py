@@ -4,14 +4,14 @@ from pydantic import ValidationError
 from backend.domain.agents.always_fail import AlwaysFail
 from backend.domain.agents.noop import Noop
 from backend.domain.agents.random import Random
-from backend.domain.agents.replay import Replay
+from backend.domain.agents.replay import ReplayAgent
 from backend.domain.errors import AgentFailed
 from backend.domain.loop.action_execution import complaint
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, Usage
 from backend.domain.ports.agent import AgentContext
 
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 
 
 def context(seed: int = 0, *trajectory: Decision) -> AgentContext:
@@ -65,7 +65,7 @@ class TestRandom:
 class TestReplay:
     def test_repeats_then_says_done_and_charges_nothing(self) -> None:
         recorded = Decision(actions=(Action(type=ActionType.CLICK, x=1, y=2),), words="w", usage=Usage(usd=1.0))
-        agent = Replay(Replay.Params())
+        agent = ReplayAgent(ReplayAgent.Params())
         agent.reset(context(0, recorded))
         again, end = agent.act(Observation(index=0)), agent.act(Observation(index=1))
         assert again == recorded.model_copy(update={"usage": Usage()})
@@ -73,4 +73,4 @@ class TestReplay:
 
     def test_without_a_recording_it_fails(self) -> None:
         with pytest.raises(AgentFailed, match="no recorded trajectory"):
-            Replay(Replay.Params()).reset(context())
+            ReplayAgent(ReplayAgent.Params()).reset(context())

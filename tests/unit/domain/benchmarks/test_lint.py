@@ -11,7 +11,7 @@ from backend.domain.benchmarks._options import call_problems
 from backend.domain.errors import Invalid
 from backend.domain.model.score import MetricValue
 from backend.domain.model.task import MetricCall, SetupStep, Task
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.starter_tasks import make_task
 
 registry.load()
@@ -73,9 +73,9 @@ def broken_step() -> Iterator[str]:
         def check(self, parameters: Mapping[str, Any]) -> None:
             parameters["nothing"]
 
-    registry.register(Kind.SETUP, "breaks-in-a-test")(Broken)
+    registry.register(PluginKind.SETUP, "breaks-in-a-test")(Broken)
     yield "breaks-in-a-test"
-    del registry._plugins[Kind.SETUP, "common", "breaks-in-a-test"]
+    del registry._plugins[PluginKind.SETUP, "common", "breaks-in-a-test"]
 
 
 class TestFindings:

@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.benchmarks import expected_score, is_sound, lint
-from backend.domain.benchmarks.starter import Starter
+from backend.domain.benchmarks.starter import StarterReader
 from backend.domain.errors import Invalid
 from backend.domain.model.task import Difficulty, DifficultySource, LoadedBenchmark, MetricCall, SetupStep
 from tests.factories.starter_tasks import make_task
@@ -32,7 +32,7 @@ def write(root: Path, files: dict[str, Any]) -> Path:
 
 
 def load(root: Path, **files: Any) -> LoadedBenchmark:
-    return Starter().load(write(root, {"editor/one.json": task_file(), **files}))
+    return StarterReader().load(write(root, {"editor/one.json": task_file(), **files}))
 
 
 class TestLoad:
@@ -76,7 +76,7 @@ class TestLoad:
         assert loaded.warnings == ("editor/two.json: it is not in test_all.json and was left out",)
 
     def test_the_examples_folder_of_upstream(self, tmp_path: Path) -> None:
-        loaded = Starter().load(write(tmp_path, {"examples/os/one.json": task_file()}))
+        loaded = StarterReader().load(write(tmp_path, {"examples/os/one.json": task_file()}))
         assert [str(task.key) for task in loaded.tasks] == ["os/one"]
 
     def test_another_id_is_a_warning(self, tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ class TestLoad:
         root = write(tmp_path / "set", {"editor/one.json": task_file(), "assets/a": ""})
         (root / "assets" / "b").symlink_to(tmp_path / "secret")
         with pytest.raises(Invalid, match="leads out of the folder"):
-            Starter().load(root)
+            StarterReader().load(root)
 
     def test_a_huge_task_file_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(Invalid, match="at most"):
@@ -130,7 +130,7 @@ class TestLoad:
     @pytest.mark.parametrize("name", ["nowhere", "."])
     def test_no_tasks(self, tmp_path: Path, name: str) -> None:
         with pytest.raises(Invalid):
-            Starter().load(tmp_path / name)
+            StarterReader().load(tmp_path / name)
 
     def test_the_same_files_are_the_same_task_set(self, tmp_path: Path) -> None:
         assert load(tmp_path / "a").content_hash() == load(tmp_path / "b").content_hash()

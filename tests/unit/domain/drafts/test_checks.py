@@ -1,12 +1,14 @@
 from backend.domain import registry
-from backend.domain.drafts.checks import Check, review_checks
+from backend.domain.drafts.checks import ContentCheck, review_checks
 from backend.domain.model.task import MetricCall, SetupStep
 from tests.factories.drafts import make_content
 
 registry.load()
 
 
-def checks(others: tuple[tuple[str, str], ...] = (), stored: tuple[str, ...] = (), **more: object) -> dict[str, Check]:
+def checks(
+    others: tuple[tuple[str, str], ...] = (), stored: tuple[str, ...] = (), **more: object
+) -> dict[str, ContentCheck]:
     return {check.name: check for check in review_checks(make_content(**more), others, stored)}
 
 

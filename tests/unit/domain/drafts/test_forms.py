@@ -4,14 +4,14 @@ from backend.domain import registry
 from backend.domain.drafts.fields import fields_of
 from backend.domain.drafts.forms import FORM_KINDS, form_of, forms
 from backend.domain.errors import UnknownPlugin
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 
 registry.load()
 
 
 class TestForms:
     @pytest.mark.parametrize("kind", FORM_KINDS)
-    def test_nearly_every_plugin_says_its_parameters(self, kind: Kind) -> None:
+    def test_nearly_every_plugin_says_its_parameters(self, kind: PluginKind) -> None:
         """The rest takes anything (`**options`), or refuses every use."""
         found = forms(kind, "starter")
         assert [form.name for form in found] == registry.names(kind, "starter")
@@ -19,11 +19,11 @@ class TestForms:
         assert all(fields_of(form.schema) or form.schema for form in found)
 
     def test_the_dialect_s_own_comes_first(self) -> None:
-        assert form_of(Kind.METRIC, "compare_text_file", "starter").dialect == "starter"
-        assert form_of(Kind.METRIC, "exact_match", "starter").dialect == "common"
+        assert form_of(PluginKind.METRIC, "compare_text_file", "starter").dialect == "starter"
+        assert form_of(PluginKind.METRIC, "exact_match", "starter").dialect == "common"
 
     def test_a_metric_with_its_words(self) -> None:
-        form = form_of(Kind.METRIC, "compare_text_file", "starter")
+        form = form_of(PluginKind.METRIC, "compare_text_file", "starter")
         assert form.expects is True
         fields = {field.name: field for field in fields_of(form.schema)}
         assert fields["ignore_case"].help == "upper and lower case are the same."
@@ -31,4 +31,4 @@ class TestForms:
 
     def test_an_unknown_name(self) -> None:
         with pytest.raises(UnknownPlugin):
-            form_of(Kind.GETTER, "vm_fil", "starter")
+            form_of(PluginKind.GETTER, "vm_fil", "starter")

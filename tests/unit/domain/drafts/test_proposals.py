@@ -6,11 +6,18 @@ import pytest
 from backend.domain import registry
 from backend.domain.benchmarks import lint
 from backend.domain.drafts.content import task_of
-from backend.domain.drafts.proposals import MOST_CHARACTERS, Wanted, prompt_hash, read_proposals, request_of, summary
+from backend.domain.drafts.proposals import (
+    MOST_CHARACTERS,
+    ProposalRequest,
+    prompt_hash,
+    read_proposals,
+    request_of,
+    summary,
+)
 from backend.domain.errors import Invalid
 from tests.factories.drafts import proposal
 
-WANTED = Wanted(persona="A librarian.", count=2, model="m", programs=("mousepad",), metrics=("exact_match",))
+WANTED = ProposalRequest(persona="A librarian.", count=2, model="m", programs=("mousepad",), metrics=("exact_match",))
 
 
 class TestRequestOf:

@@ -1,8 +1,8 @@
 from typing import Any
 
-from backend.domain.drafts.recording import Recorded, recorded
+from backend.domain.drafts.recording import RecordedSolution, recorded
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.solutions.screen import Screen, attempt
+from backend.domain.solutions.screen import VisibleScreen, attempt
 from backend.domain.solutions.steps import read_solution
 from tests.factories.drafts import seen, tree, widget
 
@@ -16,7 +16,7 @@ def click(x: int, y: int, **more: Any) -> Action:
     return Action(type=ActionType.CLICK, x=x, y=y, **more)
 
 
-def of(*actions: Action, xml: str = "") -> Recorded:
+def of(*actions: Action, xml: str = "") -> RecordedSolution:
     return recorded([seen(xml or tree(MAIN), EDITOR, *actions)])
 
 
@@ -111,6 +111,6 @@ class TestPlaysAgain:
         """Every recorded step can be read as a solution, and a click goes to where the person clicked."""
         actions = [click(100, 80), click(30, 20), Action(type=ActionType.TYPING, text="milk")]
         steps = read_solution(of(*actions).steps)
-        screen = Screen(tree(MAIN), None)
+        screen = VisibleScreen(tree(MAIN), None)
         points = [attempt(step, screen)[1][0] for step in steps]
         assert [(one.x, one.y) for one in points] == [(100, 80), (30, 20), (None, None)]

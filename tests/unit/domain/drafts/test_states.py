@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.drafts.states import MOVES, REASON_WORDS, DraftState, Reason, check_draft_move
+from backend.domain.drafts.states import MOVES, REASON_WORDS, DraftState, RejectionReason, check_draft_move
 from backend.domain.errors import IllegalMove
 
 
@@ -16,4 +16,4 @@ class TestMoves:
 
 class TestReasons:
     def test_every_reason_has_its_words(self) -> None:
-        assert set(REASON_WORDS) == set(Reason)
+        assert set(REASON_WORDS) == set(RejectionReason)

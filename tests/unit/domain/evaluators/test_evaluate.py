@@ -6,12 +6,20 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, GuestLost, GuestRefused
-from backend.domain.evaluators.evaluate import MAX_SHOWN, CallEvidence, collect, evaluate, gather, look, shown
+from backend.domain.evaluators.evaluate import (
+    MAX_SHOWN,
+    CallEvidence,
+    collect,
+    evaluate,
+    evaluate_part,
+    gather,
+    short_value,
+)
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import GAVE_UP, Blob, PartResult, Verdict, score_by_rule
 from backend.domain.model.task import EvaluatorSpec, MetricCall, Task
 from backend.domain.ports.desktop import ExecResult
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.creative import POSTER, creative_task
 from tests.factories.judging import answer, judged_task, judgement
@@ -166,10 +174,10 @@ class TestEvaluate:
 
 class TestShown:
     def test_long_values_are_cut(self, tmp_path: Path) -> None:
-        assert len(shown("x" * 10_000, tmp_path)) == MAX_SHOWN + 4
+        assert len(short_value("x" * 10_000, tmp_path)) == MAX_SHOWN + 4
 
     def test_paths_lose_their_folder(self, tmp_path: Path) -> None:
-        assert shown([f"{tmp_path}/result/0/a.txt"], tmp_path) == ["0/a.txt"]
+        assert short_value([f"{tmp_path}/result/0/a.txt"], tmp_path) == ["0/a.txt"]
 
 
 class TestParts:
@@ -190,7 +198,7 @@ class TestParts:
         def protocol(_spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
             return Verdict(score=0.5, measures={"final": score or 0.0, "parts": sum(one.value for one in parts)})
 
-        monkeypatch.setitem(registry._plugins, (Kind.PROTOCOL, registry.COMMON, "test"), protocol)
+        monkeypatch.setitem(registry._plugins, (PluginKind.PROTOCOL, registry.COMMON, "test"), protocol)
         task = task_of_parts(part("a", each_step=False), part("b", each_step=False), protocol="test")
         found = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)
         assert found.measures == {"score": 0.5, "final": 1.0, "parts": 1.0}
@@ -232,7 +240,7 @@ class TestParts:
         desktop = FakeDesktop()
         desktop.files = {"/a": b"done"}
         seen = gather(FakeContext(desktop, task), task, one.calls[0])
-        assert look(task, one, [seen], tmp_path).value == 1.0
+        assert evaluate_part(task, one, [seen], tmp_path).value == 1.0
 
 
 class TestJudged:

@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.errors import EvaluatorFailed, EvidenceWanted
+from backend.domain.errors import EvaluatorFailed, MissingEvidence
 from backend.domain.evaluators import user_functions
-from backend.domain.evaluators.evaluate import evaluate, gather, look
+from backend.domain.evaluators.evaluate import evaluate, evaluate_part, gather
 from backend.domain.evaluators.facts import gather_more, packed, unpacked, with_facts
-from backend.domain.evaluators.user_functions import Answer, key_of
+from backend.domain.evaluators.user_functions import FunctionAnswer, key_of
 from backend.domain.model.score import Blob
 from backend.domain.model.task import MetricCall, Part, Task
 from backend.domain.omnibench.expression import compile_expression, compile_function
@@ -58,7 +58,7 @@ class TestExpression:
         task, node = task_with(compile_expression(text, {}).calls[0])
         desktop = FakeDesktop()
         desktop.files |= dict.fromkeys(files, b"x")
-        found = look(task, node, [gather(FakeContext(desktop, task), task, node.calls[0])], tmp_path)
+        found = evaluate_part(task, node, [gather(FakeContext(desktop, task), task, node.calls[0])], tmp_path)
         assert (found.value, found.progress) == (value, progress)
 
 
@@ -67,11 +67,11 @@ class TestFunction:
     def runner(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Wants both files, one after the other."""
 
-        def run(_source: str, _values: Any, known: Any) -> Answer:
+        def run(_source: str, _values: Any, known: Any) -> FunctionAnswer:
             for fact in FACTS:
                 if key_of(fact) not in known:
-                    return Answer(success=True, wanted=(fact,))
-            return Answer(success=all(known.values()), message="said", progress=0.25)
+                    return FunctionAnswer(success=True, wanted=(fact,))
+            return FunctionAnswer(success=all(known.values()), message="said", progress=0.25)
 
         monkeypatch.setattr(user_functions, "_runners", [run])
 
@@ -82,11 +82,11 @@ class TestFunction:
         context = FakeContext(desktop, task)
         seen = gather(context, task, node.calls[0])
         for number, fact in enumerate(FACTS):
-            with pytest.raises(EvidenceWanted) as wanted:
-                look(task, node, [seen], tmp_path / str(number))
+            with pytest.raises(MissingEvidence) as wanted:
+                evaluate_part(task, node, [seen], tmp_path / str(number))
             assert wanted.value.facts == (fact,)
             seen = gather_more(context, task, node.calls[0], seen, wanted.value.facts)
-        found = look(task, node, [seen], tmp_path / "last")
+        found = evaluate_part(task, node, [seen], tmp_path / "last")
         assert (found.value, found.reasons, found.progress) == (1.0, ("said",), 0.25)
 
     def test_what_was_seen_once_is_not_looked_at_again(self) -> None:
@@ -119,7 +119,7 @@ class TestFunction:
         monkeypatch.setattr(user_functions, "_runners", [])
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
         with pytest.raises(EvaluatorFailed, match="need a fence"):
-            look(task, node, [gather(FakeContext(FakeDesktop(), task), task, node.calls[0])], tmp_path)
+            evaluate_part(task, node, [gather(FakeContext(FakeDesktop(), task), task, node.calls[0])], tmp_path)
 
 
 class TestWithFacts:

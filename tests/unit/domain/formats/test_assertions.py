@@ -7,21 +7,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.errors import Invalid
-from backend.domain.formats.assertions import Fact, parse
+from backend.domain.formats.assertions import AssertionFact, parse
 
 
 def holds(text: str, true: Collection[str]) -> bool:
     return parse(text).holds(lambda fact: fact.text in true)
 
 
-def one(text: str) -> Fact:
+def one(text: str) -> AssertionFact:
     (fact,) = parse(text).facts()
     return fact
 
 
 class TestParse:
     def test_a_fact(self) -> None:
-        assert one('file_contains("a.txt", "x y")') == Fact("file_contains", ("a.txt", "x y"))
+        assert one('file_contains("a.txt", "x y")') == AssertionFact("file_contains", ("a.txt", "x y"))
 
     def test_backslashes_doubled_or_not_are_one(self) -> None:
         assert one(r'file_exists("C:\\a\\b.txt")') == one(r'file_exists("C:\a\b.txt")')

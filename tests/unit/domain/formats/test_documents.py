@@ -9,7 +9,7 @@ from docx.document import Document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import grid, paragraphs, pictures, read_document, runs, texts, w
 from backend.domain.formats.odt import (
     Odt,
@@ -42,7 +42,7 @@ class TestReadDocument:
 
     def test_what_the_reader_stumbles_over_is_damage(self, tmp_path: Path) -> None:
         path = save(tmp_path / "x.docx", p("a", properties='<w:spacing w:line="wide"/>'))
-        found, reason = read_document(path, lambda one: Styles(one).line_spacing(paragraphs(one)[0]))
+        found, reason = read_document(path, lambda one: DocumentStyles(one).line_spacing(paragraphs(one)[0]))
         assert (found, reason) == (None, "the document is damaged: ValueError")
 
 
@@ -93,11 +93,11 @@ class TestPictures:
         assert len(found) == 3
 
 
-def looks(path: str, ask: Callable[[Styles, Any, Any], T], *, direct: bool = False) -> list[T]:
+def looks(path: str, ask: Callable[[DocumentStyles, Any, Any], T], *, direct: bool = False) -> list[T]:
     """What is said of every run."""
 
     def take(document: Document) -> list[T]:
-        styles = Styles(document, direct=direct)
+        styles = DocumentStyles(document, direct=direct)
         return [ask(styles, paragraph, run) for paragraph in paragraphs(document) for run in runs(paragraph)]
 
     return taken(path, take)

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.judging.failure_labels import KEYS, LABELS, Seen, joined, label, sampled, shares, suggestions
+from backend.domain.judging.failure_labels import KEYS, LABELS, StepFacts, joined, label, sampled, shares, suggestions
 
 CLICK: dict[str, Any] = {"type": "CLICK", "x": 3, "y": 4}
 WAIT: dict[str, Any] = {"type": "WAIT"}
 
 
-def found(*steps: Seen, ended_by: str = "steps", feasible: bool = True) -> dict[str, int | None]:
+def found(*steps: StepFacts, ended_by: str = "steps", feasible: bool = True) -> dict[str, int | None]:
     return {one.label: one.step for one in suggestions(ended_by, feasible=feasible, steps=steps)}
 
 
@@ -38,7 +38,11 @@ class TestLabels:
 
 class TestSuggestions:
     def test_the_same_action_on_an_unchanged_screen(self) -> None:
-        steps = [Seen(0, [CLICK], "a"), Seen(1, [CLICK], "a"), Seen(2, [{**CLICK, "note": "again"}], "a")]
+        steps = [
+            StepFacts(0, [CLICK], "a"),
+            StepFacts(1, [CLICK], "a"),
+            StepFacts(2, [{**CLICK, "note": "again"}], "a"),
+        ]
         assert found(*steps) == {"repeated": 1}
         (one,) = suggestions("steps", feasible=True, steps=steps)
         assert one.reason == "the same action on an unchanged screen at step 1, 2"
@@ -46,24 +50,30 @@ class TestSuggestions:
     @pytest.mark.parametrize(
         "second",
         [
-            Seen(1, [CLICK], "b"),
-            Seen(1, [{**CLICK, "x": 5}], "a"),
-            Seen(1, [], "a"),
-            Seen(1, [CLICK], None),
+            StepFacts(1, [CLICK], "b"),
+            StepFacts(1, [{**CLICK, "x": 5}], "a"),
+            StepFacts(1, [], "a"),
+            StepFacts(1, [CLICK], None),
         ],
     )
-    def test_another_screen_or_action_is_no_repetition(self, second: Seen) -> None:
-        assert found(Seen(0, [CLICK], "a" if second.screen else None), second) == {}
+    def test_another_screen_or_action_is_no_repetition(self, second: StepFacts) -> None:
+        assert found(StepFacts(0, [CLICK], "a" if second.screen else None), second) == {}
 
     def test_waiting_twice_is_no_repetition(self) -> None:
-        assert found(Seen(0, [WAIT], "a"), Seen(1, [WAIT], "a")) == {}
+        assert found(StepFacts(0, [WAIT], "a"), StepFacts(1, [WAIT], "a")) == {}
 
     def test_actions_outside_the_space(self) -> None:
-        steps = [Seen(0, [CLICK], "a"), Seen(1, [], "b", "no such action"), Seen(2, [], "b", "no such action")]
+        steps = [
+            StepFacts(0, [CLICK], "a"),
+            StepFacts(1, [], "b", "no such action"),
+            StepFacts(2, [], "b", "no such action"),
+        ]
         assert found(*steps) == {"invalid": 1}
 
     def test_done_with_a_score_under_1(self) -> None:
-        assert found(Seen(0, [CLICK], "a"), Seen(1, [{"type": "DONE"}], "b"), ended_by="done") == {"hallucinated": 1}
+        assert found(StepFacts(0, [CLICK], "a"), StepFacts(1, [{"type": "DONE"}], "b"), ended_by="done") == {
+            "hallucinated": 1
+        }
 
     def test_giving_up_and_not_refusing(self) -> None:
         assert found(ended_by="infeasible") == {"gave_up": None}
@@ -72,7 +82,7 @@ class TestSuggestions:
         assert found(ended_by="done", feasible=False) == {"hallucinated": None, "not_refused": None}
 
     def test_stored_actions_of_any_shape_are_looked_at(self) -> None:
-        assert found(Seen(0, ["CLICK", None], "a"), Seen(1, ["CLICK", None], "a")) == {}
+        assert found(StepFacts(0, ["CLICK", None], "a"), StepFacts(1, ["CLICK", None], "a")) == {}
 
 
 class TestSampled:

@@ -1,18 +1,18 @@
 import pytest
 
 from backend.domain.errors import GuestLost
-from backend.domain.loop.action_execution import Work, complaint, settle
+from backend.domain.loop.action_execution import ActionExecution, complaint, settle
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.run import Screen, Settle
+from backend.domain.model.run import ScreenSize, Settle
 from backend.domain.model.trajectory import Action, ActionType, Decision
 from tests.fakes.desktop import FakeDesktop, FakeWindow
 
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 WAIT = Settle(quiet=0.5, timeout=5.0)
 
 
-def work_on(desktop: FakeDesktop, *actions: Action, invalid: str = "") -> Work:
-    work = Work(desktop, desktop.clock, WAIT)
+def work_on(desktop: FakeDesktop, *actions: Action, invalid: str = "") -> ActionExecution:
+    work = ActionExecution(desktop, desktop.clock, WAIT)
     work.carry_out(Decision(actions=actions, invalid=invalid), lambda: None)
     return work
 

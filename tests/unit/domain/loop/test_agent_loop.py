@@ -4,20 +4,20 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, LeaseLost, ModelApiFailed, Unavailable
-from backend.domain.loop.agent_loop import OutOfTime, Parts, Progress, Rules, run_episode
+from backend.domain.loop.agent_loop import AgentTimeout, LoopDependencies, LoopProgress, Rules, run_episode
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.model.run import Budget, RunConfig, ScreenSize
 from backend.domain.model.task import EvaluatorSpec, Task, TaskKey
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, StepRecord, Usage
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
 from backend.domain.ports.agent import AgentContext, ObservationSpace
-from backend.domain.ports.storage import Watch
+from backend.domain.ports.storage import CheckpointWatch
 from tests.fakes.agent import Answer, ScriptedAgent
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.recorder import MemoryRecorder
 
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 WAIT = Decision(actions=(Action(type=ActionType.WAIT),))
 TYPE = Decision(actions=(Action(type=ActionType.TYPING, text="a"),))
 DONE = Decision(actions=(Action(type=ActionType.DONE),))
@@ -32,15 +32,17 @@ class Episode:
         self.desktop = FakeDesktop(SCREEN)
         self.clock = self.desktop.clock
         self.recorder = MemoryRecorder()
-        self.progress = Progress()
+        self.progress = LoopProgress()
         self.space: ObservationSpace = Screenshot()
-        self.watch: Watch | None = None
+        self.watch: CheckpointWatch | None = None
         self.thinking: Callable[[Callable[[], Any], float], Any] = lambda call, _: call()
         config = RunConfig(agent="scripted", budget=Budget(max_steps=max_steps, **budget))
         self.rules = Rules.of(config, TASK)
 
     def run(self) -> EndedBy:
-        parts = Parts(self.agent, self.desktop, self.space, self.recorder, self.clock, self.thinking, watch=self.watch)
+        parts = LoopDependencies(
+            self.agent, self.desktop, self.space, self.recorder, self.clock, self.thinking, watch=self.watch
+        )
         context = AgentContext(instruction="do it", screen=SCREEN, max_steps=self.rules.max_steps, seed=1)
         return run_episode(parts, context, self.rules, self.progress)
 
@@ -148,7 +150,7 @@ class TestTime:
         def never(call: Callable[[], Any], seconds: float) -> Any:
             given.append(seconds)
             if len(given) == 2:  # the first call is reset()
-                raise OutOfTime
+                raise AgentTimeout
             return call()
 
         episode.thinking = never

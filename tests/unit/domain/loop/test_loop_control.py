@@ -3,9 +3,9 @@
 import pytest
 
 from backend.domain.errors import Cancelled
-from backend.domain.loop.agent_loop import Parts, Progress, Rules, run_episode
+from backend.domain.loop.agent_loop import LoopDependencies, LoopProgress, Rules, run_episode
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.model.run import Budget, RunConfig, ScreenSize
 from backend.domain.model.task import EvaluatorSpec, Task, TaskKey
 from backend.domain.model.trajectory import Action, ActionType, Decision
 from backend.domain.observations.screenshot import Screenshot
@@ -15,7 +15,7 @@ from tests.fakes.desktop import FakeDesktop
 from tests.fakes.recorder import MemoryRecorder
 from tests.fakes.takeover import FakeControl
 
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 TASK = Task(
     key=TaskKey(domain="d", name="t"), dialect="starter", instruction="do it", evaluator=EvaluatorSpec(calls=())
 )
@@ -35,13 +35,13 @@ class Played:
         self.agent = ScriptedAgent(answers=answers)
         self.desktop = FakeDesktop(SCREEN)
         self.recorder = MemoryRecorder()
-        self.progress = Progress()
+        self.progress = LoopProgress()
         budget = Budget(max_steps=max_steps, max_seconds=max_seconds)
         self.rules = Rules.of(RunConfig(agent="scripted", budget=budget), TASK)
 
     def run(self) -> EndedBy:
         space, clock = Screenshot(), self.desktop.clock
-        parts = Parts(self.agent, self.desktop, space, self.recorder, clock, control=self.control)
+        parts = LoopDependencies(self.agent, self.desktop, space, self.recorder, clock, control=self.control)
         context = AgentContext(instruction="do it", screen=SCREEN, max_steps=self.rules.max_steps, seed=1)
         return run_episode(parts, context, self.rules, self.progress)
 

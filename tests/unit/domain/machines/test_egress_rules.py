@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from backend.domain.machines.egress_rules import WayOut, mocked_place, way_out_of
+from backend.domain.machines.egress_rules import EgressRules, mocked_place, way_out_of
 from backend.domain.model.task import EvaluatorSpec, MetricCall, SetupStep
 from tests.factories.tasks import make_task
 
@@ -11,7 +11,7 @@ GOLD = "https://files.example/set/gold.xlsx"
 FILES = {GIVEN: "1" * 64, GOLD: "2" * 64, "page.html": "3" * 64}
 
 
-def way_out(*steps: tuple[str, dict[str, Any]], egress: str = "none", proxy: str = "", **changes: Any) -> WayOut:
+def way_out(*steps: tuple[str, dict[str, Any]], egress: str = "none", proxy: str = "", **changes: Any) -> EgressRules:
     call = MetricCall(func="compare_table", result={"type": "vm_file"}, expected={"type": "cloud_file", "path": GOLD})
     setup = (("download", {"files": [{"url": GIVEN, "path": "/a"}]}), *steps)
     task = make_task().model_copy(

@@ -5,19 +5,19 @@ import pytest
 from backend.domain.machines.health import (
     PASSING,
     Ailment,
+    DesktopHealth,
     DiskRoom,
-    Finding,
-    Health,
+    HealthFinding,
     HealthLimits,
     Probe,
     RunningProgram,
     findings,
 )
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from tests.factories.health import health_of
 
 NOW = 1_800_000_000.0
-SCREEN = Screen(width=1280, height=800)
+SCREEN = ScreenSize(width=1280, height=800)
 LIMITS = HealthLimits()
 MIB = 2**20
 
@@ -96,9 +96,9 @@ class TestHealth:
     def test_what_a_newer_guest_tells_is_left_aside(self) -> None:
         value = health_of(SCREEN).model_dump(mode="json")
         value["screen"]["depth"] = 24
-        assert Health.model_validate(value | {"status": "success", "mood": "good"}).screen.size == (1280, 800)
+        assert DesktopHealth.model_validate(value | {"status": "success", "mood": "good"}).screen.size == (1280, 800)
 
 
 class TestFinding:
     def test_reads_as_name_and_words(self) -> None:
-        assert str(Finding(Ailment.CLOCK, "late")) == "clock: late"
+        assert str(HealthFinding(Ailment.CLOCK, "late")) == "clock: late"

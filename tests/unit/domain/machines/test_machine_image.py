@@ -16,7 +16,7 @@ from backend.domain.machines.machine_image import (
     verify,
     write_image,
 )
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 
 
 def _image(folder: Path, **changes: Any) -> MachineImage:
@@ -152,7 +152,7 @@ class TestModel:
     def test_the_command_line_carries_the_screen(self, tmp_path: Path) -> None:
         boot = _image(tmp_path / "linux").boot
         assert boot is not None
-        assert boot.line(Screen(width=1280, height=800)) == "root=/dev/vda quiet video=1280x800"
+        assert boot.line(ScreenSize(width=1280, height=800)) == "root=/dev/vda quiet video=1280x800"
 
     def test_a_screen_option_without_a_size_is_refused(self, tmp_path: Path) -> None:
         image = _image(tmp_path / "linux")
@@ -168,8 +168,8 @@ class TestModel:
 
     def test_it_shows_only_its_sizes(self, tmp_path: Path) -> None:
         image = _image(tmp_path / "linux")
-        assert image.shows(Screen(width=1280, height=800))
-        assert not image.shows(Screen(width=1000, height=800))
+        assert image.shows(ScreenSize(width=1280, height=800))
+        assert not image.shows(ScreenSize(width=1000, height=800))
 
 
 class TestFind:

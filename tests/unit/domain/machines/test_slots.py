@@ -1,15 +1,15 @@
 import pytest
 
-from backend.domain.machines.slots import MOST, Need, Room, counted, largest, need_of, room_for
+from backend.domain.machines.slots import MOST, DesktopNeeds, FreeResources, largest, need_of, room_for, slot_count
 from tests.factories.machine_images import image_of
 
 GIB = 2**30
 SLOTS = {"local": 4, "qemu": 2, "none": 0}
-NEED = Need(memory=GIB, cores=1.0, disk=GIB)
+NEED = DesktopNeeds(memory=GIB, cores=1.0, disk=GIB)
 
 
-def room(memory: float = 100, cores: int = 100, disk: float = 1000) -> Room:
-    return Room(int(memory * GIB), cores, int(disk * GIB))
+def room(memory: float = 100, cores: int = 100, disk: float = 1000) -> FreeResources:
+    return FreeResources(int(memory * GIB), cores, int(disk * GIB))
 
 
 class TestCounted:
@@ -23,35 +23,35 @@ class TestCounted:
             (room(), MOST, f"at most {MOST} are counted"),
         ],
     )
-    def test_the_scarcest_decides(self, machine: Room, number: int, by: str) -> None:
-        count = counted(machine, NEED)
+    def test_the_scarcest_decides(self, machine: FreeResources, number: int, by: str) -> None:
+        count = slot_count(machine, NEED)
         assert count.number == number
         assert count.reason.startswith(f"counted, by {by}: ")
 
     def test_says_what_there_is_and_what_one_takes(self) -> None:
-        assert counted(room(memory=7.5, cores=4, disk=20.25), NEED).reason == (
+        assert slot_count(room(memory=7.5, cores=4, disk=20.25), NEED).reason == (
             "counted, by cores: 7.5 GiB of memory, 4 cores, 20.2 GiB of disk; one takes 1 GiB, 1 core, 1 GiB"
         )
 
     def test_one_core_runs_one_desktop_that_wants_two(self) -> None:
-        assert counted(room(cores=1), Need(cores=2.0)).number == 1
+        assert slot_count(room(cores=1), DesktopNeeds(cores=2.0)).number == 1
 
     @pytest.mark.parametrize("machine", [room(memory=0.5), room(memory=1.9), room(disk=1)])
-    def test_without_room_there_is_none(self, machine: Room) -> None:
-        assert counted(machine, NEED).number == 0
+    def test_without_room_there_is_none(self, machine: FreeResources) -> None:
+        assert slot_count(machine, NEED).number == 0
 
     def test_what_a_person_sets_counts(self) -> None:
-        assert counted(room(cores=4), NEED, slot_limit=2).reason == "set to 2"
-        assert counted(room(cores=4), NEED, slot_limit=0).number == 0
+        assert slot_count(room(cores=4), NEED, slot_limit=2).reason == "set to 2"
+        assert slot_count(room(cores=4), NEED, slot_limit=0).number == 0
 
     def test_more_than_there_is_room_for_is_said(self) -> None:
-        count = counted(room(cores=4), NEED, slot_limit=9)
+        count = slot_count(room(cores=4), NEED, slot_limit=9)
         assert (count.number, count.reason) == (9, "set to 9: more than the machine has room for (4)")
 
 
 class TestNeedOf:
     def test_a_linux_clone_shares_half_of_its_memory(self) -> None:
-        assert need_of(image_of(memory_mib=1024, cpus=2)) == Need(memory=768 * 2**20, cores=1.0, disk=4 * GIB)
+        assert need_of(image_of(memory_mib=1024, cpus=2)) == DesktopNeeds(memory=768 * 2**20, cores=1.0, disk=4 * GIB)
 
     def test_windows_counts_in_full(self) -> None:
         assert need_of(image_of(os="windows", memory_mib=8192, cpus=4)).memory == 8448 * 2**20
@@ -59,11 +59,11 @@ class TestNeedOf:
 
 class TestLargest:
     def test_is_enough_for_each(self) -> None:
-        found = largest([Need(memory=5, cores=1, disk=1), Need(memory=1, cores=3, disk=9)])
-        assert found == Need(memory=5, cores=3, disk=9)
+        found = largest([DesktopNeeds(memory=5, cores=1, disk=1), DesktopNeeds(memory=1, cores=3, disk=9)])
+        assert found == DesktopNeeds(memory=5, cores=3, disk=9)
 
     def test_of_none(self) -> None:
-        assert largest([]) == Need()
+        assert largest([]) == DesktopNeeds()
 
 
 class TestRoomFor:

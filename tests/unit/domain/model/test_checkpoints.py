@@ -3,13 +3,13 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.model.checkpoints import Turns
+from backend.domain.model.checkpoints import CheckpointTurns
 from backend.domain.model.task import EvaluatorSpec, Part
 from tests.factories.checkpoints import file_says, part
 
 
-def turns(*parts: Part, patience: int | None = None) -> Turns:
-    return Turns(EvaluatorSpec(calls=(file_says("/end", "done"),), parts=parts, patience=patience))
+def turns(*parts: Part, patience: int | None = None) -> CheckpointTurns:
+    return CheckpointTurns(EvaluatorSpec(calls=(file_says("/end", "done"),), parts=parts, patience=patience))
 
 
 class TestOpen:

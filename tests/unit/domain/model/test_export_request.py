@@ -2,17 +2,17 @@ import pytest
 from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
-from backend.domain.model.export_request import Filters, Floor, check_form
-from backend.domain.model.trajectory_export import Result
+from backend.domain.model.export_request import Filters, MeasureMinimum, check_form
+from backend.domain.model.trajectory_export import AttemptResult
 
 
 class TestFilters:
     def test_solved_ones_unless_told_otherwise(self) -> None:
-        assert Filters().results == (Result.SOLVED,)
+        assert Filters().results == (AttemptResult.SOLVED,)
 
     @pytest.mark.parametrize("text", ["CR>=0.5", "CR=0.5", " CR >= 5e-1 "])
     def test_a_floor_from_text(self, text: str) -> None:
-        assert Filters.model_validate({"measures": [text]}).measures == (Floor(name="CR", least=0.5),)
+        assert Filters.model_validate({"measures": [text]}).measures == (MeasureMinimum(name="CR", least=0.5),)
 
     @pytest.mark.parametrize("text", ["CR", "CR>0.5", ">=1", "CR>=much", "CR>=nan", "x" * 500])
     def test_refuses_what_is_no_floor(self, text: str) -> None:

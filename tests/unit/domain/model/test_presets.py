@@ -8,13 +8,13 @@ from backend.domain import registry
 from backend.domain.errors import Invalid
 from backend.domain.model.presets import PRESETS, filled
 from backend.domain.model.run import RunConfig
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 
 registry.load()
 
 
 def resolved(agent: str = "prompt", **asked: Any) -> RunConfig:
-    known = frozenset(registry.lookup(Kind.AGENT, agent).Params.model_fields)
+    known = frozenset(registry.lookup(PluginKind.AGENT, agent).Params.model_fields)
     return RunConfig.model_validate(filled({"agent": agent, **asked}, known))
 
 
@@ -81,7 +81,7 @@ class TestPresets:
     @pytest.mark.parametrize("agent", ["noop", "prompt", "navi", "prosoft", "omni", "computer_use"])
     def test_each_makes_a_valid_run_of_each_agent(self, name: str, agent: str) -> None:
         config = resolved(agent, preset=name, params={"model": "m"})
-        registry.lookup(Kind.AGENT, agent).Params.model_validate(dict(config.params) if agent != "noop" else {})
+        registry.lookup(PluginKind.AGENT, agent).Params.model_validate(dict(config.params) if agent != "noop" else {})
         if config.observation:
-            space = registry.lookup(Kind.OBSERVATION, config.observation)
+            space = registry.lookup(PluginKind.OBSERVATION, config.observation)
             space.Params.model_validate(dict(config.observation_params or {}))

@@ -8,7 +8,7 @@ from PIL import Image
 from pydantic import ValidationError
 
 from backend.domain.errors import ClusterLost, GuestLost, ModelApiFailed
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Frame, Mark, Observation, Window
 from backend.domain.observations._dom import placed, window_of
 from backend.domain.observations._som import MarkOptions
@@ -32,7 +32,7 @@ class Case:
     """A desktop with one window, and eyes that see what they are told."""
 
     def __init__(self) -> None:
-        self.desktop = FakeDesktop(Screen(width=640, height=480))
+        self.desktop = FakeDesktop(ScreenSize(width=640, height=480))
         self.desktop.open_windows.append(FakeWindow(title="Shop - Chromium", wm_class="chromium.Chromium"))
         self.desktop.tree = tree(SAVE)
         self.browser = FakeBrowser({PAGE: "<title>Shop</title>"})

@@ -1,7 +1,7 @@
 import json
 from typing import Any
 
-from backend.domain.omnibench.by_model import Asked, retold
+from backend.domain.omnibench.by_model import TextModel, retold
 from backend.domain.omnibench.task_file import GraphTask, read_task
 from tests.factories.omnibench import LIST, small_pool, task_json
 from tests.fakes.models import FakeModels
@@ -20,7 +20,7 @@ def task() -> GraphTask:
 
 def told(*answers: Any) -> tuple[GraphTask | None, FakeModels]:
     models = FakeModels(*(one if isinstance(one, str) else json.dumps(one) for one in answers))
-    return retold(task(), POOL, Asked(models.client("any"), "m"), tries=2), models
+    return retold(task(), POOL, TextModel(models.client("any"), "m"), tries=2), models
 
 
 class TestRetold:
@@ -64,4 +64,4 @@ class TestRetold:
         models = FakeModels(
             json.dumps({"instruction": TEXT}), json.dumps({**ASKED, "before": [["C", "B"], ["B", "A"]]})
         )
-        assert retold(chain, POOL, Asked(models.client("any"), "m")) is not None
+        assert retold(chain, POOL, TextModel(models.client("any"), "m")) is not None

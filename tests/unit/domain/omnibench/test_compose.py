@@ -7,19 +7,21 @@ from hypothesis import strategies as st
 from backend.domain.errors import Invalid
 from backend.domain.model.task import Difficulty
 from backend.domain.omnibench.complexity import BOUNDS, CAPABILITIES
-from backend.domain.omnibench.compose import Composed, Wanted, compose, for_capability
-from backend.domain.omnibench.subtask import Resource
+from backend.domain.omnibench.compose import GraphComposition, GraphSpec, compose, for_capability
+from backend.domain.omnibench.subtask import SubtaskResource
 from backend.domain.omnibench.task_file import Pool
 from tests.factories.omnibench import small_pool, subtask, wide_pool
 
 WIDE = wide_pool(2)
 
 
-def some(number: int, *wanted: Wanted, seed: int = 1, pool: Pool = WIDE) -> list[Composed]:
-    return list(islice(compose(pool, wanted or [Wanted()], seed=seed), number))
+def some(number: int, *wanted: GraphSpec, seed: int = 1, pool: Pool = WIDE) -> list[GraphComposition]:
+    return list(islice(compose(pool, wanted or [GraphSpec()], seed=seed), number))
 
 
-def things(made: Composed, pool: Pool = WIDE) -> tuple[dict[str, list[Resource]], dict[str, list[Resource]]]:
+def things(
+    made: GraphComposition, pool: Pool = WIDE
+) -> tuple[dict[str, list[SubtaskResource]], dict[str, list[SubtaskResource]]]:
     """What each node makes and needs."""
     nodes = made.graph.nodes
     makes = {node.name: list(pool[node.subtask].makes(node.values)) for node in nodes}
@@ -34,7 +36,7 @@ class TestCompose:
     @pytest.mark.parametrize("dimension", BOUNDS)
     @pytest.mark.parametrize("level", Difficulty)
     def test_any_level_of_any_complexity(self, dimension: str, level: Difficulty) -> None:
-        for made in some(3, Wanted(levels={dimension: level})):
+        for made in some(3, GraphSpec(levels={dimension: level})):
             assert made.complexity.level(dimension) is level
 
     @settings(max_examples=20)
@@ -62,7 +64,7 @@ class TestCompose:
             assert not any(a.serves(b) for one, a in every for other, b in every if one != other)
 
     def test_no_two_are_the_same(self) -> None:
-        made = some(400, Wanted(levels={"instruction": Difficulty.EASY}), for_capability("LIF"))
+        made = some(400, GraphSpec(levels={"instruction": Difficulty.EASY}), for_capability("LIF"))
         assert len({one.graph.canonical() for one in made}) == 400
 
     def test_they_share_an_intent(self) -> None:
@@ -98,7 +100,7 @@ class TestCompose:
     def test_a_subtask_may_be_there_twice_with_other_parameters(self) -> None:
         made = next(
             made
-            for made in compose(small_pool(), [Wanted()], seed=3)
+            for made in compose(small_pool(), [GraphSpec()], seed=3)
             if {"write.2"} & {n.name for n in made.graph.nodes}
         )
         first, second = (node for node in made.graph.nodes if node.subtask == "write")

@@ -4,7 +4,7 @@ import pytest
 
 from backend.domain.errors import Invalid
 from backend.domain.omnibench.build import build
-from backend.domain.omnibench.crosscheck import Verdict, trials, verdicts
+from backend.domain.omnibench.crosscheck import CrossCheckVerdict, trials, verdicts
 from backend.domain.omnibench.task_file import Pool, read_task
 from tests.factories.omnibench import LIST, small_pool, subtask
 
@@ -81,4 +81,4 @@ class TestVerdicts:
         assert [(one.subtask, one.accepts_own) for one in found] == [("a.x", False), ("b", True)]
 
     def test_nothing_known_is_not_passed(self) -> None:
-        assert not Verdict(subtask="a").passed
+        assert not CrossCheckVerdict(subtask="a").passed

@@ -3,11 +3,11 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import ActionType
 from backend.domain.people.remote_input import in_words, read_hand
 
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 
 
 class TestReadHand:

@@ -8,16 +8,16 @@ import pytest
 from backend.domain.scheduling.demand import beginning
 from backend.domain.scheduling.projects import ALL, ProjectRules
 from backend.domain.scheduling.reservations import Reserve
-from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
+from backend.domain.scheduling.snapshot import ProjectLoad, QueueSnapshot, RunLoad
 
 P = UUID(int=1)
-A, B = RunNow(UUID(int=7), P, "k8s", in_use=3), RunNow(UUID(int=8), P, "k8s")
+A, B = RunLoad(UUID(int=7), P, "k8s", in_use=3), RunLoad(UUID(int=8), P, "k8s")
 WAITING = {A.id: 10, B.id: 5}
 
 
-def queue(*runs: RunNow, quota: dict[str, int] | None = None) -> Now:
-    project = ProjectNow(ProjectRules(quota=quota or {}), {"k8s": 3, "local": 2})
-    return Now("k8s", runs, {P: project}, free=0, reserve=Reserve(4, {}, {}))
+def queue(*runs: RunLoad, quota: dict[str, int] | None = None) -> QueueSnapshot:
+    project = ProjectLoad(ProjectRules(quota=quota or {}), {"k8s": 3, "local": 2})
+    return QueueSnapshot("k8s", runs, {P: project}, free=0, reserve=Reserve(4, {}, {}))
 
 
 class TestBeginning:
@@ -33,7 +33,7 @@ class TestBeginning:
             (queue(A, B, quota={"k8s": 1}), [0, 0]),
         ],
     )
-    def test_the_least_of_what_is_no_slot_bounds_it(self, now: Now, numbers: list[int]) -> None:
+    def test_the_least_of_what_is_no_slot_bounds_it(self, now: QueueSnapshot, numbers: list[int]) -> None:
         assert list(beginning(now, WAITING).values()) == numbers
 
     def test_nothing_waits(self) -> None:

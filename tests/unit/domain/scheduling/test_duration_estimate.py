@@ -2,7 +2,7 @@ from uuid import uuid4
 
 import pytest
 
-from backend.domain.scheduling.duration_estimate import OVERHEAD, STEP_SECONDS, History, TaskFacts, expected
+from backend.domain.scheduling.duration_estimate import OVERHEAD, STEP_SECONDS, DurationHistory, TaskFacts, expected
 
 TASK = TaskFacts(uuid4(), "files", "hard", 20)
 KEY = ("files", "hard")
@@ -12,17 +12,17 @@ class TestExpected:
     @pytest.mark.parametrize(
         ("history", "seconds"),
         [
-            (History(own={TASK.id: 70.0}, others={TASK.id: 1.0}, alike={KEY: 2.0}, step=3.0), 70.0),
-            (History(others={TASK.id: 50.0}, alike={KEY: 2.0}, step=3.0), 50.0),
-            (History(alike={KEY: 90.0}, step=3.0), 90.0),
-            (History(step=3.0), OVERHEAD + 60.0),
-            (History(), OVERHEAD + 20 * STEP_SECONDS),
-            (History(own={TASK.id: 0.0}), 1.0),
+            (DurationHistory(own={TASK.id: 70.0}, others={TASK.id: 1.0}, alike={KEY: 2.0}, step=3.0), 70.0),
+            (DurationHistory(others={TASK.id: 50.0}, alike={KEY: 2.0}, step=3.0), 50.0),
+            (DurationHistory(alike={KEY: 90.0}, step=3.0), 90.0),
+            (DurationHistory(step=3.0), OVERHEAD + 60.0),
+            (DurationHistory(), OVERHEAD + 20 * STEP_SECONDS),
+            (DurationHistory(own={TASK.id: 0.0}), 1.0),
         ],
     )
-    def test_takes_the_nearest_that_was_measured(self, history: History, seconds: float) -> None:
+    def test_takes_the_nearest_that_was_measured(self, history: DurationHistory, seconds: float) -> None:
         assert expected(TASK, history) == seconds
 
     def test_an_easy_task_is_expected_to_end_before_its_budget(self) -> None:
         easy = TaskFacts(TASK.id, "files", "easy", 20)
-        assert expected(easy, History()) < expected(TASK, History())
+        assert expected(easy, DurationHistory()) < expected(TASK, DurationHistory())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.domain.scheduling.fair_share import Sharer, deficits
+from backend.domain.scheduling.fair_share import ShareHolder, deficits
 from backend.domain.scheduling.usage import decayed
 
 
@@ -19,7 +19,7 @@ def shares(weights: Mapping[str, float], lengths: Mapping[str, float], slots: in
     ends: list[tuple[float, str]] = []
     while now < seconds:
         while len(ends) < slots:
-            lacking = deficits({key: Sharer(weights[key], in_use[key], used[key]) for key in weights})
+            lacking = deficits({key: ShareHolder(weights[key], in_use[key], used[key]) for key in weights})
             winner = max(lacking, key=lambda key: lacking[key])
             in_use[winner] += 1
             heapq.heappush(ends, (now + lengths[winner] * chance.uniform(0.5, 1.5), winner))
@@ -34,15 +34,15 @@ def shares(weights: Mapping[str, float], lengths: Mapping[str, float], slots: in
 
 class TestDeficits:
     def test_who_has_nothing_is_due_its_whole_share(self) -> None:
-        assert deficits({"a": Sharer(1, 3, 0), "b": Sharer(1, 0, 0)}) == {"a": -1.0, "b": 2.0}
+        assert deficits({"a": ShareHolder(1, 3, 0), "b": ShareHolder(1, 0, 0)}) == {"a": -1.0, "b": 2.0}
 
     def test_what_was_used_too_little_counts_one_slot_at_most(self) -> None:
-        found = deficits({"a": Sharer(1, 1, 1e9), "b": Sharer(1, 1, 0)})
+        found = deficits({"a": ShareHolder(1, 1, 1e9), "b": ShareHolder(1, 1, 0)})
         assert found == {"a": -0.5, "b": 1.5}
 
     @given(st.lists(st.tuples(st.floats(0.01, 1000), st.integers(0, 500)), min_size=1, max_size=20))
     def test_without_a_past_they_lack_one_slot_together(self, given_: list[tuple[float, int]]) -> None:
-        sharers = {number: Sharer(weight, in_use, 0.0) for number, (weight, in_use) in enumerate(given_)}
+        sharers = {number: ShareHolder(weight, in_use, 0.0) for number, (weight, in_use) in enumerate(given_)}
         assert sum(deficits(sharers).values()) == pytest.approx(1.0, abs=1e-6)
 
     @pytest.mark.parametrize("slots", [3, 7, 40])

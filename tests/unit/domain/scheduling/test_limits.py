@@ -6,15 +6,17 @@ import pytest
 from backend.domain.scheduling.limits import Concurrency, concurrency
 from backend.domain.scheduling.projects import ALL, ProjectRules
 from backend.domain.scheduling.reservations import Reserve, Urgency
-from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
+from backend.domain.scheduling.snapshot import ProjectLoad, QueueSnapshot, RunLoad
 
 P, Q = UUID(int=1), UUID(int=2)
-RUN = RunNow(UUID(int=7), P, "local", in_use=3)
+RUN = RunLoad(UUID(int=7), P, "local", in_use=3)
 
 
-def queue(*others: RunNow, rules: ProjectRules | None = None, in_use: int = 3, reserve: Reserve | None = None) -> Now:
-    projects = {P: ProjectNow(rules or ProjectRules(), {"local": in_use}), Q: ProjectNow(ProjectRules(weight=3))}
-    return Now("local", (RUN, *others), projects, reserve=reserve or Reserve(0, {}, {}))
+def queue(
+    *others: RunLoad, rules: ProjectRules | None = None, in_use: int = 3, reserve: Reserve | None = None
+) -> QueueSnapshot:
+    projects = {P: ProjectLoad(rules or ProjectRules(), {"local": in_use}), Q: ProjectLoad(ProjectRules(weight=3))}
+    return QueueSnapshot("local", (RUN, *others), projects, reserve=reserve or Reserve(0, {}, {}))
 
 
 class TestConcurrency:
@@ -32,12 +34,12 @@ class TestConcurrency:
                 "4 of 8 slots: the project's quota of 6 desktops in all",
             ),
             (RUN, queue(reserve=Reserve(2, {}, {})), 50, "6 of 8 slots: 2 kept free for people's interactive episodes"),
-            (RUN, queue(RunNow(UUID(int=8), P, "local")), 50, "4 of 8 slots: a fair share with 1 other run"),
-            (RUN, queue(RunNow(UUID(int=8), Q, "local")), 50, "2 of 8 slots: a fair share with 1 other run"),
-            (RUN, queue(RunNow(UUID(int=8), Q, "local", priority=-1)), 50, "8 of 8 slots: all the slots there are"),
+            (RUN, queue(RunLoad(UUID(int=8), P, "local")), 50, "4 of 8 slots: a fair share with 1 other run"),
+            (RUN, queue(RunLoad(UUID(int=8), Q, "local")), 50, "2 of 8 slots: a fair share with 1 other run"),
+            (RUN, queue(RunLoad(UUID(int=8), Q, "local", priority=-1)), 50, "8 of 8 slots: all the slots there are"),
         ],
     )
-    def test_the_least_of_all_bounds_decides(self, run: RunNow, now: Now, left: int, words: str) -> None:
+    def test_the_least_of_all_bounds_decides(self, run: RunLoad, now: QueueSnapshot, left: int, words: str) -> None:
         assert concurrency(now, run, 8, left).words == words
 
     @pytest.mark.parametrize(
@@ -45,14 +47,14 @@ class TestConcurrency:
         [
             ((replace(RUN, id=UUID(int=8), concurrency=3),), "5 of 8 slots: 3 in use by runs that can have no more"),
             ((replace(RUN, id=UUID(int=8), model_waits=1),), "5 of 8 slots: 3 in use by runs that can have no more"),
-            ((RunNow(UUID(int=8), P, "local", model_waits=1),), "8 of 8 slots: all the slots there are"),
+            ((RunLoad(UUID(int=8), P, "local", model_waits=1),), "8 of 8 slots: all the slots there are"),
             (
-                (replace(RUN, id=UUID(int=8), concurrency=2, in_use=2), RunNow(UUID(int=9), P, "local")),
+                (replace(RUN, id=UUID(int=8), concurrency=2, in_use=2), RunLoad(UUID(int=9), P, "local")),
                 "3 of 8 slots: a fair share with 1 other run",
             ),
         ],
     )
-    def test_what_others_cannot_use_is_not_theirs(self, others: tuple[RunNow, ...], words: str) -> None:
+    def test_what_others_cannot_use_is_not_theirs(self, others: tuple[RunLoad, ...], words: str) -> None:
         assert concurrency(queue(*others, in_use=6), RUN, 8, 50).words == words
 
     @pytest.mark.parametrize(
@@ -64,11 +66,11 @@ class TestConcurrency:
         ],
     )
     def test_more_urgent_runs_leave_what_it_has(self, urgent: int, words: str) -> None:
-        now = queue(RunNow(UUID(int=8), Q, "local", priority=5))
+        now = queue(RunLoad(UUID(int=8), Q, "local", priority=5))
         assert concurrency(now, RUN, 8, 50, urgent=urgent).words == words
 
     def test_what_they_leave_is_shared(self) -> None:
-        now = queue(RunNow(UUID(int=8), Q, "local", priority=5), RunNow(UUID(int=9), P, "local"))
+        now = queue(RunLoad(UUID(int=8), Q, "local", priority=5), RunLoad(UUID(int=9), P, "local"))
         assert concurrency(now, RUN, 8, 50, urgent=2).words == "3 of 8 slots: a fair share with 1 other run"
 
     def test_nothing_begins_where_nothing_may(self) -> None:

@@ -10,29 +10,29 @@ from backend.domain.scheduling.order import turns
 from backend.domain.scheduling.priorities import AGING_SECONDS
 from backend.domain.scheduling.projects import ALL, ProjectRules
 from backend.domain.scheduling.reservations import Reserve, Urgency
-from backend.domain.scheduling.snapshot import Now, ProjectNow, RunNow
+from backend.domain.scheduling.snapshot import ProjectLoad, QueueSnapshot, RunLoad
 
 P, Q = UUID(int=1), UUID(int=2)
 
 
-def run(number: int, project: UUID = P, **more: object) -> RunNow:
-    return replace(RunNow(UUID(int=number), project, "local"), **more)  # type: ignore[arg-type]
+def run(number: int, project: UUID = P, **more: object) -> RunLoad:
+    return replace(RunLoad(UUID(int=number), project, "local"), **more)  # type: ignore[arg-type]
 
 
-def queue(*runs: RunNow, rules: dict[UUID, ProjectRules] | None = None, **more: object) -> Now:
+def queue(*runs: RunLoad, rules: dict[UUID, ProjectRules] | None = None, **more: object) -> QueueSnapshot:
     """A queue in which projects have what their runs have."""
     projects = {
-        each: ProjectNow(
+        each: ProjectLoad(
             (rules or {}).get(each, ProjectRules()),
             {"local": sum(one.in_use for one in runs if one.project_id == each)},
             sum(one.used for one in runs if one.project_id == each),
         )
         for each in {one.project_id for one in runs}
     }
-    return replace(Now("local", runs, projects), **more)  # type: ignore[arg-type]
+    return replace(QueueSnapshot("local", runs, projects), **more)  # type: ignore[arg-type]
 
 
-def numbers(now: Now, number: int) -> list[int]:
+def numbers(now: QueueSnapshot, number: int) -> list[int]:
     return [each.int for each in turns(now, number)]
 
 

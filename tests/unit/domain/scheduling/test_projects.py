@@ -2,7 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
-from backend.domain.scheduling.projects import ALL, ProjectRules, read, written
+from backend.domain.scheduling.projects import ALL, ProjectRules, numbers_text, read
 
 
 class TestQuotaFull:
@@ -32,7 +32,7 @@ class TestProjectRules:
 
 class TestWritten:
     def test_is_read_back(self) -> None:
-        assert written({"k8s": 8, "all": 12}) == "all=12 k8s=8"
+        assert numbers_text({"k8s": 8, "all": 12}) == "all=12 k8s=8"
         assert read("all=12, k8s=8", "quota") == {"all": 12, "k8s": 8}
         assert read(" ", "quota") == {}
 

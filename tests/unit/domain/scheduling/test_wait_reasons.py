@@ -4,24 +4,24 @@ from uuid import uuid4
 
 import pytest
 
-from backend.domain.scheduling.requirements import FENCE, Able, Need
-from backend.domain.scheduling.wait_reasons import Reason, Stand, Waiter, unable, why
+from backend.domain.scheduling.requirements import FENCE, Requirements, WorkerCapability
+from backend.domain.scheduling.wait_reasons import EpisodeWait, RunStanding, WaitReason, unable, why
 
 NOW = datetime(2026, 3, 1, 13, 5, tzinfo=UTC)
-NEED = Need(uuid4(), "linux", frozenset({"gimp", "mousepad"}))
-STAND = Stand("running", "local", "noop", None, "", slots=8, free=0)
-WAITER = Waiter(NOW, need=NEED)
+NEED = Requirements(uuid4(), "linux", frozenset({"gimp", "mousepad"}))
+STAND = RunStanding("running", "local", "noop", None, "", slots=8, free=0)
+WAITER = EpisodeWait(NOW, need=NEED)
 
 
-def able(*programs: str, agents: tuple[str, ...] = ("noop",), images: tuple[str, ...] = ()) -> Able:
+def able(*programs: str, agents: tuple[str, ...] = ("noop",), images: tuple[str, ...] = ()) -> WorkerCapability:
     has = {"": frozenset(programs), **{image: frozenset(programs) for image in images}}
-    return Able("local", {"linux": has}, frozenset(agents), frozenset(images))
+    return WorkerCapability("local", {"linux": has}, frozenset(agents), frozenset(images))
 
 
 GOOD = able("gimp", "mousepad", "ls")
 
 
-def words(waiter: Waiter = WAITER, stand: Stand = STAND, ahead: int | None = 3) -> str:
+def words(waiter: EpisodeWait = WAITER, stand: RunStanding = STAND, ahead: int | None = 3) -> str:
     return why(waiter, stand, [GOOD], NOW, ahead).words
 
 
@@ -40,21 +40,21 @@ class TestWhy:
              "every slot of local is closed: 4 broken"),
         ],
     )  # fmt: skip
-    def test_says_the_first_reason(self, waiter: Waiter, stand: Stand, expected: str) -> None:
-        assert why(waiter, stand, [GOOD], NOW, 3) == Reason(expected)
+    def test_says_the_first_reason(self, waiter: EpisodeWait, stand: RunStanding, expected: str) -> None:
+        assert why(waiter, stand, [GOOD], NOW, 3) == WaitReason(expected)
 
     def test_a_bound_is_told_and_leaves_it_its_turn(self) -> None:
         full = "the project's quota is reached: 8 of 8 desktops"
-        assert why(WAITER, replace(STAND, hindrance=full), [GOOD], NOW, 3) == Reason(full, turn=True, timed=True)
+        assert why(WAITER, replace(STAND, hindrance=full), [GOOD], NOW, 3) == WaitReason(full, turn=True, timed=True)
 
     def test_else_it_waits_for_its_turn(self) -> None:
         stand = replace(STAND, first="40 episodes of more urgent runs come first")
-        assert why(WAITER, stand, [GOOD], NOW, 3) == Reason(
+        assert why(WAITER, stand, [GOOD], NOW, 3) == WaitReason(
             "8 of 8 slots are in use; 3 episodes of its run come first; 40 episodes of more urgent runs come first",
             turn=True,
         )
         assert why(WAITER, STAND, [GOOD], NOW, 0).timed
-        assert why(WAITER, replace(STAND, free=1), [GOOD], NOW, 0) == Reason("it is about to begin", turn=True)
+        assert why(WAITER, replace(STAND, free=1), [GOOD], NOW, 0) == WaitReason("it is about to begin", turn=True)
         assert words(ahead=1) == "8 of 8 slots are in use; 1 episode of its run comes first"
         assert words(ahead=0) == "8 of 8 slots are in use; it comes next in its run"
         assert words(stand=replace(STAND, free=4)) == "it is about to begin"
@@ -77,7 +77,7 @@ class TestUnable:
             ([replace(GOOD, functions=False)], None, ""),
         ],
     )  # fmt: skip
-    def test_says_what_nobody_has(self, workers: list[Able], image: str | None, expected: str) -> None:
+    def test_says_what_nobody_has(self, workers: list[WorkerCapability], image: str | None, expected: str) -> None:
         assert unable("local", "noop", image, [NEED], workers) == expected
 
     def test_says_that_nobody_has_a_fence_for_evaluation_functions(self) -> None:

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.domain.screen.fast_tree_parser import Unusual, quick_nodes
+from backend.domain.screen.fast_tree_parser import UnsupportedTree, quick_nodes
 from backend.domain.screen.tree import nodes, parsed_nodes
 from tests.factories.trees import UBUNTU, WAA, WINDOWS, large_tree, node, tree
 
@@ -36,7 +36,7 @@ def quick(text: str, platform: str = "") -> object:
     """What the quick reader says; None where it leaves the tree to the parser."""
     try:
         return quick_nodes(text, platform)
-    except Unusual:
+    except UnsupportedTree:
         return None
 
 

@@ -7,19 +7,19 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
-from backend.domain.model.run import ImageView, Screen
-from backend.domain.model.trajectory import Action, ActionType, Frame, Mark, Observation, View
+from backend.domain.model.run import ImageView, ScreenSize
+from backend.domain.model.trajectory import Action, ActionType, Frame, Mark, Observation, ScreenView
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
 from backend.domain.observations.waa import Waa
-from backend.domain.screen.image import Pictured, changes, clicked_box, in_view, view_of
+from backend.domain.screen.image import PictureSpace, changes, clicked_box, in_view, view_of
 from backend.domain.screen.pictures import decoded, encoded
 from tests.factories.trees import node, tree
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.element_detectors import FakeEyes
 
 SCALES = (0.2, 0.4, 0.6, 0.8, 1.0)
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 CLICK = Action(type=ActionType.CLICK, x=100, y=200)
 
 
@@ -158,23 +158,25 @@ class TestClickedBox:
 
 class TestPictured:
     def test_is_its_inner_space_to_everybody(self) -> None:
-        space = Pictured(Screenshot(), ImageView(scale=0.5))
+        space = PictureSpace(Screenshot(), ImageView(scale=0.5))
         assert (space.about, space.shows_frame, space.Params) == (Screenshot.about, True, Screenshot.Params)
 
     def test_keeps_the_screen_and_shows_the_scaled(self) -> None:
-        seen = Pictured(Screenshot(), ImageView(scale=0.5)).observe(FakeDesktop(SCREEN), 3)
+        seen = PictureSpace(Screenshot(), ImageView(scale=0.5)).observe(FakeDesktop(SCREEN), 3)
         assert (seen.index, seen.frame and seen.frame.width, seen.shown and seen.shown.width) == (3, 640, 320)
-        assert seen.view == View(width=320, height=240, right=320, bottom=240, screen_width=640, screen_height=480)
+        assert seen.view == ScreenView(
+            width=320, height=240, right=320, bottom=240, screen_width=640, screen_height=480
+        )
         assert pixels(seen.shown).shape == (240, 320, 3)
 
     def test_a_space_without_a_picture_stays_as_it_is(self) -> None:
-        seen = Pictured(A11yTree(), ImageView(scale=0.5)).observe(FakeDesktop(SCREEN), 0)
+        seen = PictureSpace(A11yTree(), ImageView(scale=0.5)).observe(FakeDesktop(SCREEN), 0)
         assert (seen.shown, seen.view) == (None, None)
 
     def test_marks_are_drawn_before_scaling_and_stay_in_pixels_of_the_screen(self) -> None:
         desktop = FakeDesktop(SCREEN)
         desktop.tree = tree(node("push-button", "Save", at=(310, 230), size=(20, 20)))
-        space = Pictured(Waa(eyes=FakeEyes()), ImageView(scale=0.5))
+        space = PictureSpace(Waa(eyes=FakeEyes()), ImageView(scale=0.5))
         seen = space.observe(desktop, 0)
         assert seen.marks
         assert (seen.marks[0].x, seen.marks[0].y) == (310, 230)
@@ -182,7 +184,7 @@ class TestPictured:
         assert (red[:, :, 0] - red[:, :, 1]).max() > 100
 
     def test_the_previous_screen_is_made_ready_likewise(self) -> None:
-        space = Pictured(Waa(eyes=FakeEyes()), ImageView(scale=0.5))
+        space = PictureSpace(Waa(eyes=FakeEyes()), ImageView(scale=0.5))
         desktop = FakeDesktop(SCREEN)
         assert space.observe(desktop, 0).previous is None
         previous = space.observe(desktop, 1).previous
@@ -192,19 +194,19 @@ class TestPictured:
 
 class TestBesidePrevious:
     @staticmethod
-    def seen(space: Pictured, desktop: FakeDesktop, *actions: Action) -> Observation:
+    def seen(space: PictureSpace, desktop: FakeDesktop, *actions: Action) -> Observation:
         space.observe(desktop, 0)
         space.acted(actions)
         return space.observe(desktop, 1)
 
     def test_the_first_stands_alone(self) -> None:
-        seen = Pictured(Screenshot(), ImageView(beside_previous=True)).observe(FakeDesktop(SCREEN), 0)
+        seen = PictureSpace(Screenshot(), ImageView(beside_previous=True)).observe(FakeDesktop(SCREEN), 0)
         assert seen.shown
         assert (seen.shown.width, seen.shown.height) == (640, 480)
 
     def test_then_the_one_before_is_to_the_left(self) -> None:
         desktop = FakeDesktop(SCREEN)
-        space = Pictured(Screenshot(), ImageView(beside_previous=True))
+        space = PictureSpace(Screenshot(), ImageView(beside_previous=True))
         space.observe(desktop, 0)
         space.acted(())
         desktop.launch("editor")
@@ -218,7 +220,7 @@ class TestBesidePrevious:
         "image", [ImageView(beside_previous=True), ImageView(beside_previous=True, fit=(512, 512))]
     )
     def test_the_last_click_is_boxed_in_red(self, image: ImageView) -> None:
-        seen = self.seen(Pictured(Screenshot(), image), FakeDesktop(SCREEN), CLICK)
+        seen = self.seen(PictureSpace(Screenshot(), image), FakeDesktop(SCREEN), CLICK)
         both = pixels(seen.shown).astype(int)
         red = np.argwhere((both[:, :, 0] > 180) & (both[:, :, 1] < 90) & (both[:, :, 2] < 90))
         red = red[red[:, 1] < 200]  # The fake desktop's pointer is a red dot in the middle.
@@ -230,7 +232,7 @@ class TestBesidePrevious:
 
     def test_without_a_click_there_is_no_box(self) -> None:
         desktop = FakeDesktop(SCREEN)
-        space = Pictured(Screenshot(), ImageView(beside_previous=True))
+        space = PictureSpace(Screenshot(), ImageView(beside_previous=True))
         clicked = pixels(self.seen(space, desktop, CLICK).shown)
         space.acted((Action(type=ActionType.TYPING, text="a"),))
         typed = pixels(space.observe(desktop, 2).shown)

@@ -1,7 +1,7 @@
 from backend.domain.observations._space import Extras
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
-from backend.domain.screen.with_tree import WithTree
+from backend.domain.screen.with_tree import TreeSpace
 from tests.fakes.desktop import FakeDesktop
 
 
@@ -9,7 +9,7 @@ class TestWithTree:
     def test_tree_and_windows_are_added(self) -> None:
         desktop = FakeDesktop()
         desktop.launch("editor")
-        alone, both = Screenshot().observe(desktop, 2), WithTree(Screenshot()).observe(desktop, 2)
+        alone, both = Screenshot().observe(desktop, 2), TreeSpace(Screenshot()).observe(desktop, 2)
         assert alone.a11y_tree is None
         assert both.a11y_tree == desktop.accessibility_tree()
         assert both.windows == tuple(desktop.windows())
@@ -18,8 +18,8 @@ class TestWithTree:
     def test_windows_that_are_shown_stay(self) -> None:
         desktop = FakeDesktop()
         shown = Screenshot(Extras(windows=True))
-        assert WithTree(shown).observe(desktop, 0).windows == shown.observe(desktop, 0).windows
+        assert TreeSpace(shown).observe(desktop, 0).windows == shown.observe(desktop, 0).windows
 
     def test_a_space_with_the_tree_stays_as_it_is(self) -> None:
         desktop = FakeDesktop()
-        assert WithTree(A11yTree()).observe(desktop, 0) == A11yTree().observe(desktop, 0)
+        assert TreeSpace(A11yTree()).observe(desktop, 0) == A11yTree().observe(desktop, 0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from openpyxl import load_workbook  # type: ignore[import-untyped]
 from PIL import Image
 
-from backend.domain.file_generators import KINDS, Order, age_days, asks_for_today, make
+from backend.domain.file_generators import KINDS, FileRequest, age_days, asks_for_today, make
 from backend.domain.file_generators.prompt import table_of
 from backend.domain.formats.any_text import read_any_text
 from backend.domain.formats.pdf import count_pages
@@ -24,7 +24,7 @@ STAFF = "生成包含15行员工数据的表格，列包括：姓名（中文名
 
 
 def book(*prompts: str, like: str = "", today: date = date(2024, 6, 17)) -> Any:
-    return load_workbook(io.BytesIO(make("xlsx", Order("a.xlsx", prompts, like, today))))
+    return load_workbook(io.BytesIO(make("xlsx", FileRequest("a.xlsx", prompts, like, today))))
 
 
 def rows(*prompts: str, like: str = "") -> list[tuple[Any, ...]]:
@@ -33,7 +33,7 @@ def rows(*prompts: str, like: str = "") -> list[tuple[Any, ...]]:
 
 def text(kind: str, prompt: str, tmp_path: Path, name: str = "a") -> str:
     path = tmp_path / f"{name}.{kind}"
-    path.write_bytes(make(kind, Order(path.name, (prompt,))))
+    path.write_bytes(make(kind, FileRequest(path.name, (prompt,))))
     return read_any_text(str(path))[0] or ""
 
 
@@ -132,27 +132,27 @@ class TestOthers:
         assert (len(lines), sum("ERROR" in line for line in lines)) == (100, 20)
 
     def test_json_that_stands_in_the_words(self) -> None:
-        made = make("json", Order("a.json", ('未格式化的文件，例如 {"a":{"b":[1]}}',)))
+        made = make("json", FileRequest("a.json", ('未格式化的文件，例如 {"a":{"b":[1]}}',)))
         assert made == b'{"a":{"b":[1]}}'
-        records = json.loads(make("json", Order("a.json", ("20条记录，每条有id和kind字段，kind值为A-C",))))
+        records = json.loads(make("json", FileRequest("a.json", ("20条记录，每条有id和kind字段，kind值为A-C",))))
         assert (len(records), {one["kind"] for one in records}) == (20, {"A", "B", "C"})
 
     def test_json_is_not_looked_for_without_end(self) -> None:
-        assert json.loads(make("json", Order("a.json", ("{" * 1000 + '{"a": [1]}',)))) != {"a": [1]}
+        assert json.loads(make("json", FileRequest("a.json", ("{" * 1000 + '{"a": [1]}',)))) != {"a": [1]}
 
     @pytest.mark.parametrize(
         ("form", "prompt", "size"), [("png", "800x600的图片", (800, 600)), ("jpg", "图标", (64, 64))]
     )
     def test_pictures_have_their_size(self, form: str, prompt: str, size: tuple[int, int]) -> None:
-        assert Image.open(io.BytesIO(make(form, Order(f"a.{form}", (prompt,))))).size == size
+        assert Image.open(io.BytesIO(make(form, FileRequest(f"a.{form}", (prompt,))))).size == size
 
     @pytest.mark.parametrize("prompt", ["00x600的图片", "600x00的风景", "10x10的城市天际线"])
     def test_but_never_none(self, prompt: str) -> None:
-        assert min(Image.open(io.BytesIO(make("png", Order("a.png", (prompt,))))).size) >= 1
+        assert min(Image.open(io.BytesIO(make("png", FileRequest("a.png", (prompt,))))).size) >= 1
 
     @pytest.mark.parametrize("form", ["png", "jpg"])
     def test_and_weight(self, form: str) -> None:
-        data = make(form, Order(f"a.{form}", ("约50KB的图标",)))
+        data = make(form, FileRequest(f"a.{form}", ("约50KB的图标",)))
         assert len(data) == 50_000
         Image.open(io.BytesIO(data)).load()
 
@@ -168,13 +168,13 @@ class TestOthers:
 class TestAll:
     @pytest.mark.parametrize("kind", sorted(KINDS))
     def test_the_same_words_the_same_bytes(self, kind: str) -> None:
-        order = Order(f"a.{kind}", (STAFF,))
+        order = FileRequest(f"a.{kind}", (STAFF,))
         assert make(kind, order) == make(kind, order)
 
     @settings(max_examples=60)
     @given(prompt=st.text(max_size=200), kind=st.sampled_from(sorted(set(KINDS) - {"png", "jpg", "jpeg"})))
     def test_any_words_give_a_file(self, prompt: str, kind: str) -> None:
-        assert isinstance(make(kind, Order(f"a.{kind}", (prompt.replace("\x00", ""),))), bytes)
+        assert isinstance(make(kind, FileRequest(f"a.{kind}", (prompt.replace("\x00", ""),))), bytes)
 
     def test_every_published_file_can_be_made(self, shared_dir: Path) -> None:
         loaded = read("windowsworld", shared_dir / "benchmarks" / "windowsworld")

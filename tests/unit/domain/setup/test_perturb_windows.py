@@ -5,7 +5,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import GuestRefused, Invalid, TaskSetupFailed
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Labels
 from backend.domain.ports.desktop import ExecResult
 from backend.domain.setup import run_step
@@ -14,7 +14,7 @@ from tests.factories.starter_tasks import FakeContext, make_task
 from tests.fakes.desktop import FakeDesktop, FakeWindow
 
 registry.load()
-WIDE = Screen(width=1000, height=800)
+WIDE = ScreenSize(width=1000, height=800)
 
 
 def place(*windows: FakeWindow, programs: Sequence[str] = (), **labels: Any) -> FakeContext:
@@ -164,4 +164,4 @@ class TestCheck:
     @pytest.mark.parametrize("wrong", [{}, {"how": "spun"}, {"how": "moved", "seed": -1}])
     def test_anything_else_is_refused(self, wrong: dict[str, Any]) -> None:
         with pytest.raises(Invalid):
-            registry.lookup(registry.Kind.SETUP, "perturb_windows")().check(wrong)
+            registry.lookup(registry.PluginKind.SETUP, "perturb_windows")().check(wrong)

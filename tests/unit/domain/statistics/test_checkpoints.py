@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.statistics.checkpoints import (
-    Counted,
     Gap,
     Mean,
+    ScoredEpisode,
     agent_s_final,
     agent_s_int,
     gaps,
@@ -19,9 +19,9 @@ from backend.domain.statistics.checkpoints import (
 )
 
 
-def row(task: str, level: str, s_int: float | None, s_final: float | None, **more: Any) -> Counted:
+def row(task: str, level: str, s_int: float | None, s_final: float | None, **more: Any) -> ScoredEpisode:
     values: dict[str, Any] = {"persona": "Designer", "apps": 1, "steps": 10, "solved": s_final == 1.0, "listed": 4}
-    return Counted(task=task, level=level, s_int=s_int, s_final=s_final, **(values | more))
+    return ScoredEpisode(task=task, level=level, s_int=s_int, s_final=s_final, **(values | more))
 
 
 ROWS = [

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.statistics.distributions import bars, counted, spread
+from backend.domain.statistics.distributions import bars, histogram, spread
 
 
 class TestSpread:
@@ -36,4 +36,4 @@ class TestBars:
     def test_every_value_lies_in_one_bar(self, values: list[int]) -> None:
         into = bars(max(values))
         assert len(into) <= 13
-        assert sum(counted(values, into)) == len(values)
+        assert sum(histogram(values, into)) == len(values)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from backend.domain.statistics.intervals import (
     MANY,
-    Cluster,
+    TaskCluster,
     cluster_bootstrap_mean,
     cluster_mean,
     ratio_interval,
@@ -23,11 +23,11 @@ def rates(draw: st.DrawFn) -> tuple[int, int]:
 
 
 @st.composite
-def clusters(draw: st.DrawFn) -> list[Cluster]:
+def clusters(draw: st.DrawFn) -> list[TaskCluster]:
     made = []
     for _ in range(draw(st.integers(1, 30))):
         n = draw(st.integers(0, 5))
-        made.append(Cluster(n, sum(draw(st.floats(0, 1)) for _ in range(n))))
+        made.append(TaskCluster(n, sum(draw(st.floats(0, 1)) for _ in range(n))))
     return made
 
 
@@ -92,21 +92,21 @@ class TestWilson:
 class TestClusterBootstrapMean:
     def test_nothing_counted_says_nothing(self) -> None:
         assert cluster_bootstrap_mean([]) is None
-        assert cluster_bootstrap_mean([Cluster(0, 0.0)]) is None
+        assert cluster_bootstrap_mean([TaskCluster(0, 0.0)]) is None
 
     def test_one_task_says_nothing_about_others(self) -> None:
-        assert cluster_bootstrap_mean([Cluster(4, 1.0)]) == (0.25, 0.25)
+        assert cluster_bootstrap_mean([TaskCluster(4, 1.0)]) == (0.25, 0.25)
 
     def test_equal_tasks_leave_no_doubt(self) -> None:
-        assert cluster_bootstrap_mean([Cluster(2, 1.0)] * 9) == (0.5, 0.5)
+        assert cluster_bootstrap_mean([TaskCluster(2, 1.0)] * 9) == (0.5, 0.5)
 
     def test_all_or_nothing_is_no_certainty(self) -> None:
         """Every draw of equal tasks is alike: 44 of 44 solved, three times each, says no more than 44 trials can."""
-        assert cluster_bootstrap_mean([Cluster(3, 3.0)] * 44) == wilson(44, 44)
-        assert cluster_bootstrap_mean([Cluster(3, 0.0)] * 44) == wilson(0, 44)
+        assert cluster_bootstrap_mean([TaskCluster(3, 3.0)] * 44) == wilson(44, 44)
+        assert cluster_bootstrap_mean([TaskCluster(3, 0.0)] * 44) == wilson(0, 44)
 
     def test_agrees_with_the_normal_approximation_for_many_tasks(self) -> None:
-        found = cluster_bootstrap_mean([Cluster(1, float(n % 2)) for n in range(1000)])
+        found = cluster_bootstrap_mean([TaskCluster(1, float(n % 2)) for n in range(1000)])
         assert found is not None
         half = 1.96 * math.sqrt(0.25 / 1000)
         assert found.low == pytest.approx(0.5 - half, abs=0.005)
@@ -114,8 +114,8 @@ class TestClusterBootstrapMean:
 
     def test_repeats_of_one_task_are_no_new_evidence(self) -> None:
         """Ten tasks, each always solved or never: repeating them ten times must not narrow the interval."""
-        once = cluster_bootstrap_mean([Cluster(1, float(n % 2)) for n in range(10)])
-        often = cluster_bootstrap_mean([Cluster(10, 10.0 * (n % 2)) for n in range(10)])
+        once = cluster_bootstrap_mean([TaskCluster(1, float(n % 2)) for n in range(10)])
+        often = cluster_bootstrap_mean([TaskCluster(10, 10.0 * (n % 2)) for n in range(10)])
         assert once == often
 
     def test_covers_the_truth_about_as_often_as_it_says(self) -> None:
@@ -125,13 +125,13 @@ class TestClusterBootstrapMean:
         hits = 0
         for _ in range(300):
             tasks = [generator.random() for _ in range(60)]
-            found = cluster_bootstrap_mean([Cluster(1, value) for value in tasks], resamples=400)
+            found = cluster_bootstrap_mean([TaskCluster(1, value) for value in tasks], resamples=400)
             assert found is not None
             hits += found.low <= 0.5 <= found.high
         assert 0.90 <= hits / 300 <= 0.985
 
     @given(clusters())
-    def test_lies_between_the_tasks_means_in_order(self, made: list[Cluster]) -> None:
+    def test_lies_between_the_tasks_means_in_order(self, made: list[TaskCluster]) -> None:
         found = cluster_bootstrap_mean(made, resamples=100)
         means = [cluster.total / cluster.n for cluster in made if cluster.n]
         if not means:
@@ -144,24 +144,24 @@ class TestClusterBootstrapMean:
         assert min(means) - 1e-12 <= found.low <= found.high <= max(means) + 1e-12
 
     @given(clusters(), st.integers(0, 5))
-    def test_same_seed_same_interval_in_whatever_order(self, made: list[Cluster], seed: int) -> None:
+    def test_same_seed_same_interval_in_whatever_order(self, made: list[TaskCluster], seed: int) -> None:
         one = cluster_bootstrap_mean(made, resamples=50, seed=seed)
         assert one == cluster_bootstrap_mean(made[::-1], resamples=50, seed=seed)
 
     def test_many_tasks_are_drawn_in_parts(self) -> None:
-        found = cluster_bootstrap_mean([Cluster(1, float(n % 4 == 0)) for n in range(30_000)], resamples=80)
+        found = cluster_bootstrap_mean([TaskCluster(1, float(n % 4 == 0)) for n in range(30_000)], resamples=80)
         assert found is not None
         assert 0.24 < found.low < 0.25 < found.high < 0.26
 
 
 class TestClusterMean:
     def test_few_tasks_have_the_bootstrap(self) -> None:
-        clusters = [Cluster(1, total) for total in (0.0, 0.5, 1.0, 1.0)]
+        clusters = [TaskCluster(1, total) for total in (0.0, 0.5, 1.0, 1.0)]
         assert cluster_mean(clusters) == cluster_bootstrap_mean(clusters)
 
     def test_many_tasks_have_nearly_the_same_at_once(self) -> None:
         draw = random.Random(5)
-        clusters = [Cluster(n := draw.randint(1, 3), draw.random() * n) for _ in range(MANY + 1)]
+        clusters = [TaskCluster(n := draw.randint(1, 3), draw.random() * n) for _ in range(MANY + 1)]
         normal, drawn = cluster_mean(clusters), cluster_bootstrap_mean(clusters)
         assert normal is not None
         assert drawn is not None
@@ -169,25 +169,25 @@ class TestClusterMean:
         assert normal != drawn
 
     def test_alike_and_empty_ones_are_as_ever(self) -> None:
-        many = [Cluster(1, 1.0)] * (MANY + 1)
+        many = [TaskCluster(1, 1.0)] * (MANY + 1)
         assert cluster_mean(many) == wilson(MANY + 1, MANY + 1)
-        assert cluster_mean([Cluster(0, 0.0)]) is None
+        assert cluster_mean([TaskCluster(0, 0.0)]) is None
 
 
 class TestRatioNormal:
     def test_worked_example(self) -> None:
         # R = 3/5; residuals 1 - 1.2 = -0.2, 2 - 1.8 = 0.2; variance 2/1 * 0.08 / 25 = 0.0064, so 0.6 +- 1.96 * 0.08.
-        found = ratio_normal([Cluster(2, 1.0), Cluster(3, 2.0)], 0.95)
+        found = ratio_normal([TaskCluster(2, 1.0), TaskCluster(3, 2.0)], 0.95)
         assert found == pytest.approx((0.6 - 1.959964 * 0.08, 0.6 + 1.959964 * 0.08))
 
     def test_stays_between_0_and_1(self) -> None:
-        assert ratio_normal([Cluster(1, 0.0), Cluster(1, 1.0)], 0.95) == (0.0, 1.0)
+        assert ratio_normal([TaskCluster(1, 0.0), TaskCluster(1, 1.0)], 0.95) == (0.0, 1.0)
 
 
 class TestRatioInterval:
     def test_drawing_kinds_gives_what_drawing_clusters_gives(self) -> None:
-        few = sorted([Cluster(1, 0.0)] * 300 + [Cluster(1, 1.0)] * 200 + [Cluster(3, 1.0)] * 100)
-        many = sorted(Cluster(one.n, abs(one.total - at * 1e-9)) for at, one in enumerate(few))
+        few = sorted([TaskCluster(1, 0.0)] * 300 + [TaskCluster(1, 1.0)] * 200 + [TaskCluster(3, 1.0)] * 100)
+        many = sorted(TaskCluster(one.n, abs(one.total - at * 1e-9)) for at, one in enumerate(few))
         by_kind, by_cluster = (ratio_interval(made, 0.95, 4000, 1) for made in (few, many))
         assert by_kind == pytest.approx(by_cluster, abs=0.004)
         assert by_kind == pytest.approx(ratio_normal(few, 0.95), abs=0.004)

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
-from backend.domain.statistics.intervals import Cluster
+from backend.domain.statistics.intervals import TaskCluster
 from backend.domain.statistics.paired import MCNEMAR, SIGN, Pair, compare, holm, paired_interval, sign_test
 
 SCORES = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1))
@@ -113,7 +113,7 @@ class TestCompare:
 class TestPairedInterval:
     def test_agrees_with_scipys_bootstrap(self) -> None:
         values = [-1, 0, 0, 1, -0.5, 0.25, 0, -1, -1, 0.5, 0, 0, -0.25, 1, -1, 0, 0, 0, 0.75, -0.5]
-        ours = paired_interval([Cluster(1, value) for value in values], resamples=20_000)
+        ours = paired_interval([TaskCluster(1, value) for value in values], resamples=20_000)
         theirs = stats.bootstrap(
             (values,), lambda sample, axis: sample.mean(axis=axis), n_resamples=20_000, method="percentile", rng=1
         ).confidence_interval
@@ -132,11 +132,11 @@ class TestPairedInterval:
     def test_tasks_that_differ_alike_do_not_pretend_to_certainty(
         self, difference: float, n: int, low: float, high: float
     ) -> None:
-        found = paired_interval([Cluster(1, difference)] * n)
+        found = paired_interval([TaskCluster(1, difference)] * n)
         assert found == pytest.approx((low, high), abs=1e-6)
 
     def test_more_tasks_say_more(self) -> None:
-        few, many = (paired_interval([Cluster(1, 0.0)] * n) for n in (5, 50))
+        few, many = (paired_interval([TaskCluster(1, 0.0)] * n) for n in (5, 50))
         assert few.low < many.low < many.high < few.high
 
 

@@ -2,22 +2,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backend.domain.statistics.progress import Got, bins, curve
+from backend.domain.statistics.progress import EpisodeProgress, bins, curve
 
 
 class TestCurve:
     def test_worked_example(self) -> None:
-        found = curve([Got(2, [0, 3], 1.0), Got(3, [3], 0.0), Got(3, [], 0.0)])
+        found = curve([EpisodeProgress(2, [0, 3], 1.0), EpisodeProgress(3, [3], 0.0), EpisodeProgress(3, [], 0.0)])
         assert [(one.step, one.reached) for one in found] == [(0, 1), (1, 1), (2, 1), (3, 3)]
         assert found[-1].share == pytest.approx(3 / 8)
 
     def test_nothing_listed_and_nothing_reached(self) -> None:
         assert curve([]) == []
-        assert curve([Got(4, [], 0.0)]) == [(0, 0, 0.0)]
+        assert curve([EpisodeProgress(4, [], 0.0)]) == [(0, 0, 0.0)]
 
     @given(st.lists(st.lists(st.integers(0, 30), max_size=6), max_size=8))
     def test_never_falls_and_ends_at_the_pooled_share(self, made: list[list[int]]) -> None:
-        found = curve([Got(6, steps, 0.0) for steps in made])
+        found = curve([EpisodeProgress(6, steps, 0.0) for steps in made])
         shares = [one.share for one in found]
         assert shares == sorted(shares)
         if made:
@@ -26,7 +26,7 @@ class TestCurve:
 
 class TestBins:
     def test_every_episode_is_in_one(self) -> None:
-        found = bins([Got(4, [1] * number, float(number == 4)) for number in (0, 1, 2, 3, 4, 4)])
+        found = bins([EpisodeProgress(4, [1] * number, float(number == 4)) for number in (0, 1, 2, 3, 4, 4)])
         assert [(one.words, one.episodes, one.score) for one in found] == [
             ("none", 1, 0.0),
             ("up to 25 %", 1, 0.0),

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.domain.model.run import ImageView, RunConfig, Screen
+from backend.domain.model.run import ImageView, RunConfig, ScreenSize
 from backend.domain.studies.study import Design, Factor, StudyConfig, cell_words, cells, level_words, matched, sampled
 
 
@@ -51,8 +51,8 @@ class TestCells:
     @pytest.mark.parametrize(
         ("factor", "levels", "field", "value"),
         [
-            ("screen", ("1920x1080", "1280x800"), "screen", Screen(width=1280, height=800)),
-            ("screen", ("1920x1080", {"width": 640, "height": 480}), "screen", Screen(width=640, height=480)),
+            ("screen", ("1920x1080", "1280x800"), "screen", ScreenSize(width=1280, height=800)),
+            ("screen", ("1920x1080", {"width": 640, "height": 480}), "screen", ScreenSize(width=640, height=480)),
             ("image.fit", (None, "1024x1024"), "image", ImageView(fit=(1024, 1024))),
             ("params.history", (1, "all"), "params", {"history": "all", "model": "m"}),
             ("params", ({}, {"history": 2}), "params", {"history": 2}),

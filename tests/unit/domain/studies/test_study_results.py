@@ -4,7 +4,7 @@ import pytest
 
 from backend.domain.model.run import RunConfig
 from backend.domain.studies.study import Design, Factor, StudyConfig
-from backend.domain.studies.study_results import Fact, study_result
+from backend.domain.studies.study_results import CellEpisode, study_result
 
 FACTORS = (Factor(name="image.scale", levels=(1.0, 0.5)), Factor(name="perturbation", levels=(None, "moved")))
 STUDY = StudyConfig(benchmark="starter", base=RunConfig(agent="random"), factors=FACTORS, resamples=200)
@@ -13,13 +13,13 @@ SMALL: dict[str, Any] = {"image.scale": 0.5, "perturbation": None}
 MOVED: dict[str, Any] = {"image.scale": 1.0, "perturbation": "moved"}
 
 
-def scored(*scores: float, steps: int = 3, ended_by: str = "done") -> list[Fact]:
+def scored(*scores: float, steps: int = 3, ended_by: str = "done") -> list[CellEpisode]:
     """One scored episode per task."""
-    return [Fact(f"t{at}", 1, "scored", None, ended_by, score, steps) for at, score in enumerate(scores)]
+    return [CellEpisode(f"t{at}", 1, "scored", None, ended_by, score, steps) for at, score in enumerate(scores)]
 
 
-def lost(task: str, failure_class: str) -> Fact:
-    return Fact(task, 1, "lost", failure_class)
+def lost(task: str, failure_class: str) -> CellEpisode:
+    return CellEpisode(task, 1, "lost", failure_class)
 
 
 class TestStudyResult:
@@ -36,13 +36,13 @@ class TestStudyResult:
         assert (small.left_out, moved.left_out) == ({}, {})
 
     def test_pairs_that_do_not_count_are_listed_with_the_reason(self) -> None:
-        base = [*scored(1, 1, 1, 1), lost("t4", "guest"), Fact("t5", 1, "waiting")]
+        base = [*scored(1, 1, 1, 1), lost("t4", "guest"), CellEpisode("t5", 1, "waiting")]
         other = [
             *scored(1),
             lost("t1", "task_setup"),
-            Fact("t2", 1, "not_runnable"),
-            Fact("t3", 1, "scored", None, "done", 1.0, 2, mixed=True),
-            *[Fact(task, 1, "scored", None, "done", 1.0, 2) for task in ("t4", "t5", "t6")],
+            CellEpisode("t2", 1, "not_runnable"),
+            CellEpisode("t3", 1, "scored", None, "done", 1.0, 2, mixed=True),
+            *[CellEpisode(task, 1, "scored", None, "done", 1.0, 2) for task in ("t4", "t5", "t6")],
         ]
         found = study_result(STUDY, [(BASE, base), (SMALL, other), (MOVED, [])])
         small, moved = found.levels
@@ -59,7 +59,7 @@ class TestStudyResult:
         assert moved.left_out == {"base: lost (guest)": 1, "base: waiting": 1, "no such episode": 4}
 
     def test_every_pair_is_counted_or_left_out(self) -> None:
-        base = [Fact(f"t{task}", repeat, "scored", None, "done", 1.0) for task in range(3) for repeat in (1, 2)]
+        base = [CellEpisode(f"t{task}", repeat, "scored", None, "done", 1.0) for task in range(3) for repeat in (1, 2)]
         found = study_result(STUDY, [(BASE, base), (SMALL, base[:4]), (MOVED, [])])
         for level in found.levels:
             assert level.comparison.pairs + sum(level.left_out.values()) == 6

@@ -5,7 +5,7 @@ import pytest
 
 from backend.domain.model.run import RunConfig
 from backend.domain.studies.study import Factor, StudyConfig
-from backend.domain.studies.study_results import Fact, study_result
+from backend.domain.studies.study_results import CellEpisode, study_result
 from backend.domain.studies.study_shapes import Values, sensitivities, shape, shapes
 
 ORDERS = (None, "order=2", "order=3")
@@ -92,9 +92,9 @@ class TestMeasures:
     def test_differ_over_the_pairs_that_have_them(self) -> None:
         study = STUDY.model_copy(update={"factors": (Factor(name="variant", levels=(None, "intent=given")),)})
 
-        def facts(*measures: dict[str, float]) -> list[Fact]:
+        def facts(*measures: dict[str, float]) -> list[CellEpisode]:
             return [
-                Fact(f"t{at}", 0, "scored", None, "done", 0.0, 3, measures={**one, "score": 0.0})
+                CellEpisode(f"t{at}", 0, "scored", None, "done", 0.0, 3, measures={**one, "score": 0.0})
                 for at, one in enumerate(measures)
             ]
 

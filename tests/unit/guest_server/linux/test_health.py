@@ -4,14 +4,16 @@ from pathlib import Path
 import pytest
 
 from guest_server.linux import health as linux_health
-from guest_server.linux.health import Running, disks, locker, of_a_task, pending, running
+from guest_server.linux.health import RunningProcess, disks, locker, of_a_task, pending, running
 from guest_server.protocol.health_facts import Process
 
 BEFORE = frozenset({(2, 100), (7, 110)})
 
 
-def process(name: str, pid: int = 50, *, uid: int = 1000, born: int = 900, words: tuple[str, ...] = ()) -> Running:
-    return Running(pid, uid, born, name, words or (name,))
+def process(
+    name: str, pid: int = 50, *, uid: int = 1000, born: int = 900, words: tuple[str, ...] = ()
+) -> RunningProcess:
+    return RunningProcess(pid, uid, born, name, words or (name,))
 
 
 def enter(proc: Path, pid: int, name: str, state: str = "S", words: bytes = b"x\0") -> None:
@@ -25,7 +27,7 @@ def enter(proc: Path, pid: int, name: str, state: str = "S", words: bytes = b"x\
 class TestRunning:
     def test_reads_name_words_and_birth(self, tmp_path: Path) -> None:
         enter(tmp_path, 12, "a (b) c", words=b"/bin/a\0-x\0")
-        assert list(running(tmp_path)) == [Running(12, os.getuid(), 22, "a (b) c", ["/bin/a", "-x"])]
+        assert list(running(tmp_path)) == [RunningProcess(12, os.getuid(), 22, "a (b) c", ["/bin/a", "-x"])]
 
     def test_leaves_out_zombies_and_threads_of_the_kernel(self, tmp_path: Path) -> None:
         enter(tmp_path, 12, "dead", "Z")
@@ -54,7 +56,7 @@ class TestOfATask:
             process("python3", words=("/usr/bin/python3", "-m", "guest_server.linux.a11y_helper")),
         ],
     )
-    def test_no_tasks(self, found: Running) -> None:
+    def test_no_tasks(self, found: RunningProcess) -> None:
         assert of_a_task([found], BEFORE, 1000) == []
 
 

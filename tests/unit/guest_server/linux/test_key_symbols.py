@@ -12,9 +12,9 @@ from guest_server.linux.key_symbols import (
     NUM,
     SHIFT,
     SUPER,
-    Pressed,
-    Remapped,
+    KeymapChange,
     Symbols,
+    TypedKey,
     character,
     remapped,
 )
@@ -51,7 +51,7 @@ class TestPressed:
         ],
     )  # fmt: skip
     def test_texts(self, symbols: Symbols, keycode: int, state: int, text: str) -> None:
-        assert symbols.pressed(keycode, state) == Pressed(text=text)
+        assert symbols.pressed(keycode, state) == TypedKey(text=text)
 
     @pytest.mark.parametrize(
         ("keycode", "state", "name", "held"),
@@ -64,14 +64,14 @@ class TestPressed:
     def test_keys_that_type_nothing(
         self, symbols: Symbols, keycode: int, state: int, name: str, held: tuple[str, ...]
     ) -> None:
-        assert symbols.pressed(keycode, state) == Pressed(name=name, held=frozenset(held))
+        assert symbols.pressed(keycode, state) == TypedKey(name=name, held=frozenset(held))
 
     @pytest.mark.parametrize("keycode", [14, 17, 200])
     def test_modifiers_and_keys_without_a_symbol_are_nothing(self, symbols: Symbols, keycode: int) -> None:
-        assert symbols.pressed(keycode, 0) == Pressed()
+        assert symbols.pressed(keycode, 0) == TypedKey()
 
     def test_a_change_of_the_layout_counts_from_then_on(self, symbols: Symbols) -> None:
-        symbols.change(Remapped(15, ((0x01004E2D, 0x01004E2D),)))
+        symbols.change(KeymapChange(15, ((0x01004E2D, 0x01004E2D),)))
         assert symbols.pressed(15, 0).text == "中"
 
 
@@ -86,4 +86,4 @@ class TestCharacter:
 
 def test_a_change_of_the_keyboard_mapping_is_read() -> None:
     data = struct.pack("=BBHBBH4I", 100, 2, 6, 200, 2, 0, 0x41, 0x42, 0x43, 0x44)
-    assert remapped(data) == Remapped(200, ((0x41, 0x42), (0x43, 0x44)))
+    assert remapped(data) == KeymapChange(200, ((0x41, 0x42), (0x43, 0x44)))

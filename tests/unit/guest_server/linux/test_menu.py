@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from guest_server.linux.menu import Entry, menu, read_entry
+from guest_server.linux.menu import MenuEntry, menu, read_entry
 
 GOOD = "[Desktop Entry]\nType=Application\nName=Shell\nExec=sh -c 'a b' %U\n"
 
@@ -11,7 +11,7 @@ class TestReadEntry:
     def test_name_and_command_without_field_codes(self, tmp_path: Path) -> None:
         file = tmp_path / "a.desktop"
         file.write_text(GOOD)
-        assert read_entry(file) == Entry("Shell", "sh -c 'a b'")
+        assert read_entry(file) == MenuEntry("Shell", "sh -c 'a b'")
 
     @pytest.mark.parametrize(
         "text",
@@ -32,6 +32,6 @@ class TestReadEntry:
 
 class TestMenu:
     def test_sorted_and_escaped(self) -> None:
-        text = menu([Entry("Z", "z"), Entry("A<b", "a & b")])
+        text = menu([MenuEntry("Z", "z"), MenuEntry("A<b", "a & b")])
         assert text.index("A&lt;b") < text.index('"Z"')
         assert "<command>a &amp; b</command>" in text

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from guest_server.linux.root_helper import Helper, Places, answer, serve
+from guest_server.linux.root_helper import RootHelperProcess, SystemPaths, answer, serve
 from guest_server.linux.system import RootHelper
 from guest_server.protocol.errors import GuestError
 
@@ -25,17 +25,17 @@ class Running:
 
     client: RootHelper
     socket: Path
-    places: Places
+    places: SystemPaths
     clock: list[tuple[int, float]]
     thread: threading.Thread
 
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[Running]:
-    places = Places(random=Path("/dev/random"), bundle=tmp_path / "bundle.crt", policies=tmp_path / "policies")
+    places = SystemPaths(random=Path("/dev/random"), bundle=tmp_path / "bundle.crt", policies=tmp_path / "policies")
     places.bundle.write_bytes(KNOWN)
     clock: list[tuple[int, float]] = []
-    helper = Helper(places, lambda which, now: clock.append((which, now)))
+    helper = RootHelperProcess(places, lambda which, now: clock.append((which, now)))
     path, listener = tmp_path / "helper", socket.socket(socket.AF_UNIX)
     listener.bind(str(path))
     listener.listen()
@@ -89,13 +89,15 @@ class TestTrust:
         assert not running.places.policies.exists()
 
     def test_a_system_without_a_bundle_gets_none(self, tmp_path: Path) -> None:
-        places = Places(bundle=tmp_path / "none", policies=tmp_path / "policies")
-        Helper(places).do({"do": "trust", "value": OURS})
+        places = SystemPaths(bundle=tmp_path / "none", policies=tmp_path / "policies")
+        RootHelperProcess(places).do({"do": "trust", "value": OURS})
         assert not places.bundle.exists()
 
 
 class TestAnswer:
     @pytest.mark.parametrize("line", [b"", b"{", b"[1]", b'"x"', b'{"do": "rm"}', b'{"do": "clock", "value": "x"}'])
     def test_what_is_no_request_is_told(self, tmp_path: Path, line: bytes) -> None:
-        helper = Helper(Places(bundle=tmp_path / "none"), lambda *_: pytest.fail("nothing was asked for"))
+        helper = RootHelperProcess(
+            SystemPaths(bundle=tmp_path / "none"), lambda *_: pytest.fail("nothing was asked for")
+        )
         assert json.loads(answer(helper, line))["error"]

@@ -7,7 +7,7 @@ import pytest
 from guest_server.linux.environment import SessionConfig
 from guest_server.linux.services import Services, write_authority, x_command
 from guest_server.protocol.errors import StartError
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 
 
 class TestWriteAuthority:
@@ -47,7 +47,7 @@ class TestServices:
 
 class TestXCommand:
     def config(self, tmp_path: Path, x_server: str) -> SessionConfig:
-        home, limits = tmp_path / "home", Limits()
+        home, limits = tmp_path / "home", GuestLimits()
         return SessionConfig(1280, 800, home=home, runtime=Path("/run/x"), limits=limits, x_server=x_server)
 
     def test_xvfb_keeps_its_screen_in_a_file(self, tmp_path: Path) -> None:

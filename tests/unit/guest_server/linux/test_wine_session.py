@@ -11,7 +11,7 @@ from guest_server.linux.wine_session import (
     wine_environment,
 )
 from guest_server.protocol.errors import StartError
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def config(tmp_path: Path) -> SessionConfig:
         height=800,
         home=tmp_path,
         runtime=tmp_path,
-        limits=Limits(),
+        limits=GuestLimits(),
         tunnel_ports=frozenset({9222, 1337}),
         egress_proxy="http://127.0.0.1:18888",
         inherited=given,

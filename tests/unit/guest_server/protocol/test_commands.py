@@ -7,7 +7,7 @@ import pytest
 from guest_server.protocol.commands import read_command
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.machine import CommandSpec, Machine
-from guest_server.protocol.params import Params
+from guest_server.protocol.params import RequestParams
 
 MACHINE = cast("Machine", SimpleNamespace(home=Path("/home/user")))
 
@@ -24,8 +24,8 @@ class TestReadCommand:
         ],
     )
     def test_forms(self, given: dict[str, Any], spec: CommandSpec) -> None:
-        assert read_command(Params(given), MACHINE) == spec
+        assert read_command(RequestParams(given), MACHINE) == spec
 
     def test_an_open_quote_is_said(self) -> None:
         with pytest.raises(GuestError, match="cannot be split"):
-            read_command(Params({"command": "echo 'a"}), MACHINE)
+            read_command(RequestParams({"command": "echo 'a"}), MACHINE)

@@ -3,10 +3,10 @@ import io
 from PIL import Image
 
 from guest_server.protocol.frames import to_jpeg, to_png
-from guest_server.protocol.machine import Shot
+from guest_server.protocol.machine import ScreenFrame
 
 BLUE, RED = b"\xff\x00\x00\x00", b"\x00\x00\xff\x00"
-SHOT = Shot((BLUE * 16 + RED * 16 + b"\0" * 8) * 16, 32, 16, 32 * 4 + 8)
+SHOT = ScreenFrame((BLUE * 16 + RED * 16 + b"\0" * 8) * 16, 32, 16, 32 * 4 + 8)
 
 
 class TestToPng:
@@ -40,5 +40,5 @@ class TestToJpeg:
         assert to_jpeg(SHOT, quality=80)[0] == buffer.getvalue()
 
     def test_takes_the_live_screen(self) -> None:
-        live = Shot(memoryview(SHOT.pixels), SHOT.width, SHOT.height, SHOT.stride)
+        live = ScreenFrame(memoryview(SHOT.pixels), SHOT.width, SHOT.height, SHOT.stride)
         assert to_jpeg(live, quality=80) == to_jpeg(SHOT, quality=80)

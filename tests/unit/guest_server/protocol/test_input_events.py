@@ -4,9 +4,9 @@ import pytest
 
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.input_events import Button, Click, Drag, Hotkey, Key, Move, Scroll, Type, points, read_events
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 
-LIMITS = Limits(events=5, text=10)
+LIMITS = GuestLimits(events=5, text=10)
 
 
 class TestReadEvents:

@@ -8,23 +8,23 @@ from guest_server.protocol.interaction_log import (
     MOST_ENTRIES,
     MOST_PICTURES,
     MOST_TOLD,
-    Found,
-    Log,
+    InteractionLog,
+    InteractionTarget,
     key_words,
 )
 
-EDITOR = Found(control="Body", role="text", rect=(1, 2, 30, 40), window="notes.txt")
-BUTTON = Found(control="Save", role="push button", rect=(5, 5, 50, 20), window="notes.txt")
+EDITOR = InteractionTarget(control="Body", role="text", rect=(1, 2, 30, 40), window="notes.txt")
+BUTTON = InteractionTarget(control="Save", role="push button", rect=(5, 5, 50, 20), window="notes.txt")
 
 
-def typed(log: Log, text: str) -> None:
+def typed(log: InteractionLog, text: str) -> None:
     for char in text:
         log.character(char)
 
 
 class TestLog:
     def test_a_text_typed_in_one_go_is_one_entry_with_the_focused_control(self) -> None:
-        log = Log(lambda: EDITOR)
+        log = InteractionLog(lambda: EDITOR)
         typed(log, "Hello €")
         [entry] = log.told(0)
         assert entry == {
@@ -33,7 +33,7 @@ class TestLog:
         }  # fmt: skip
 
     def test_a_click_or_a_key_ends_a_text(self) -> None:
-        log = Log(lambda: EDITOR)
+        log = InteractionLog(lambda: EDITOR)
         typed(log, "ab")
         log.key("enter")
         typed(log, "cd")
@@ -47,21 +47,21 @@ class TestLog:
 
     def test_the_focus_is_asked_for_once_a_text(self) -> None:
         asked = []
-        log = Log(lambda: asked.append(1) or EDITOR)  # type: ignore[func-returns-value]
+        log = InteractionLog(lambda: asked.append(1) or EDITOR)  # type: ignore[func-returns-value]
         typed(log, "long text")
         assert not asked
         log.told(0)
         assert len(asked) == 1
 
     def test_only_what_came_after_a_number_is_told(self) -> None:
-        log = Log(lambda: EDITOR)
+        log = InteractionLog(lambda: EDITOR)
         log.click("left", 1, 1, BUTTON)
         log.click("right", 2, 2, BUTTON)
         assert [one["number"] for one in log.told(1)] == [2]
         assert log.told(2) == []
 
     def test_the_oldest_entries_go_and_at_most_so_many_are_told(self) -> None:
-        log = Log(lambda: EDITOR)
+        log = InteractionLog(lambda: EDITOR)
         for place in range(MOST_ENTRIES + 5):
             log.click("left", place, 0, BUTTON)
         told = log.told(0)
@@ -69,7 +69,7 @@ class TestLog:
         assert told[0]["number"] == 6
 
     def test_texts_names_and_pictures_are_bounded(self) -> None:
-        log = Log(lambda: Found(control="n" * 9000, window="w" * 9000))
+        log = InteractionLog(lambda: InteractionTarget(control="n" * 9000, window="w" * 9000))
         typed(log, "x" * (LONGEST_TEXT + 10))
         assert [len(one["text"]) for one in log.told(0)] == [LONGEST_TEXT, 10]
         assert {len(one["control"]) for one in log.told(0)} == {LONGEST_NAME}

@@ -1,16 +1,16 @@
-from guest_server.protocol.machine import Shot
+from guest_server.protocol.machine import ScreenFrame
 from guest_server.routes.health import is_black
 
 WIDTH, HEIGHT = 320, 200
 
 
-def shot(value: int, bright: int = 0) -> Shot:
+def shot(value: int, bright: int = 0) -> ScreenFrame:
     """A picture of one grey, with a square of so many white pixels a side."""
     stride = WIDTH * 4 + 16
     pixels = bytearray(bytes([value, value, value, 255]) * WIDTH + bytes(16)) * HEIGHT
     for row in range(bright):
         pixels[row * stride : row * stride + bright * 4] = b"\xff" * (bright * 4)
-    return Shot(bytes(pixels), WIDTH, HEIGHT, stride)
+    return ScreenFrame(bytes(pixels), WIDTH, HEIGHT, stride)
 
 
 class TestIsBlack:
@@ -28,4 +28,4 @@ class TestIsBlack:
 
     def test_a_live_screen_is_looked_at_without_a_copy(self) -> None:
         black = shot(0)
-        assert is_black(Shot(memoryview(bytearray(black.pixels)), WIDTH, HEIGHT, black.stride))
+        assert is_black(ScreenFrame(memoryview(bytearray(black.pixels)), WIDTH, HEIGHT, black.stride))

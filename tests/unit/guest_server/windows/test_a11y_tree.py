@@ -7,12 +7,12 @@ import pytest
 from defusedxml.ElementTree import fromstring
 
 from backend.domain.formats.accessibility import searchable
-from guest_server.protocol.machine import Tree, TreeWanted
-from guest_server.windows.a11y_tree import GoneError, Seen, Walk, tag_of
+from guest_server.protocol.machine import Tree, TreeRequest
+from guest_server.windows.a11y_tree import ControlInfo, ControlWalk, GoneError, tag_of
 from guest_server.windows.text_cursor import around
 from guest_server.windows.uia_properties import Property, Value, described, kind_of
 
-WANTED = TreeWanted(nodes=100, depth=10, children=50, seconds=5.0)
+WANTED = TreeRequest(nodes=100, depth=10, children=50, seconds=5.0)
 
 
 class Fixed:
@@ -29,8 +29,8 @@ class Fixed:
             raise GoneError
         return [path for path in self._paths if path.rpartition(".")[0] == node]
 
-    def seen(self, node: str) -> Seen:
-        return Seen(
+    def seen(self, node: str) -> ControlInfo:
+        return ControlInfo(
             name=node,
             tag="Chrome Widget_1",
             kind="Pane",
@@ -42,8 +42,8 @@ class Fixed:
         )
 
 
-def walked(wanted: TreeWanted = WANTED, *paths: str, gone: str = "") -> Tree:
-    return Walk(Fixed(*(paths or ("a", "a.b", "a.b.c", "d")), gone=gone), wanted).desktop()
+def walked(wanted: TreeRequest = WANTED, *paths: str, gone: str = "") -> Tree:
+    return ControlWalk(Fixed(*(paths or ("a", "a.b", "a.b.c", "d")), gone=gone), wanted).desktop()
 
 
 class TestWalk:
@@ -76,7 +76,7 @@ class TestWalk:
             (replace(WANTED, seconds=-1.0), "the time was over", 1),
         ],
     )
-    def test_what_is_beyond_a_bound_is_cut(self, wanted: TreeWanted, why: str, nodes: int) -> None:
+    def test_what_is_beyond_a_bound_is_cut(self, wanted: TreeRequest, why: str, nodes: int) -> None:
         tree = walked(wanted)
         assert (tree.cut, tree.nodes) == (why, nodes)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from guest_server.windows import display
-from guest_server.windows.display import Mode, show_size
+from guest_server.windows.display import DevMode, show_size
 
 
 class FakeUser:
@@ -29,8 +29,8 @@ class FakeUser:
 class TestMode:
     def test_is_laid_out_as_in_the_header(self) -> None:
         """DEVMODEW of wingdi.h has 220 bytes."""
-        assert ctypes.sizeof(Mode) == 220
-        assert (Mode.fields.offset, Mode.width.offset, Mode.height.offset) == (72, 172, 176)
+        assert ctypes.sizeof(DevMode) == 220
+        assert (DevMode.fields.offset, DevMode.width.offset, DevMode.height.offset) == (72, 172, 176)
 
 
 class TestShowSize:
@@ -38,7 +38,7 @@ class TestShowSize:
         user = FakeUser()
         monkeypatch.setattr(display, "user32", user)
         show_size(1440, 900)
-        assert user.asked == [(ctypes.sizeof(Mode), 0x180000, 1440, 900)]
+        assert user.asked == [(ctypes.sizeof(DevMode), 0x180000, 1440, 900)]
 
     def test_what_is_shown_already_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
         user = FakeUser()

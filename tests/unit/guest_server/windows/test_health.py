@@ -13,7 +13,7 @@ from guest_server.windows import health as windows_health
 from guest_server.windows.health import (
     LICENCE_QUESTION,
     RESTARTS,
-    Row,
+    SnapshotProcess,
     WindowsHealth,
     ask_licence,
     cover,
@@ -26,8 +26,8 @@ NOW = 1_800_000_000.0
 SERVER = 400
 
 
-def row(name: str, pid: int = 50, *, parent: int = 1, born: int = 900, own: bool = True) -> Row:
-    return Row(pid, parent, born, name, own)
+def row(name: str, pid: int = 50, *, parent: int = 1, born: int = 900, own: bool = True) -> SnapshotProcess:
+    return SnapshotProcess(pid, parent, born, name, own)
 
 
 class Sources:
@@ -38,7 +38,7 @@ class Sources:
         self.desktop = "Default"
         self.values: dict[tuple[str, str], object] = {}
 
-    def processes(self) -> list[Row]:
+    def processes(self) -> list[SnapshotProcess]:
         return list(self.rows)
 
     def input_desktop(self) -> str:
@@ -70,7 +70,7 @@ class TestOfATask:
             row("python.exe", parent=SERVER),
         ],
     )
-    def test_no_tasks(self, found: Row) -> None:
+    def test_no_tasks(self, found: SnapshotProcess) -> None:
         assert of_a_task([found], frozenset(), SERVER) == []
 
     def test_an_agents_python_is_one(self) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from guest_server.linux.key_symbols import Pressed
+from guest_server.linux.key_symbols import TypedKey
 from guest_server.windows.key_symbols import PACKET, pressed
 
 
@@ -17,7 +17,7 @@ class TestPressed:
         ],
     )
     def test_texts(self, key: int, text: str, held: tuple[str, ...], typed: str) -> None:
-        assert pressed(key, text, held) == Pressed(text=typed)
+        assert pressed(key, text, held) == TypedKey(text=typed)
 
     @pytest.mark.parametrize(
         ("key", "text", "held", "name"),
@@ -28,8 +28,8 @@ class TestPressed:
         ],
     )  # fmt: skip
     def test_keys_that_type_nothing(self, key: int, text: str, held: tuple[str, ...], name: str) -> None:
-        assert pressed(key, text, held) == Pressed(name=name, held=frozenset(held))
+        assert pressed(key, text, held) == TypedKey(name=name, held=frozenset(held))
 
     @pytest.mark.parametrize("key", [0x10, 0xA3, 0x5B, 0x14])
     def test_modifiers_and_locks_are_nothing(self, key: int) -> None:
-        assert pressed(key, "", ()) == Pressed()
+        assert pressed(key, "", ()) == TypedKey()

@@ -12,7 +12,7 @@ from aiohttp.test_utils import make_mocked_request
 import guest_server
 from guest_server.app import build_app
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.machine import Machine
 from guest_server.windows import waa_checks, waa_routes
 from guest_server.windows.api import Library
@@ -34,7 +34,7 @@ def test_a_module_can_be_imported_without_windows(name: str) -> None:
 
 
 def paths(*capabilities: object) -> set[str]:
-    machine = SimpleNamespace(limits=Limits(), screen=None, capabilities=capabilities)
+    machine = SimpleNamespace(limits=GuestLimits(), screen=None, capabilities=capabilities)
     routes = build_app(cast("Machine", machine)).router.routes()
     return {route.resource.canonical for route in routes if route.resource is not None}
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from guest_server.protocol.machine import TreeWanted
+from guest_server.protocol.machine import TreeRequest
 from guest_server.windows import com as windows_com
 from guest_server.windows import uia
-from guest_server.windows.a11y_tree import GoneError, Walk
+from guest_server.windows.a11y_tree import ControlWalk, GoneError
 from guest_server.windows.com import Com, ComError
 from guest_server.windows.uia import Automation
 from guest_server.windows.uia_properties import PROPERTIES, Property, Value
 from tests.fakes import com
 
-WANTED = TreeWanted(nodes=100, depth=10, children=50, seconds=5.0)
+WANTED = TreeRequest(nodes=100, depth=10, children=50, seconds=5.0)
 
 
 @dataclass
@@ -180,7 +180,7 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDesktop]:
 
 class TestAutomation:
     def test_a_walk_gives_the_tree(self, desktop: FakeDesktop) -> None:
-        tree = Walk(Automation(), WANTED).desktop()
+        tree = ControlWalk(Automation(), WANTED).desktop()
         assert 'name="Editor"' in tree.xml
         assert ">first line\nsecond<" in tree.xml
         assert "(1, 2)" in tree.xml
@@ -195,7 +195,7 @@ class TestAutomation:
 
     def test_all_that_was_lent_is_given_back(self, desktop: FakeDesktop) -> None:
         automation = Automation()
-        Walk(automation, WANTED).desktop()
+        ControlWalk(automation, WANTED).desktop()
         automation.text_cursor(automation.focused())
         del automation
         gc.collect()

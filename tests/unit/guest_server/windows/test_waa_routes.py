@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.limits import Limits
+from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.machine import Placement
-from guest_server.protocol.params import Params
+from guest_server.protocol.params import RequestParams
 from guest_server.windows.environment import WindowsConfig, children_environment, own_environment, read_config
 from guest_server.windows.waa_routes import _clear, area_of, program, rects_of
 from guest_server.windows.window_control import is_application, placed_box
@@ -48,9 +48,9 @@ class TestRectsOf:
         original, shrunk = (1440, 900), (960, 450)
         scale = [whole / part for whole, part in zip(original, shrunk, strict=True)]
         given = {"rects": [[10, 20, 30, 40]], "window_rect": [100, 200, 500, 600], "scale": scale}
-        assert rects_of(Params(given)) == [[115, 240, 145, 280]]
-        assert rects_of(Params({"rects": [[1.4, 2, 3, 4]]})) == [[1, 2, 3, 4]]
-        assert rects_of(Params({})) == []
+        assert rects_of(RequestParams(given)) == [[115, 240, 145, 280]]
+        assert rects_of(RequestParams({"rects": [[1.4, 2, 3, 4]]})) == [[1, 2, 3, 4]]
+        assert rects_of(RequestParams({})) == []
 
     @pytest.mark.parametrize(
         "given",
@@ -64,20 +64,20 @@ class TestRectsOf:
     )
     def test_anything_else_is_refused(self, given: dict[str, Any]) -> None:
         with pytest.raises(GuestError):
-            rects_of(Params(given))
+            rects_of(RequestParams(given))
 
     def test_it_can_be_told_to_a_process(self) -> None:
-        json.dumps(rects_of(Params({"rects": [[1, 2, 3, 4]]})))
+        json.dumps(rects_of(RequestParams({"rects": [[1, 2, 3, 4]]})))
 
 
 class TestAreaOf:
     def test_is_all_of_the_screen_unless_told(self) -> None:
-        assert area_of(Params({})) is None
-        assert area_of(Params({"window_rect": [0, 0, 640.0, 480.0]})) == [0, 0, 640, 480]
+        assert area_of(RequestParams({})) is None
+        assert area_of(RequestParams({"window_rect": [0, 0, 640.0, 480.0]})) == [0, 0, 640, 480]
 
     def test_anything_else_is_refused(self) -> None:
         with pytest.raises(GuestError):
-            area_of(Params({"window_rect": [1, 2]}))
+            area_of(RequestParams({"window_rect": [1, 2]}))
 
 
 class TestClear:
@@ -139,7 +139,7 @@ class TestEnvironment:
     def test_what_is_set_is_taken(self, tmp_path: Path) -> None:
         config = self.config(tmp_path, DESKARENA_LIMIT_OUTPUT="10")
         assert config.egress_proxy == ""
-        assert config.limits == Limits(output=10)
+        assert config.limits == GuestLimits(output=10)
         assert config.python == "py"
 
     def test_a_machine_of_its_own_has_a_way_out(self, tmp_path: Path) -> None:

@@ -4,14 +4,14 @@ import pytest
 
 from worker.images.linux.bootstrap import KEPT_OUT, MASKED, UNITS, bootstrap_command, bootstrap_environment
 from worker.images.linux.initrd import DRIVERS
-from worker.images.linux.options import Options, Variant, sources_of
+from worker.images.linux.options import LinuxBuildOptions, Variant, sources_of
 
 SOURCES, FOLDER = sources_of(Path("/checkout")), Path("/build")
 FOLDER_OF_UNITS = Path(__file__).resolve().parents[4] / "vm_images/linux/root/etc/systemd/system"
 
 
 def command(variant: Variant = "minimal", **more: object) -> list[str]:
-    options = Options.model_validate({"variant": variant, "epoch": 5, **more})
+    options = LinuxBuildOptions.model_validate({"variant": variant, "epoch": 5, **more})
     return bootstrap_command(options, SOURCES, ["dbus", "mousepad"], FOLDER)
 
 
@@ -65,7 +65,7 @@ class TestBootstrapCommand:
 
 class TestBootstrapEnvironment:
     def test_nothing_of_the_callers(self) -> None:
-        options = Options(epoch=5)
+        options = LinuxBuildOptions(epoch=5)
         assert bootstrap_environment(options, "/bin") == {
             "PATH": "/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC", "INITRD": "No",
             "SOURCE_DATE_EPOCH": "5", "E2FSPROGS_FAKE_TIME": "5",

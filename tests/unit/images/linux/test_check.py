@@ -10,7 +10,7 @@ from backend.domain.ports.desktop import ExecResult
 from tests.factories.machine_images import image_of
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeProvider
-from worker.images.checks import Line
+from worker.images.checks import CheckResult
 from worker.images.linux.check import Application, applications, check_list
 from worker.images.linux.options import sources_of
 
@@ -29,7 +29,7 @@ def provider() -> FakeProvider:
     return made
 
 
-def failed(provider: FakeProvider, of: MachineImage, *wanted: Application) -> list[Line]:
+def failed(provider: FakeProvider, of: MachineImage, *wanted: Application) -> list[CheckResult]:
     return [line for line in check_list(provider, of, wanted) if not line.ok]
 
 

@@ -4,13 +4,13 @@ from pathlib import Path
 import pytest
 
 from worker.images.linux.layer import digest, write_layer
-from worker.images.linux.options import Sources
+from worker.images.linux.options import BuildSources
 
 EPOCH = 1_700_000_000
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> Sources:
+def sources(tmp_path: Path) -> BuildSources:
     for name in ("linux/root/etc/systemd", "server", "site/pkg", "home/.config/x", "scripts"):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "linux/root/etc/systemd/a.service").write_text("[Unit]\n")
@@ -22,7 +22,7 @@ def sources(tmp_path: Path) -> Sources:
     (tmp_path / "site/pkg/__init__.py").write_text("")
     (tmp_path / "home/.config/x/settings").write_text("a=b\n")
     folders = {name: tmp_path / name for name in ("scripts", "linux", "server", "site", "home")}
-    return Sources(**folders)
+    return BuildSources(**folders)
 
 
 def listed(archive: Path) -> dict[str, tuple[int, int, float]]:
@@ -31,7 +31,7 @@ def listed(archive: Path) -> dict[str, tuple[int, int, float]]:
 
 
 class TestWriteLayer:
-    def test_everything_lies_where_the_machine_looks_for_it(self, sources: Sources, tmp_path: Path) -> None:
+    def test_everything_lies_where_the_machine_looks_for_it(self, sources: BuildSources, tmp_path: Path) -> None:
         write_layer(tmp_path / "layer.tar", sources, EPOCH)
         found = listed(tmp_path / "layer.tar")
         assert found["./etc/systemd/a.service"] == (0o644, 0, EPOCH)
@@ -42,26 +42,26 @@ class TestWriteLayer:
         assert "./etc/timezone" in found
         assert not [name for name in found if "__pycache__" in name]
 
-    def test_folders_come_before_what_lies_in_them(self, sources: Sources, tmp_path: Path) -> None:
+    def test_folders_come_before_what_lies_in_them(self, sources: BuildSources, tmp_path: Path) -> None:
         write_layer(tmp_path / "layer.tar", sources, EPOCH)
         names = list(listed(tmp_path / "layer.tar"))
         assert names.index("./home/user/.config") < names.index("./home/user/.config/x/settings")
         assert len(names) == len(set(names))
 
-    def test_the_same_content_gives_the_same_bytes(self, sources: Sources, tmp_path: Path) -> None:
+    def test_the_same_content_gives_the_same_bytes(self, sources: BuildSources, tmp_path: Path) -> None:
         for name in ("one", "two"):
             write_layer(tmp_path / name, sources, EPOCH)
             (sources.server / "app.py").touch()
         assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
-    def test_a_missing_source_is_named(self, sources: Sources, tmp_path: Path) -> None:
+    def test_a_missing_source_is_named(self, sources: BuildSources, tmp_path: Path) -> None:
         gone = sources.model_copy(update={"site": tmp_path / "none"})
         with pytest.raises(FileNotFoundError, match="make setup"):
             write_layer(tmp_path / "layer.tar", gone, EPOCH)
 
 
 class TestDigest:
-    def test_content_names_and_rights_count(self, sources: Sources) -> None:
+    def test_content_names_and_rights_count(self, sources: BuildSources) -> None:
         before = digest(sources.server)
         (sources.server / "__pycache__/app.pyc").write_text("other")
         assert digest(sources.server) == before

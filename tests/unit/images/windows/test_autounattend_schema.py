@@ -2,9 +2,9 @@ import pytest
 
 from worker.images.windows.autounattend import answer_file
 from worker.images.windows.autounattend_schema import faults, read_schema
-from worker.images.windows.options import Options
+from worker.images.windows.options import WindowsBuildOptions
 
-GOOD = answer_file(Options(), 1).decode()
+GOOD = answer_file(WindowsBuildOptions(), 1).decode()
 
 
 class TestReadSchema:

@@ -11,10 +11,10 @@ from tests.factories.vm_hosts import EMULATING_HOST
 from worker.images.windows.build import Builder
 from worker.images.windows.catalog import Catalog
 from worker.images.windows.editions import Edition
-from worker.images.windows.inputs import Given
+from worker.images.windows.inputs import BuildInputs
 from worker.images.windows.machine import Disks
-from worker.images.windows.options import Options
-from worker.images.windows.plan import Plan, Request
+from worker.images.windows.options import WindowsBuildOptions
+from worker.images.windows.plan import BuildPlan, BuildRequest
 from worker.qemu.plan import Host
 
 EDITION = Edition(index=1, name="Windows", id="Core", installation="Client", build=26100, languages=("en-US",))
@@ -27,11 +27,11 @@ class CutOffError(Exception):
 @pytest.fixture
 def builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Builder:
     """A build that has Windows and the medium for programs; there are no programs to bring."""
-    request = Request("w", tmp_path / "w.iso", tmp_path / "v.iso", Options(edition="Core"), tmp_path)
-    made = Builder(request, Plan(EDITION, Catalog(programs=(), inbox=()), b""), lambda _: None)
+    request = BuildRequest("w", tmp_path / "w.iso", tmp_path / "v.iso", WindowsBuildOptions(edition="Core"), tmp_path)
+    made = Builder(request, BuildPlan(EDITION, Catalog(programs=(), inbox=()), b""), lambda _: None)
     (request.folder / "second.done").write_text(json.dumps({"key": "k" * 64}))
     (request.folder / "windows.vars").write_text("the firmware's")
-    monkeypatch.setattr(Given, "installers", lambda _: ())
+    monkeypatch.setattr(BuildInputs, "installers", lambda _: ())
     return made
 
 

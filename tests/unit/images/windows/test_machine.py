@@ -8,7 +8,7 @@ import pytest
 
 from backend.domain.errors import Unavailable
 from worker.images.windows.machine import Build
-from worker.qemu.qmp import Event
+from worker.qemu.qmp import QmpEvent
 
 OFF = "the guest shut its machine down"
 PHASE = b'deskarena {"kind":"phase","phase":"windows"}\n'
@@ -19,7 +19,7 @@ class Monitor:
 
     def __init__(self, end: socket.socket) -> None:
         self._end = end
-        self.events: list[Event] = []
+        self.events: list[QmpEvent] = []
 
     def fileno(self) -> int:
         return self._end.fileno()

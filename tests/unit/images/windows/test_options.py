@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from worker.images.windows.options import Options
+from worker.images.windows.options import WindowsBuildOptions
 
 
 class TestOptions:
@@ -27,9 +27,11 @@ class TestOptions:
     )
     def test_refuses_what_windows_would_not_take(self, wrong: dict[str, Any]) -> None:
         with pytest.raises(ValidationError):
-            Options.model_validate(wrong)
+            WindowsBuildOptions.model_validate(wrong)
 
     def test_does_not_show_key_and_password(self) -> None:
-        shown = repr(Options.model_validate({"product_key": "AAAAA-" * 4 + "AAAAA", "password": "Secret-12"}))
+        shown = repr(
+            WindowsBuildOptions.model_validate({"product_key": "AAAAA-" * 4 + "AAAAA", "password": "Secret-12"})
+        )
         assert "AAAAA" not in shown
         assert "Secret-12" not in shown

@@ -9,21 +9,29 @@ from tests.architecture.tree import ROOT
 from tests.factories.windows_media import windows_iso
 from worker.images.windows.autounattend_schema import faults
 from worker.images.windows.fetch import Installer
-from worker.images.windows.options import Options
-from worker.images.windows.plan import Part, Request, first_content, machine_plan, make_plan, second_content, summary
+from worker.images.windows.options import WindowsBuildOptions
+from worker.images.windows.plan import (
+    BuildRequest,
+    ServerArchive,
+    first_content,
+    machine_plan,
+    make_plan,
+    second_content,
+    summary,
+)
 
 
-def request(folder: Path, **changed: Any) -> Request:
+def request(folder: Path, **changed: Any) -> BuildRequest:
     """Asks for an image from a small medium; `changed` are fields of the request or of its options."""
     options = {"edition": "Professional"} | {
-        key: changed.pop(key) for key in list(changed) if key in Options.model_fields
+        key: changed.pop(key) for key in list(changed) if key in WindowsBuildOptions.model_fields
     }
     iso = folder / "windows.iso"
-    return Request(
+    return BuildRequest(
         name="w",
         iso=iso if iso.exists() else windows_iso(folder),
         virtio=folder / "virtio-win.iso",
-        options=Options.model_validate(options),
+        options=WindowsBuildOptions.model_validate(options),
         data=folder / "data",
         **changed,
     )
@@ -83,7 +91,7 @@ class TestContent:
         programs = make_plan(asked).programs.programs
         own = programs[1].model_copy(update={"url": "", "medium": "DISC", "iso": "x.iso", "file": "a\\setup.exe"})
         installers = tuple(Installer(program=each, path=tmp_path / "x", sha256="0" * 64) for each in (programs[0], own))
-        files = second_content(asked, installers, {"python": Part("python.zip", b"zip", "1" * 64)})
+        files = second_content(asked, installers, {"python": ServerArchive("python.zip", b"zip", "1" * 64)})
         assert "deskarena/programs/python.exe" in files
         assert not [path for path in files if own.id in path]
         assert files["deskarena/server/python.zip"] == b"zip"
@@ -93,7 +101,7 @@ class TestMachinePlan:
     def test_every_field_that_a_strict_script_reads_is_there(self, tmp_path: Path) -> None:
         plan = make_plan(request(tmp_path, without=("chrome",)))
         installers = tuple(Installer(program=each, path=tmp_path, sha256="0" * 64) for each in plan.programs.programs)
-        made = machine_plan(Options(), installers, [])
+        made = machine_plan(WindowsBuildOptions(), installers, [])
         fields = {"id", "name", "kind", "file", "sha256", "arguments", "minutes", "to", "there", "path", "medium"}
         assert {frozenset(each) for each in made["programs"]} == {
             frozenset(fields | {"registry", "files", "shortcuts"})
@@ -104,7 +112,7 @@ class TestMachinePlan:
             assert name in made
 
     def test_the_server_serves_where_the_worker_asks(self) -> None:
-        server = machine_plan(Options(), (), [])["server"]
+        server = machine_plan(WindowsBuildOptions(), (), [])["server"]
         assert server["arguments"][-2:] == ["--port", "5000"]
         assert (server["port"], server["proxy"]) == (5000, "127.0.0.1:3128")
 

@@ -1,13 +1,13 @@
 import pytest
 
-from worker.images.windows.reports import Report, Reports
+from worker.images.windows.reports import Reports, StageReport
 
 
 class TestReports:
     def test_cuts_lines_out_of_whatever_comes(self) -> None:
         reports = Reports()
         assert reports.feed(b'SeaBIOS\r\ndeskarena {"kind":"beg') == []
-        assert reports.feed(b'in","stage":"drivers"}\nmore') == [Report("begin", "drivers", "")]
+        assert reports.feed(b'in","stage":"drivers"}\nmore') == [StageReport("begin", "drivers", "")]
 
     def test_tells_why_a_stage_failed(self) -> None:
         line = b'deskarena {"kind":"failed","stage":"program-vlc","error":"ended with 5","at":"At C:\\\\x.ps1:1"}\n'

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from worker.images.windows.settings import Settings, read_settings
+from worker.images.windows.settings import WindowsSettings, read_settings
 
 ENTRY = {
     "key": "HKEY_CURRENT_USER\\Software\\A",
@@ -24,8 +24,8 @@ ANSWERS = (
 )
 
 
-def settings(**changed: Any) -> Settings:
-    return Settings.model_validate({"registry": [ENTRY | changed], "commands": [], "services": []})
+def settings(**changed: Any) -> WindowsSettings:
+    return WindowsSettings.model_validate({"registry": [ENTRY | changed], "commands": [], "services": []})
 
 
 class TestReadSettings:
@@ -69,4 +69,4 @@ class TestSettings:
 
     def test_refuses_the_same_value_twice(self) -> None:
         with pytest.raises(ValidationError, match="set twice"):
-            Settings.model_validate({"registry": [ENTRY, ENTRY | {"name": "b"}], "commands": [], "services": []})
+            WindowsSettings.model_validate({"registry": [ENTRY, ENTRY | {"name": "b"}], "commands": [], "services": []})

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.errors import Invalid, WebFailed
-from backend.services.artifacts.egress_policy import Reach, allowed_addresses, checked_url, is_public
+from backend.services.artifacts.egress_policy import EgressPolicy, allowed_addresses, checked_url, is_public
 
 
 class TestCheckedUrl:
@@ -53,19 +53,22 @@ class TestIsPublic:
 
 class TestAllowedAddresses:
     def test_a_public_name(self) -> None:
-        assert allowed_addresses("a.example", 80, Reach(), lambda *_: ["8.8.8.8", "1.1.1.1"]) == ["8.8.8.8", "1.1.1.1"]
+        assert allowed_addresses("a.example", 80, EgressPolicy(), lambda *_: ["8.8.8.8", "1.1.1.1"]) == [
+            "8.8.8.8",
+            "1.1.1.1",
+        ]
 
     def test_one_private_address_among_public_ones_is_enough(self) -> None:
         with pytest.raises(Invalid, match=r"a.example is 10.0.0.1"):
-            allowed_addresses("a.example", 80, Reach(), lambda *_: ["8.8.8.8", "10.0.0.1"])
+            allowed_addresses("a.example", 80, EgressPolicy(), lambda *_: ["8.8.8.8", "10.0.0.1"])
 
     @pytest.mark.parametrize("host", ["127.0.0.1", "0x7f.1", "2130706433", "localhost", "::1"])
     def test_spellings_of_this_machine(self, host: str) -> None:
         with pytest.raises((Invalid, WebFailed)):
-            allowed_addresses(host, 80, Reach())
+            allowed_addresses(host, 80, EgressPolicy())
 
     def test_a_mirror_that_the_operator_named(self) -> None:
-        reach = Reach(private_hosts=("mirror.example",))
+        reach = EgressPolicy(private_hosts=("mirror.example",))
         assert allowed_addresses("Mirror.example.", 80, reach, lambda *_: ["10.0.0.1"]) == ["10.0.0.1"]
 
     def test_a_name_that_does_not_resolve(self) -> None:
@@ -73,4 +76,4 @@ class TestAllowedAddresses:
             raise OSError("no such name")
 
         with pytest.raises(WebFailed, match="does not resolve"):
-            allowed_addresses("a.example", 80, Reach(), nothing)
+            allowed_addresses("a.example", 80, EgressPolicy(), nothing)

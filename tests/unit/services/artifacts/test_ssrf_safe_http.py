@@ -6,11 +6,11 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 
 from backend.domain.errors import Invalid, WebFailed
-from backend.services.artifacts.egress_policy import Reach
+from backend.services.artifacts.egress_policy import EgressPolicy
 from backend.services.artifacts.ssrf_safe_http import GuardedWeb
 from tests.fakes.origin_server import Origin, origin, redirect, reply
 
-OPEN = GuardedWeb(Reach(allow_private=True))
+OPEN = GuardedWeb(EgressPolicy(allow_private=True))
 GUARDED = GuardedWeb()
 
 
@@ -65,7 +65,7 @@ class TestGet:
 
     def test_a_redirect_into_the_private_network(self, site: Origin) -> None:
         """The first name is allowed, where it leads to is not."""
-        web = GuardedWeb(Reach(private_hosts=("mirror.example",)), resolver=lambda *_: ["127.0.0.1"])
+        web = GuardedWeb(EgressPolicy(private_hosts=("mirror.example",)), resolver=lambda *_: ["127.0.0.1"])
         site.pages["/a"] = redirect(f"http://inside.example:{site.port}/b")
         with pytest.raises(Invalid, match=r"inside.example is 127.0.0.1"):
             web.get(f"http://mirror.example:{site.port}/a")
@@ -80,7 +80,7 @@ class TestGet:
     def test_a_name_is_resolved_once(self, site: Origin) -> None:
         """The second answer would be another one: whoever asks twice can be led astray."""
         answers = iter([["127.0.0.1"]])
-        web = GuardedWeb(Reach(allow_private=True), resolver=lambda *_: next(answers))
+        web = GuardedWeb(EgressPolicy(allow_private=True), resolver=lambda *_: next(answers))
         site.pages["/a"] = b"data"
         assert web.get(f"http://a.example:{site.port}/a").body == b"data"
         assert site.asked[0][2]["host"] == f"a.example:{site.port}"

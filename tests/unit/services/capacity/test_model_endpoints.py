@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.services.capacity.model_endpoints import BUILT_IN, Endpoints, NoKey, key_variables
+from backend.services.capacity.model_endpoints import BUILT_IN, Endpoints, MissingKey, key_variables
 from backend.services.capacity.task_secrets import TaskSecrets
 
 KEY = "sk-very-secret"
@@ -103,20 +103,20 @@ class TestWithKey:
 
     def test_a_variable_that_is_not_set_is_named(self, tmp_path: Path) -> None:
         told = endpoints(tmp_path)
-        with pytest.raises(NoKey, match="OPENAI_API_KEY is not set") as raised:
+        with pytest.raises(MissingKey, match="OPENAI_API_KEY is not set") as raised:
             told.with_key(told.all()["openai"])
         assert "docs/models.md" in raised.value.hint
 
     def test_a_secret_that_others_can_read_is_not_used(self, tmp_path: Path) -> None:
         secret(tmp_path, "vllm", KEY, 0o644)
         told = endpoints(tmp_path, '[endpoints.a]\napi = "openai_chat"\nkey_secret = "vllm"\n')
-        with pytest.raises(NoKey, match="can be read by others") as raised:
+        with pytest.raises(MissingKey, match="can be read by others") as raised:
             told.with_key(told.all()["a"])
         assert KEY not in str(raised.value)
 
     def test_a_key_that_no_header_can_carry(self, tmp_path: Path) -> None:
         told = endpoints(tmp_path, OPENAI_API_KEY=f"{KEY}\nX-Evil: 1")
-        with pytest.raises(NoKey, match="no header") as raised:
+        with pytest.raises(MissingKey, match="no header") as raised:
             told.with_key(told.all()["openai"])
         assert KEY not in str(raised.value)
 

@@ -2,7 +2,7 @@ import pytest
 
 from backend.db.models import Task
 from backend.domain.errors import Invalid
-from backend.domain.model.run import Budget, RunConfig, Screen
+from backend.domain.model.run import Budget, RunConfig, ScreenSize
 from backend.domain.model.task import digest
 from backend.services.capacity.run_request import RunRequest, condition_hash, config_hash, episode_seed, selected
 
@@ -37,7 +37,7 @@ class TestHashes:
 
     def test_with_a_preset_a_default_that_was_said_is_another_request(self) -> None:
         silent = RunRequest(benchmark="b", agent="a", preset="waa")
-        said = RunRequest(benchmark="b", agent="a", preset="waa", screen=Screen(width=1920, height=1080))
+        said = RunRequest(benchmark="b", agent="a", preset="waa", screen=ScreenSize(width=1920, height=1080))
         assert silent.request_hash() != said.request_hash()
         assert silent.config().screen.width == 1440
         assert said.config().screen.width == 1920

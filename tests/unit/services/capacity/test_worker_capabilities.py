@@ -5,8 +5,8 @@ import pytest
 from backend.db.models import Task
 from backend.domain import registry
 from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
-from backend.domain.model.run import RunConfig, Screen
-from backend.domain.registry import Kind
+from backend.domain.model.run import RunConfig, ScreenSize
+from backend.domain.registry import PluginKind
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.worker_capabilities import (
     Capabilities,
@@ -28,12 +28,12 @@ def joined(*said: dict[str, Any]) -> Capabilities:
 def capabilities_of(agent: str) -> dict[str, Any]:
     """What a worker says that offers this agent and all spaces."""
     registry.load()
-    plugin = registry.lookup(Kind.AGENT, agent)
+    plugin = registry.lookup(PluginKind.AGENT, agent)
     about = {"observation": plugin.observation, "action_space": plugin.action_space, "privileged": False}
     return capabilities() | {
         "agents": {agent: {"about": plugin.about, "schema": plugin.Params.model_json_schema(), **about}},
-        "observations": registry.names(Kind.OBSERVATION),
-        "action_spaces": registry.names(Kind.ACTION_SPACE),
+        "observations": registry.names(PluginKind.OBSERVATION),
+        "action_spaces": registry.names(PluginKind.ACTION_SPACE),
     }
 
 
@@ -119,7 +119,7 @@ class TestImages:
         assert can.why_not("vm", Task(requires=[], os="linux")) == ""
 
     def test_one_that_cannot_show_the_run_s_screen_says_so(self) -> None:
-        shown, not_shown = Screen(width=1280, height=800), Screen(width=640, height=480)
+        shown, not_shown = ScreenSize(width=1280, height=800), ScreenSize(width=640, height=480)
         can = with_images(WINDOWS, {**LINUX, "screens": [shown.model_dump()]})
         assert can.why_not("vm", Task(requires=[], os="linux"), screen=shown) == ""
         assert "debian cannot show 640x480" in can.why_not("vm", Task(requires=[], os="linux"), screen=not_shown)
@@ -138,7 +138,7 @@ class TestImages:
 
 class TestCheckedImage:
     def config(self, **more: Any) -> RunConfig:
-        return RunConfig(agent="noop", provider="vm", screen=Screen(width=1280, height=800), **more)
+        return RunConfig(agent="noop", provider="vm", screen=ScreenSize(width=1280, height=800), **more)
 
     def test_one_that_is_there(self) -> None:
         can = with_images(LINUX, WINDOWS)
@@ -199,22 +199,22 @@ class TestCheckedConfig:
 
 class TestCheckedOptions:
     def test_what_equals_the_defaults_is_none(self) -> None:
-        assert checked_options(Kind.OBSERVATION, "a11y_tree", {}) is None
-        assert checked_options(Kind.OBSERVATION, "a11y_tree", {"clipboard": False}) is None
+        assert checked_options(PluginKind.OBSERVATION, "a11y_tree", {}) is None
+        assert checked_options(PluginKind.OBSERVATION, "a11y_tree", {"clipboard": False}) is None
 
     def test_all_of_them_are_said_where_one_differs(self) -> None:
-        found = checked_options(Kind.OBSERVATION, "a11y_tree", {"clipboard": True})
+        found = checked_options(PluginKind.OBSERVATION, "a11y_tree", {"clipboard": True})
         assert found is not None
         assert (found["clipboard"], found["terminal"]) == (True, False)
 
     def test_an_unknown_one_names_the_near_one(self) -> None:
         with pytest.raises(Invalid) as caught:
-            checked_options(Kind.OBSERVATION, "a11y_tree", {"clipbord": True})
+            checked_options(PluginKind.OBSERVATION, "a11y_tree", {"clipbord": True})
         assert (caught.value.path, caught.value.hint) == ("observation_params.clipbord", "Did you mean clipboard?")
 
     def test_a_wrong_value_is_named(self) -> None:
         with pytest.raises(Invalid) as caught:
-            checked_options(Kind.ACTION_SPACE, "omni", {"double": "perhaps"})
+            checked_options(PluginKind.ACTION_SPACE, "omni", {"double": "perhaps"})
         assert caught.value.path == "action_params.double"
 
 
@@ -257,10 +257,10 @@ class TestCheckedParams:
 
     def test_a_wrong_value_is_named_with_its_path(self) -> None:
         from backend.domain import registry
-        from backend.domain.registry import Kind
+        from backend.domain.registry import PluginKind
 
         registry.load()
-        fields = registry.lookup(Kind.AGENT, "random").Params.model_fields
+        fields = registry.lookup(PluginKind.AGENT, "random").Params.model_fields
         name = next(iter(fields))
         with pytest.raises(Invalid) as caught:
             checked_params("random", {name: {"no": "number"}})

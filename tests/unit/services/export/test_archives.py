@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from backend.services.export.archives import ARCHIVES
-from backend.services.export.export import Entry
+from backend.services.export.export import ExportFile
 
 FILES = {"data/part-00000.jsonl": b"{}\n" * 1000, "images/" + "a" * 64 + ".png": bytes(range(256)) * 3, "empty": b""}
 
 
-def entries() -> Iterator[Entry]:
-    return (Entry(name, io.BytesIO(data), len(data)) for name, data in FILES.items())
+def entries() -> Iterator[ExportFile]:
+    return (ExportFile(name, io.BytesIO(data), len(data)) for name, data in FILES.items())
 
 
 def read(name: str, data: bytes) -> dict[str, bytes]:
@@ -36,7 +36,7 @@ class TestArchive:
     def test_a_file_is_asked_for_only_when_its_turn_comes(self, name: str) -> None:
         asked: list[str] = []
 
-        def slow() -> Iterator[Entry]:
+        def slow() -> Iterator[ExportFile]:
             for entry in entries():
                 asked.append(entry.name)
                 yield entry

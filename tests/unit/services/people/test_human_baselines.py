@@ -1,14 +1,14 @@
 from uuid import UUID
 
 from backend.domain.benchmarks import read_labels
-from backend.services.people.human_baselines import ALL, By, Trial, as_csv, by_domain, by_run, labels
+from backend.services.people.human_baselines import ALL, HumanTrial, LabelBasis, as_csv, by_domain, by_run, labels
 
 RUN = UUID(int=1)
 
 
-def trial(task: str, steps: int, seconds: float, *, rating: int | None = None, solved: bool = True) -> Trial:
+def trial(task: str, steps: int, seconds: float, *, rating: int | None = None, solved: bool = True) -> HumanTrial:
     domain = task.partition("/")[0]
-    return Trial(RUN, task, domain, solved, float(solved), steps, seconds, rating)
+    return HumanTrial(RUN, task, domain, solved, float(solved), steps, seconds, rating)
 
 
 TRIALS = [
@@ -44,12 +44,12 @@ class TestByRun:
 
 class TestLabels:
     def test_by_time_of_those_who_solved_it(self) -> None:
-        rows = {row["task"]: row for row in labels(TRIALS, By.TIME)}
+        rows = {row["task"]: row for row in labels(TRIALS, LabelBasis.TIME)}
         assert sorted(rows) == ["files/a", "text/c", "text/d"]
         assert rows["files/a"] == {"task": "files/a", "human_seconds": 50.0, "human_steps": 4, "source": "human_time"}
 
     def test_by_rating_whoever_solved_it(self) -> None:
-        rows = {row["task"]: row for row in labels(TRIALS, By.RATING)}
+        rows = {row["task"]: row for row in labels(TRIALS, LabelBasis.RATING)}
         assert {task: row["difficulty"] for task, row in rows.items()} == {
             "files/a": "medium",  # the median is 1.5
             "files/b": "hard",
@@ -59,7 +59,7 @@ class TestLabels:
 
     def test_the_labels_service_reads_them(self) -> None:
         keys = ["files/a", "files/b", "text/c", "text/d"]
-        read = read_labels(as_csv(labels(TRIALS, By.TIME)), keys)
+        read = read_labels(as_csv(labels(TRIALS, LabelBasis.TIME)), keys)
         assert [(row.task, row.difficulty, row.source) for row in read] == [
             ("files/a", "easy", "human_time"),
             ("text/c", "medium", "human_time"),

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from uuid_utils.compat import uuid7
 
 from backend.db.repositories.results.rollups import TaskTotals
-from backend.services.runs.summary import BOOTSTRAP, WILSON, Counts, denominator_words, summarise
+from backend.services.runs.summary import BOOTSTRAP, WILSON, EpisodeCounts, denominator_words, summarise
 
 
 def totals(**values: Any) -> TaskTotals:
@@ -58,20 +58,20 @@ class TestDenominatorWords:
     @pytest.mark.parametrize(
         ("counts", "lost", "words"),
         [
-            (Counts(scored=20), {}, "20 of 20 episodes scored"),
+            (EpisodeCounts(scored=20), {}, "20 of 20 episodes scored"),
             (
-                Counts(scored=12, lost=3, not_runnable=5),
+                EpisodeCounts(scored=12, lost=3, not_runnable=5),
                 {"cluster": 1, "guest": 2},
                 "12 of 20 episodes scored; 3 lost (guest 2, cluster 1), 5 not runnable here",
             ),
             (
-                Counts(scored=0, cancelled=1, running=2, waiting=3),
+                EpisodeCounts(scored=0, cancelled=1, running=2, waiting=3),
                 {},
                 "0 of 6 episodes scored; 1 cancelled, 2 running, 3 waiting",
             ),
-            (Counts(scored=1), {}, "1 of 1 episode scored"),
+            (EpisodeCounts(scored=1), {}, "1 of 1 episode scored"),
         ],
     )
-    def test_says_where_every_episode_is(self, counts: Counts, lost: dict[str, int], words: str) -> None:
+    def test_says_where_every_episode_is(self, counts: EpisodeCounts, lost: dict[str, int], words: str) -> None:
         total = sum(vars(counts).values())
         assert denominator_words(total, counts, lost) == words

@@ -4,16 +4,16 @@ from uuid import uuid4
 
 import pytest
 
-from tools.simulator.journal import Hold, Journal, share_error, slot_seconds
+from tools.simulator.journal import Journal, SlotUse, share_error, slot_seconds
 
 
 class TestSlotSeconds:
     def test_counts_what_lies_between(self) -> None:
         first, second = uuid4(), uuid4()
         holds = [
-            Hold(first, uuid4(), ("n", 0), 0.0, 0.0, 10.0),
-            Hold(first, uuid4(), ("n", 0), 10.0, 12.0, None),
-            Hold(second, uuid4(), ("n", 1), 0.0, 30.0, 40.0),
+            SlotUse(first, uuid4(), ("n", 0), 0.0, 0.0, 10.0),
+            SlotUse(first, uuid4(), ("n", 0), 10.0, 12.0, None),
+            SlotUse(second, uuid4(), ("n", 1), 0.0, 30.0, 40.0),
         ]
         assert slot_seconds(holds, 5.0, 20.0) == {first: 13.0, second: 0.0}
 
@@ -29,6 +29,6 @@ class TestJournal:
     def test_keeps_what_has_ended_and_what_has_not(self) -> None:
         journal, run, attempts = Journal(), uuid4(), [uuid4(), uuid4()]
         for at, attempt in enumerate(attempts):
-            journal.leased(attempt, Hold(run, uuid4(), ("n", at), 0.0, float(at)))
+            journal.leased(attempt, SlotUse(run, uuid4(), ("n", at), 0.0, float(at)))
         journal.finished(attempts[0], 5.0)
         assert [hold.ended_at for hold in journal.all()] == [5.0, None]

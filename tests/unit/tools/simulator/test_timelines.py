@@ -4,13 +4,13 @@ import threading
 
 import pytest
 
-from tools.simulator.clock import Clock
+from tools.simulator.clock import SimulationClock
 from tools.simulator.timelines import RealTime, VirtualTime
 
 
 class TestVirtualTime:
     def test_jumps_from_act_to_act(self) -> None:
-        clock, done = Clock(), list[tuple[str, float]]()
+        clock, done = SimulationClock(), list[tuple[str, float]]()
         timeline = VirtualTime(clock)
         timeline.later(3600.0, lambda: done.append(("late", timeline.now())))
         timeline.later(5.0, lambda: timeline.later(1.0, lambda: done.append(("next", timeline.now()))))
@@ -21,7 +21,7 @@ class TestVirtualTime:
 
     def test_ends_when_it_is_told_to(self) -> None:
         done: list[int] = []
-        timeline = VirtualTime(Clock())
+        timeline = VirtualTime(SimulationClock())
         for at in range(5):
             timeline.later(float(at), lambda at=at: done.append(at))  # type: ignore[misc]
         timeline.run(lambda: len(done) == 2)

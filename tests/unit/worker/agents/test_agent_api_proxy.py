@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.integration.cli.service import Service
-from worker.agents.agent_api_proxy import AgentDoor, lets_through
+from worker.agents.agent_api_proxy import AgentApiProxy, lets_through
 
 
 class TestLetsThrough:
@@ -36,20 +36,20 @@ def service() -> Iterator[Service]:
 
 
 @pytest.fixture
-def door(service: Service, tmp_path: Path) -> Iterator[AgentDoor]:
-    door = AgentDoor(tmp_path / "s", service.url)
+def door(service: Service, tmp_path: Path) -> Iterator[AgentApiProxy]:
+    door = AgentApiProxy(tmp_path / "s", service.url)
     yield door
     door.close()
 
 
 @pytest.fixture
-def inside(door: AgentDoor, service: Service, tmp_path: Path) -> Iterator[httpx.Client]:
+def inside(door: AgentApiProxy, service: Service, tmp_path: Path) -> Iterator[httpx.Client]:
     """As a container sees it."""
     with httpx.Client(transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://deskarena") as client:
         yield client
     door.close()
     assert not door.path.exists()
-    door_again = AgentDoor(tmp_path / "s", service.url)
+    door_again = AgentApiProxy(tmp_path / "s", service.url)
     door_again.close()
 
 
@@ -74,12 +74,12 @@ class TestAgentDoor:
         assert service.asked == []
 
     def test_says_that_the_api_is_away(self, tmp_path: Path) -> None:
-        door = AgentDoor(tmp_path / "s", "http://127.0.0.1:9")
+        door = AgentApiProxy(tmp_path / "s", "http://127.0.0.1:9")
         with httpx.Client(transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://d") as client:
             assert client.get("/api/v1/agent").status_code == 503
         door.close()
 
-    def test_what_is_no_request_is_no_failure_of_the_api(self, door: AgentDoor) -> None:
+    def test_what_is_no_request_is_no_failure_of_the_api(self, door: AgentApiProxy) -> None:
         with socket.socket(socket.AF_UNIX) as client:
             client.settimeout(10.0)
             client.connect(str(door.path))
@@ -89,14 +89,14 @@ class TestAgentDoor:
 
 
 class TestWasAway:
-    def test_not_while_it_answers(self, door: AgentDoor, inside: httpx.Client) -> None:
+    def test_not_while_it_answers(self, door: AgentApiProxy, inside: httpx.Client) -> None:
         inside.get("/api/v1/agent")
         inside.get("/api/v1/agent/nothing")
         assert not door.was_away(0.0)
 
     @pytest.mark.parametrize("status", [500, 502, 503])
     def test_when_it_said_that_it_cannot(
-        self, door: AgentDoor, service: Service, inside: httpx.Client, status: int
+        self, door: AgentApiProxy, service: Service, inside: httpx.Client, status: int
     ) -> None:
         service.answers["POST /api/v1/agent/actions"] = (status, {"detail": "the broker is away"})
         before = time.monotonic()
@@ -104,7 +104,7 @@ class TestWasAway:
         assert door.was_away(before)
         assert not door.was_away(time.monotonic())
 
-    def test_when_it_could_not_be_reached(self, door: AgentDoor, service: Service, inside: httpx.Client) -> None:
+    def test_when_it_could_not_be_reached(self, door: AgentApiProxy, service: Service, inside: httpx.Client) -> None:
         door._server.client.base_url = "http://127.0.0.1:9"
         before = time.monotonic()
         assert inside.get("/api/v1/agent").status_code == 503
@@ -115,13 +115,13 @@ class TestWasAway:
     def test_when_it_does_not_answer_now(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.agents.agent_api_proxy.ASK_SECONDS", 0.2)
         with socket.create_server(("127.0.0.1", 0)) as silent:
-            door = AgentDoor(tmp_path / "s", f"http://127.0.0.1:{silent.getsockname()[1]}")
+            door = AgentApiProxy(tmp_path / "s", f"http://127.0.0.1:{silent.getsockname()[1]}")
             assert door.was_away(time.monotonic())
             door.close()
 
 
 class TestAnswers:
-    def test_counts_what_was_taken_once(self, door: AgentDoor, service: Service, inside: httpx.Client) -> None:
+    def test_counts_what_was_taken_once(self, door: AgentApiProxy, service: Service, inside: httpx.Client) -> None:
         inside.get("/api/v1/agent")
         for said in [(202, {"repeated": False}), (202, {"repeated": True}), (409, {}), (202, []), (202, b"no")]:
             service.answers["POST /api/v1/agent/actions"] = said

@@ -3,7 +3,7 @@
 import pytest
 
 from backend.domain.errors import ClusterLost
-from worker.agents.channel_outages import API, API_PATIENCE, BROKER, Outages
+from worker.agents.channel_outages import API, API_PATIENCE, BROKER, ChannelOutages
 
 
 class Clock:
@@ -23,11 +23,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def outages(clock: Clock) -> Outages:  # noqa: ARG001 - it is read by it.
-    return Outages(10.0)
+def outages(clock: Clock) -> ChannelOutages:  # noqa: ARG001 - it is read by it.
+    return ChannelOutages(10.0)
 
 
-def pass_by(outages: Outages, clock: Clock, why: str, seconds: int) -> None:
+def pass_by(outages: ChannelOutages, clock: Clock, why: str, seconds: int) -> None:
     """Noted every second."""
     for _ in range(seconds):
         clock.now += 1.0
@@ -35,7 +35,7 @@ def pass_by(outages: Outages, clock: Clock, why: str, seconds: int) -> None:
 
 
 class TestSeconds:
-    def test_all_outages_count(self, outages: Outages, clock: Clock) -> None:
+    def test_all_outages_count(self, outages: ChannelOutages, clock: Clock) -> None:
         pass_by(outages, clock, "", 3)
         pass_by(outages, clock, BROKER, 4)
         assert outages.seconds() == 3.0  # From the first that was noted.
@@ -44,7 +44,7 @@ class TestSeconds:
         pass_by(outages, clock, API, 3)
         assert outages.seconds() == 6.0
 
-    def test_one_after_the_other_is_no_gap(self, outages: Outages, clock: Clock) -> None:
+    def test_one_after_the_other_is_no_gap(self, outages: ChannelOutages, clock: Clock) -> None:
         pass_by(outages, clock, BROKER, 4)
         pass_by(outages, clock, API, 4)
         pass_by(outages, clock, "", 1)
@@ -52,22 +52,22 @@ class TestSeconds:
 
 
 class TestNote:
-    def test_says_when_one_begins(self, outages: Outages) -> None:
+    def test_says_when_one_begins(self, outages: ChannelOutages) -> None:
         assert [outages.note(why) for why in ("", BROKER, BROKER, API, "", API)] == [
             False, True, False, False, False, True,
         ]  # fmt: skip
 
-    def test_a_broker_is_waited_for_as_long_as_a_lease_lives(self, outages: Outages, clock: Clock) -> None:
+    def test_a_broker_is_waited_for_as_long_as_a_lease_lives(self, outages: ChannelOutages, clock: Clock) -> None:
         pass_by(outages, clock, BROKER, 11)
         with pytest.raises(ClusterLost, match="the broker is away"):
             pass_by(outages, clock, BROKER, 1)
 
-    def test_an_api_is_waited_for_much_longer(self, outages: Outages, clock: Clock) -> None:
+    def test_an_api_is_waited_for_much_longer(self, outages: ChannelOutages, clock: Clock) -> None:
         pass_by(outages, clock, API, int(API_PATIENCE) + 1)
         with pytest.raises(ClusterLost, match="the API is away"):
             pass_by(outages, clock, API, 1)
 
-    def test_who_did_not_look_knows_nothing(self, outages: Outages, clock: Clock) -> None:
+    def test_who_did_not_look_knows_nothing(self, outages: ChannelOutages, clock: Clock) -> None:
         pass_by(outages, clock, BROKER, 2)
         clock.now += 60.0
         outages.note(BROKER)
@@ -75,7 +75,7 @@ class TestNote:
 
 
 class TestUnheard:
-    def test_until_somebody_is_heard_of(self, outages: Outages, clock: Clock) -> None:
+    def test_until_somebody_is_heard_of(self, outages: ChannelOutages, clock: Clock) -> None:
         assert outages.unheard == ""
         pass_by(outages, clock, API, 2)
         pass_by(outages, clock, "", 2)

@@ -13,7 +13,7 @@ from tests.fakes.agent_channel import FakeLine
 from tests.fakes.engine import ScriptedEngine
 from tests.integration.cli.service import Service
 from tests.waiting import until
-from worker.agents.container_channel import ContainerLine
+from worker.agents.container_channel import ContainerChannel
 
 SEEN = Observation(index=0, frame=Frame(data=b"jpeg", media_type="image/jpeg", width=4, height=3))
 ANSWER = {"index": 0, "reply": "DONE"}
@@ -34,7 +34,7 @@ class Beside:
         self.engine = ScriptedEngine(folder)
         self.far = FakeLine()
         attempt = UUID("018f0000-0000-7000-8000-000000000001")
-        self.line = ContainerLine(
+        self.line = ContainerChannel(
             self.far, self.engine.engine, attempt_id=attempt, params={}, api=service.url, token="dka_1"
         )
 
@@ -133,7 +133,7 @@ class TestShow:
             beside.line.show(SEEN, {})
 
     @pytest.mark.parametrize(
-        "what", ["worker.agents.container_channel.tempfile.mkdtemp", "worker.agents.container_channel.AgentDoor"]
+        "what", ["worker.agents.container_channel.tempfile.mkdtemp", "worker.agents.container_channel.AgentApiProxy"]
     )
     @pytest.mark.parametrize(
         "error",
@@ -147,7 +147,9 @@ class TestShow:
             beside.line.show(SEEN, {})
 
     def test_a_cancelled_run_stays_one(self, beside: Beside, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("worker.agents.container_channel.AgentDoor", _raising(Cancelled("the run was cancelled")))
+        monkeypatch.setattr(
+            "worker.agents.container_channel.AgentApiProxy", _raising(Cancelled("the run was cancelled"))
+        )
         with pytest.raises(Cancelled):
             beside.line.show(SEEN, {})
 

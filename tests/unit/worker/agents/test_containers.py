@@ -11,10 +11,10 @@ from backend.domain.errors import AgentFailed, ClusterLost
 from tests.fakes.engine import ScriptedEngine
 from tests.waiting import until
 from worker.agents.containers import (
+    ContainerSpec,
+    ContainerState,
     Engine,
-    Plan,
-    Running,
-    State,
+    RunningContainer,
     list_line,
     lives,
     not_the_programs,
@@ -30,7 +30,7 @@ ATTEMPT = UUID("018f0000-0000-7000-8000-000000000001")
 class TestRunLine:
     def test_the_whole_line(self) -> None:
         params = ContainerParams(image="mine/agent:3", command=("python", "-m", "agent"), memory_mb=512, cpus=0.5)
-        plan = Plan(ATTEMPT, params, Path("/tmp/d/agent.sock"), "host:7:99")
+        plan = ContainerSpec(ATTEMPT, params, Path("/tmp/d/agent.sock"), "host:7:99")
         assert run_line("podman", plan) == [
             "podman", "run", "--pull", "never",
             "--name", "deskarena-018f0000-0000-7000-8000-000000000001", "--label", "deskarena.worker=host:7:99",
@@ -104,14 +104,14 @@ class TestWhyNot:
 class TestState:
     def test_as_docker_tells_it(self) -> None:
         said = '{"Status":"exited","Running":false,"OOMKilled":true,"Dead":false,"Pid":0,"ExitCode":137,"Error":""}\n'
-        assert State.read(said) == State("exited", out_of_memory=True)
+        assert ContainerState.read(said) == ContainerState("exited", out_of_memory=True)
 
     @pytest.mark.parametrize("said", ["", "[]", "null", "{}", '{"Status":"exited"}', "no"])
     def test_anything_else_says_nothing(self, said: str) -> None:
-        assert State.read(said) is None
+        assert ContainerState.read(said) is None
 
 
-ENDED = State("exited", out_of_memory=False)
+ENDED = ContainerState("exited", out_of_memory=False)
 
 
 class TestNotThePrograms:
@@ -121,10 +121,10 @@ class TestNotThePrograms:
 
     @pytest.mark.parametrize("code", [126, 127])
     def test_so_is_a_command_that_the_image_does_not_have(self, code: int) -> None:
-        assert not_the_programs(code, State("created", out_of_memory=False)) == ""
+        assert not_the_programs(code, ContainerState("created", out_of_memory=False)) == ""
 
     def test_so_is_more_memory_than_its_limit(self) -> None:
-        assert not_the_programs(137, State("exited", out_of_memory=True)) == ""
+        assert not_the_programs(137, ContainerState("exited", out_of_memory=True)) == ""
 
     def test_killed_for_another_reason(self) -> None:
         assert not_the_programs(137, ENDED) == "it was killed, and not for its memory"
@@ -134,16 +134,16 @@ class TestNotThePrograms:
         assert not_the_programs(code, None) == "the engine cannot say how it ended"
 
     @pytest.mark.parametrize(
-        "state", [None, State("created", out_of_memory=False), State("running", out_of_memory=False)]
+        "state", [None, ContainerState("created", out_of_memory=False), ContainerState("running", out_of_memory=False)]
     )
-    def test_an_engine_that_fails(self, state: State | None) -> None:
+    def test_an_engine_that_fails(self, state: ContainerState | None) -> None:
         assert not_the_programs(125, state) == "the engine failed"
 
     def test_an_engines_program_that_was_killed(self) -> None:
         assert not_the_programs(-9, ENDED) == "the engine's program was ended by signal 9"
 
     def test_a_container_that_goes_on(self) -> None:
-        running = State("running", out_of_memory=False)
+        running = ContainerState("running", out_of_memory=False)
         assert not_the_programs(1, running) == "the engine's program ended before it"
 
 
@@ -153,57 +153,57 @@ def scripted(tmp_path: Path) -> ScriptedEngine:
 
 
 @pytest.fixture
-def running(scripted: ScriptedEngine) -> Iterator[Running]:
+def running(scripted: ScriptedEngine) -> Iterator[RunningContainer]:
     params = ContainerParams(image="mine/agent:3", memory_mb=512)
-    found = scripted.engine.run(Plan(ATTEMPT, params, Path("/tmp/d/agent.sock"), owner_mark()), "dka_1")
+    found = scripted.engine.run(ContainerSpec(ATTEMPT, params, Path("/tmp/d/agent.sock"), owner_mark()), "dka_1")
     yield found
     found.close()
 
 
-def _end(running: Running) -> None:
+def _end(running: RunningContainer) -> None:
     until(lambda: running.ended, what="its end is noticed")
     running.check()
 
 
 class TestEnd:
-    def test_while_it_goes_on_nothing_is_raised(self, running: Running) -> None:
+    def test_while_it_goes_on_nothing_is_raised(self, running: RunningContainer) -> None:
         running.check()
         assert not running.ended
 
-    def test_the_programs_own(self, scripted: ScriptedEngine, running: Running) -> None:
+    def test_the_programs_own(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends(3)
         with pytest.raises(AgentFailed, match="exit code 3: began"):
             _end(running)
 
-    def test_its_own_memory_limit(self, scripted: ScriptedEngine, running: Running) -> None:
+    def test_its_own_memory_limit(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends(137, oom=True)
         with pytest.raises(AgentFailed, match="needs more than 512 MiB"):
             _end(running)
 
-    def test_killed_by_another(self, scripted: ScriptedEngine, running: Running) -> None:
+    def test_killed_by_another(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends(137)
         with pytest.raises(ClusterLost, match="not for its memory"):
             _end(running)
 
-    def test_an_engine_that_fails(self, scripted: ScriptedEngine, running: Running) -> None:
+    def test_an_engine_that_fails(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.exits(125)
         with pytest.raises(ClusterLost, match=r"the engine failed \(exit code 125\)"):
             _end(running)
 
     def test_an_engine_that_stops_and_a_program_that_ends_in_good_order(
-        self, scripted: ScriptedEngine, running: Running
+        self, scripted: ScriptedEngine, running: RunningContainer
     ) -> None:
         scripted.goes_away()
         scripted.ends(0)
         with pytest.raises(ClusterLost, match="cannot say how it ended"):
             _end(running)
 
-    def test_an_engines_program_that_is_killed(self, scripted: ScriptedEngine, running: Running) -> None:
+    def test_an_engines_program_that_is_killed(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends("KILL", "running")
         with pytest.raises(ClusterLost, match="signal 9"):
             _end(running)
 
-    def test_it_is_asked_about_before_it_is_removed(self, scripted: ScriptedEngine, running: Running) -> None:
+    def test_it_is_asked_about_before_it_is_removed(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends(0)
         until(lambda: running.ended)
         assert (len(scripted.calls("inspect")), scripted.calls("rm")) == (1, [])

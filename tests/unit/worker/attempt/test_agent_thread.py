@@ -6,7 +6,7 @@ from threading import Event, current_thread
 import pytest
 
 from backend.domain.errors import AgentFailed, LeaseLost
-from backend.domain.loop.agent_loop import OutOfTime
+from backend.domain.loop.agent_loop import AgentTimeout
 from worker.attempt.agent_thread import AgentThread
 
 
@@ -50,14 +50,14 @@ class TestCall:
             thread(lambda: sys.exit(1), 5.0)
 
     def test_one_that_hangs_runs_out_of_time(self, thread: AgentThread, never: Event) -> None:
-        with pytest.raises(OutOfTime):
+        with pytest.raises(AgentTimeout):
             thread(never.wait, 0.3)
 
     def test_after_that_nothing_more_is_asked_of_it(self, thread: AgentThread, never: Event) -> None:
-        with pytest.raises(OutOfTime):
+        with pytest.raises(AgentTimeout):
             thread(never.wait, 0.1)
         before = time.monotonic()
-        with pytest.raises(OutOfTime):
+        with pytest.raises(AgentTimeout):
             thread(fine, 60.0)
         assert time.monotonic() - before < 1.0
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.errors import EvaluatorFailed, EvidenceWanted
+from backend.domain.errors import EvaluatorFailed, MissingEvidence
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.evaluators.facts import unpacked
 from backend.domain.model.score import MetricValue
@@ -13,7 +13,7 @@ from backend.domain.omnibench.expression import compile_function
 from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
-from worker.attempt.checkpoint_watcher import PartsWatch
+from worker.attempt.checkpoint_watcher import CheckpointWatcher
 
 registry.load()
 SOURCE = "def evaluate_agent_task_completion(): ..."
@@ -31,15 +31,15 @@ class Asking:
         known = len(unpacked(call.result or ()))
         self.seen.append(known)
         if known < self.wants:
-            raise EvidenceWanted([{"type": "check_file_exists", "file_path": f"/{known}"}])
+            raise MissingEvidence([{"type": "check_file_exists", "file_path": f"/{known}"}])
         return MetricValue(value=0.0)
 
 
-def watch(asking: Asking) -> PartsWatch:
+def watch(asking: Asking) -> CheckpointWatcher:
     node = part("n", calls=compile_function(SOURCE, {}).calls)
     task = task_of_parts(node, calls=()).model_copy(update={"dialect": "omnibench"})
     context: Any = FakeContext(FakeDesktop(), task)
-    made = PartsWatch(context, asking)
+    made = CheckpointWatcher(context, asking)
     made.begin()
     return made
 

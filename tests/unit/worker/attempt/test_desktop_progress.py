@@ -11,7 +11,7 @@ from tests.fakes.clock import FakeClock
 from tests.unit.worker.activity.test_screen import console
 from tests.waiting import until
 from worker.activity import ScreenWatch, Tracker
-from worker.attempt.desktop_progress import LOG_SECONDS, OpeningWatch
+from worker.attempt.desktop_progress import LOG_SECONDS, DesktopProgressWatch
 
 ATTEMPT = uuid4()
 
@@ -42,7 +42,7 @@ class Opening:
         self.tracker = Tracker(self.clock.now)
         self.shown = console("SeaBIOS")
         self.screen = ScreenWatch(lambda: self.shown, now=self.clock.now)
-        self.watch = OpeningWatch(ATTEMPT, self.book, lambda: self.tracker, self.watching, now=self.clock.now)
+        self.watch = DesktopProgressWatch(ATTEMPT, self.book, lambda: self.tracker, self.watching, now=self.clock.now)
 
     def boot(self, *seconds: float) -> None:
         """Looks after each of these pauses."""
@@ -78,7 +78,7 @@ class TestBook:
 
     def test_of_a_slot_of_which_nothing_is_known_nothing_is_told(self) -> None:
         book = MemoryBook()
-        OpeningWatch(ATTEMPT, book, lambda: None, Watching(1)).look()
+        DesktopProgressWatch(ATTEMPT, book, lambda: None, Watching(1)).look()
         assert book.openings == []
 
     def test_looks_by_itself_as_long_as_the_block_lasts(self) -> None:

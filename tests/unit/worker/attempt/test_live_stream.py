@@ -12,7 +12,7 @@ from websockets.sync.server import ServerConnection, unix_serve
 
 from tests.waiting import until
 from worker.attempt import live_stream
-from worker.attempt.live_stream import LivePump
+from worker.attempt.live_stream import LiveStreamThread
 
 SECRET = "a-secret-of-this-desktop"
 
@@ -93,8 +93,8 @@ def viewers() -> FakeViewers:
 
 
 @pytest.fixture
-def pump(guest: FakeGuest, viewers: FakeViewers) -> Iterator[LivePump]:
-    made = LivePump(uuid4(), (guest.address, SECRET), viewers, fps=5.0, step=lambda: 3)
+def pump(guest: FakeGuest, viewers: FakeViewers) -> Iterator[LiveStreamThread]:
+    made = LiveStreamThread(uuid4(), (guest.address, SECRET), viewers, fps=5.0, step=lambda: 3)
     yield made
     made.close()
     made.join(10.0)
@@ -140,7 +140,7 @@ class TestLivePump:
 class TestTrouble:
     def test_a_wrong_secret_hurts_nobody(self, guest: FakeGuest, viewers: FakeViewers) -> None:
         viewers.number = 1
-        pump = LivePump(uuid4(), (guest.address, "wrong"), viewers, fps=5.0, step=lambda: 0)
+        pump = LiveStreamThread(uuid4(), (guest.address, "wrong"), viewers, fps=5.0, step=lambda: 0)
         until(lambda: guest.refused >= 1)
         pump.close()
         pump.join(10.0)
@@ -148,7 +148,7 @@ class TestTrouble:
 
     def test_no_guest_at_all_hurts_nobody(self, tmp_path: Path, viewers: FakeViewers) -> None:
         viewers.number = 1
-        pump = LivePump(uuid4(), (f"unix:{tmp_path}/none", SECRET), viewers, fps=5.0, step=lambda: 0)
+        pump = LiveStreamThread(uuid4(), (f"unix:{tmp_path}/none", SECRET), viewers, fps=5.0, step=lambda: 0)
         until(lambda: viewers.asked >= 2)
         pump.close()
         pump.join(10.0)

@@ -14,7 +14,7 @@ from backend.domain.errors import (
     GuestLost,
     LeaseLost,
 )
-from backend.domain.machines.egress_rules import WayOut
+from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.health import DiskRoom
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.episode import EndedBy
@@ -26,7 +26,7 @@ from tests.factories.attempt import Attempt
 from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.claims import infeasible_task, note_task
 from tests.fakes.desktop import FakeDesktop
-from worker.attempt.attempt_dependencies import Book
+from worker.attempt.attempt_dependencies import AttemptLog
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
 
@@ -93,7 +93,7 @@ class TestScored:
         attempt, order = Attempt(note_task()), list[str]()
 
         @contextmanager
-        def opening(_claim: Claim, book: Book) -> Iterator[None]:
+        def opening(_claim: Claim, book: AttemptLog) -> Iterator[None]:
             assert book is attempt.book
             yield
             order.append("told" if not attempt.book.desktop else "late")
@@ -118,7 +118,7 @@ class TestScored:
         step = SetupStep(type="download", parameters={"files": [{"url": url, "path": "/a"}]})
         attempt = with_assets(note_task(setup=(*note_task().setup, step)), {url: "1" * 64})
         attempt.run()
-        assert attempt.provider.opened[0].way_out == WayOut(files={url: "1" * 64})
+        assert attempt.provider.opened[0].way_out == EgressRules(files={url: "1" * 64})
 
     def test_nothing_stays_behind(self) -> None:
         attempt = Attempt(note_task())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from worker.base.circuit_breaker import LONGEST_PAUSE, Answers
-from worker.k8s.cluster import ClusterError, Refused, Unavailable
+from worker.base.circuit_breaker import LONGEST_PAUSE, CircuitBreaker
+from worker.k8s.cluster import ClusterError, ClusterUnavailable, RequestRefused
 
 
 class Server:
@@ -12,7 +12,7 @@ class Server:
     def __init__(self) -> None:
         self.now, self.error = 0.0, None
         self.asked: list[float] = []
-        self.answers = Answers("the cluster", self.ask, Unavailable, (ClusterError,), lambda: self.now)
+        self.answers = CircuitBreaker("the cluster", self.ask, ClusterUnavailable, (ClusterError,), lambda: self.now)
 
     error: ClusterError | None
 
@@ -38,7 +38,7 @@ def test_one_that_has_done_all_is_not_asked(server: Server) -> None:
 
 
 def test_one_that_is_away_is_asked_less_and_less_and_known_as_soon_as_it_is_back(server: Server) -> None:
-    server.error = Unavailable("nobody answers")
+    server.error = ClusterUnavailable("nobody answers")
     server.answers.failed("the first pod")
     assert server.answers.why_not == "the first pod"
     server.let_pass(60)
@@ -50,7 +50,7 @@ def test_one_that_is_away_is_asked_less_and_less_and_known_as_soon_as_it_is_back
 
 
 def test_many_failures_do_not_put_off_the_next_question(server: Server) -> None:
-    server.error = Unavailable("nobody answers")
+    server.error = ClusterUnavailable("nobody answers")
     for _ in range(20):
         server.answers.failed("a pod")
         server.let_pass(1)
@@ -58,14 +58,14 @@ def test_many_failures_do_not_put_off_the_next_question(server: Server) -> None:
 
 
 def test_one_that_says_no_has_answered(server: Server) -> None:
-    server.error = Refused("the quota is used up", code=403)
+    server.error = RequestRefused("the quota is used up", code=403)
     server.answers.failed("a pod")
     server.let_pass(2)
     assert server.answers.why_not == ""
 
 
 def test_the_next_time_is_a_first_time(server: Server) -> None:
-    server.error = Unavailable("nobody answers")
+    server.error = ClusterUnavailable("nobody answers")
     server.answers.failed("a pod")
     server.let_pass(20)
     server.error = None

@@ -7,7 +7,7 @@ from sqlalchemy.exc import OperationalError
 
 from backend.domain.errors import ClusterLost, LeaseLost, NotFound, Unavailable
 from worker.base.database import Database
-from worker.base.lease import Hold, Ticket
+from worker.base.lease import HeldLease, LeaseGrant
 
 
 class FlakySession:
@@ -37,8 +37,8 @@ def flaky(failures: int) -> Database:
 
 
 @pytest.fixture
-def hold() -> Hold:
-    return Hold(Ticket(uuid4(), "fake"), 60.0)
+def hold() -> HeldLease:
+    return HeldLease(LeaseGrant(uuid4(), "fake"), 60.0)
 
 
 class TestOnce:
@@ -51,28 +51,28 @@ class TestOnce:
 
 
 class TestInsist:
-    def test_asks_again_until_the_database_is_back(self, hold: Hold) -> None:
+    def test_asks_again_until_the_database_is_back(self, hold: HeldLease) -> None:
         assert flaky(3).insist(lambda _: 42, hold) == 42
 
     def test_gives_up_at_the_leases_end(self) -> None:
         with pytest.raises(LeaseLost):
-            flaky(10**6).insist(lambda _: 42, Hold(Ticket(uuid4(), "fake"), 0.3))
+            flaky(10**6).insist(lambda _: 42, HeldLease(LeaseGrant(uuid4(), "fake"), 0.3))
 
-    def test_an_attempt_that_has_to_stop_writes_no_more(self, hold: Hold) -> None:
+    def test_an_attempt_that_has_to_stop_writes_no_more(self, hold: HeldLease) -> None:
         hold.stop(ClusterLost("the worker was stopped"))
         with pytest.raises(ClusterLost, match="stopped"):
             flaky(0).insist(lambda _: 42, hold)
 
-    def test_but_its_last_words(self, hold: Hold) -> None:
+    def test_but_its_last_words(self, hold: HeldLease) -> None:
         hold.stop(ClusterLost("the worker was stopped"))
         assert flaky(2).insist(lambda _: 42, hold, last_words=True) == 42
 
-    def test_and_not_even_those_once_the_lease_is_lost(self, hold: Hold) -> None:
+    def test_and_not_even_those_once_the_lease_is_lost(self, hold: HeldLease) -> None:
         hold.stop(LeaseLost("taken over"))
         with pytest.raises(LeaseLost):
             flaky(0).insist(lambda _: 42, hold, last_words=True)
 
-    def test_other_errors_are_not_repeated(self, hold: Hold) -> None:
+    def test_other_errors_are_not_repeated(self, hold: HeldLease) -> None:
         calls = []
 
         def work(_: object) -> None:

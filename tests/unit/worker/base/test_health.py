@@ -4,12 +4,12 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Cancelled, GuestLost, GuestRefused
-from backend.domain.machines.health import DiskRoom, Health, HealthLimits
-from backend.domain.model.run import Screen
+from backend.domain.machines.health import DesktopHealth, DiskRoom, HealthLimits
+from backend.domain.model.run import ScreenSize
 from tests.fakes.desktop import FakeDesktop
 from worker.base.health import LOOK_AGAIN_SECONDS, check_health, check_room
 
-SCREEN = Screen(width=640, height=480)
+SCREEN = ScreenSize(width=640, height=480)
 
 
 class Patience:
@@ -25,7 +25,7 @@ class Patience:
         self._desktop.ailing = dict(self._then.get(self.pauses, self._desktop.ailing))
 
 
-def check(desktop: FakeDesktop, patience: Patience | None = None, wanted: Screen = SCREEN) -> None:
+def check(desktop: FakeDesktop, patience: Patience | None = None, wanted: ScreenSize = SCREEN) -> None:
     waiting = patience or Patience(desktop)
     limits = HealthLimits(patience=3.0)
     check_health(desktop, wanted, desktop.frame(), limits, pause=waiting.pause, monotonic=lambda: waiting.now)
@@ -65,7 +65,7 @@ class TestCheckHealth:
 
     def test_another_size_than_wanted(self, desktop: FakeDesktop) -> None:
         with pytest.raises(GuestLost, match="resolution: the screen is 640x480 instead of 800x600"):
-            check(desktop, wanted=Screen(width=800, height=600))
+            check(desktop, wanted=ScreenSize(width=800, height=600))
 
     def test_who_waits_can_be_stopped(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"black": True}
@@ -94,7 +94,7 @@ class TestCheckHealth:
 
     @staticmethod
     def refusing(monkeypatch: pytest.MonkeyPatch, error: GuestRefused) -> None:
-        def health(_: FakeDesktop) -> Health:
+        def health(_: FakeDesktop) -> DesktopHealth:
             raise error
 
         monkeypatch.setattr(FakeDesktop, "health", health)

@@ -8,7 +8,7 @@ import pytest
 
 from backend.domain.errors import Unavailable
 from tests.waiting import until
-from worker.base.periodic_thread import MOST_REASONS, Rounds
+from worker.base.periodic_thread import MOST_REASONS, PeriodicThread
 
 NEVER = 3600.0
 
@@ -38,16 +38,16 @@ def turns() -> Turns:
     return Turns()
 
 
-Make = Callable[..., Rounds]
+Make = Callable[..., PeriodicThread]
 
 
 @pytest.fixture
 def make(turns: Turns) -> Iterator[Make]:
     """Makes rounds that end with the test."""
-    made: list[Rounds] = []
+    made: list[PeriodicThread] = []
 
-    def one(*, every: float = 0.01, away: str = "nothing is done", woken: Event | None = None) -> Rounds:
-        made.append(Rounds("rounds", turns, every=every, broken="a turn broke", away=away, woken=woken))
+    def one(*, every: float = 0.01, away: str = "nothing is done", woken: Event | None = None) -> PeriodicThread:
+        made.append(PeriodicThread("rounds", turns, every=every, broken="a turn broke", away=away, woken=woken))
         return made[-1]
 
     yield one
@@ -149,7 +149,7 @@ class TestStop:
             go_on.wait(10.0)
             ended.set()
 
-        rounds = Rounds("slow", turn, every=0.01, broken="a turn broke")
+        rounds = PeriodicThread("slow", turn, every=0.01, broken="a turn broke")
         rounds.start()
         assert begun.wait(10.0)
         rounds.stop(0.01)
@@ -168,5 +168,5 @@ class TestStop:
         assert turns.at == []
 
 
-def alive(rounds: Rounds) -> bool:
+def alive(rounds: PeriodicThread) -> bool:
     return rounds._thread.is_alive()  # noqa: SLF001

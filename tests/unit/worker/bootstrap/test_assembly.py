@@ -7,13 +7,13 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.machines.image_offers import ImageOffer
-from backend.domain.machines.slots import Need, Room
-from backend.domain.ports.cluster import Trouble
+from backend.domain.machines.slots import DesktopNeeds, FreeResources
+from backend.domain.ports.cluster import SlotTrouble
 from backend.domain.ports.desktop import Availability
 from tests.fakes.evaluator import InProcessJudge
 from tests.fakes.provider import FakeProvider
 from worker.bootstrap.assembly import SlotCounter, describe
-from worker.evaluation.evaluator import Judge
+from worker.evaluation.evaluator import Evaluator
 from worker.evaluation.sandbox import Sandbox
 
 
@@ -45,15 +45,15 @@ class Clustered(FakeProvider):
     def away(self) -> str:
         return ""
 
-    def troubles(self) -> Mapping[str, Trouble] | None:
+    def troubles(self) -> Mapping[str, SlotTrouble] | None:
         return {}
 
 
 class TestSlotCounter:
     def test_counts_once_as_long_as_there_is_room(self, tmp_path: Path) -> None:
-        rooms = [Room(2**20, 4, 2**40), Room(2**36, 4, 2**40), Room(2**36, 1, 2**40)]
+        rooms = [FreeResources(2**20, 4, 2**40), FreeResources(2**36, 4, 2**40), FreeResources(2**36, 1, 2**40)]
         counter = SlotCounter(Settings(data_dir=tmp_path), lambda _: rooms.pop(0))
-        assert [counter("local", Need()).number for _ in range(3)] == [0, 4, 4]
+        assert [counter("local", DesktopNeeds()).number for _ in range(3)] == [0, 4, 4]
 
 
 class TestDescribe:
@@ -76,14 +76,14 @@ class TestDescribe:
 
     def test_slots_are_counted_where_nobody_sets_them(self, tmp_path: Path) -> None:
         settings = Settings(data_dir=tmp_path)
-        counter = SlotCounter(settings, lambda _: Room(memory=64 * 2**30, cores=5, disk=2**40))
+        counter = SlotCounter(settings, lambda _: FreeResources(memory=64 * 2**30, cores=5, disk=2**40))
         info = describe(settings, {"fake": FakeProvider()}, InProcessJudge(), counter)
         assert info.slots == {"fake": 5}
         assert info.capabilities["providers"]["fake"]["slots"]["reason"].startswith("counted, by cores: ")
 
     def test_a_provider_without_room_for_one_desktop_does_not_work(self, tmp_path: Path) -> None:
         settings = Settings(data_dir=tmp_path)
-        counter = SlotCounter(settings, lambda _: Room(memory=2**20, cores=5, disk=2**40))
+        counter = SlotCounter(settings, lambda _: FreeResources(memory=2**20, cores=5, disk=2**40))
         fake = describe(settings, {"fake": FakeProvider()}, InProcessJudge(), counter).capabilities["providers"]["fake"]
         assert (fake["ok"], fake["slots"]["number"]) == (False, 0)
         assert fake["reason"].startswith("no slot for it: ")
@@ -100,9 +100,9 @@ class TestDescribe:
         assert info.capabilities["evaluators"] == {"sandbox": "limits", "at_once": 1}
 
     def test_evaluations_leave_room_for_the_desktops_of_this_machine(self, tmp_path: Path) -> None:
-        settings, judge = Settings(data_dir=tmp_path), Judge(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
+        settings, judge = Settings(data_dir=tmp_path), Evaluator(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
         assert judge.turns.number == 6
-        counter = SlotCounter(settings, lambda _: Room(memory=64 * 2**30, cores=11, disk=2**40))
+        counter = SlotCounter(settings, lambda _: FreeResources(memory=64 * 2**30, cores=11, disk=2**40))
         info = describe(settings, {"fake": FakeProvider()}, judge, counter)
         assert info.slots == {"fake": 11}
         assert info.capabilities["evaluators"]["at_once"] == 3
@@ -113,15 +113,15 @@ class TestDescribe:
         assert told["slots"] == {"number": 20, "reason": "the slots are those of the cluster north"}
 
     def test_those_of_a_cluster_take_none(self, tmp_path: Path) -> None:
-        judge = Judge(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
+        judge = Evaluator(sandbox=Sandbox.LIMITS, memory=31 * 2**30)
         info = describe(Settings(data_dir=tmp_path), {"fake": Clustered()}, judge)
         assert info.slots == {"fake": 20}
         assert info.capabilities["evaluators"]["at_once"] == 6
 
     def test_or_that_they_cannot_run(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def nowhere(_: Judge) -> None:
+        def nowhere(_: Evaluator) -> None:
             raise EvaluatorFailed("no evaluator can be started")
 
-        monkeypatch.setattr(Judge, "sandbox", property(nowhere))
-        info = describe(Settings(data_dir=tmp_path), {}, Judge())
+        monkeypatch.setattr(Evaluator, "sandbox", property(nowhere))
+        info = describe(Settings(data_dir=tmp_path), {}, Evaluator())
         assert info.capabilities["evaluators"]["reason"] == "no evaluator can be started"

@@ -11,7 +11,7 @@ from backend.domain import registry
 from backend.domain.errors import ClusterLost, EvaluatorFailed
 from tests.fakes.detector import FakeDetector
 from worker.commands import examine
-from worker.commands.examine import BROKEN, MISSING, OK, UNTRIED, Finding
+from worker.commands.examine import BROKEN, MISSING, OK, UNTRIED, TrialFinding
 from worker.local import wine
 from worker.models.openai_chat import OpenAIChat
 from worker.providers.local_trial import Trial
@@ -45,7 +45,7 @@ class Local:
         return self._no_wine
 
 
-def of_local(trial: Trial | None, *programs: str) -> dict[str, Finding]:
+def of_local(trial: Trial | None, *programs: str) -> dict[str, TrialFinding]:
     local: Any = Local(trial)
     return examine._local(local, {name: [name] for name in programs})
 
@@ -66,7 +66,9 @@ class TestLocal:
     def test_an_overlay_that_fails_when_it_is_used(self) -> None:
         notes = ["no overlay home: the overlay shows deleted files again", "no control group limits cpu: none"]
         found = of_local(Trial({**GOOD, "home": "copy on tmpfs", "notes": notes}, ""))["overlay"]
-        assert found == Finding(BROKEN, "home: copy on tmpfs; no overlay home: the overlay shows deleted files again")
+        assert found == TrialFinding(
+            BROKEN, "home: copy on tmpfs; no overlay home: the overlay shows deleted files again"
+        )
 
     def test_a_control_group_that_does_not_limit(self) -> None:
         why = "no control group limits memory: a program with a limit of 16 MiB took 64 MiB (exit status 0)"
@@ -84,7 +86,7 @@ class TestLocal:
 
     def test_a_tree_and_a_program_that_cannot_be_used(self) -> None:
         found = of_local(Trial(GOOD, "no registry", {"editor": "libgtk-3.so.0: cannot open"}), "editor", "browser")
-        assert found["accessibility"] == Finding(BROKEN, "no registry")
+        assert found["accessibility"] == TrialFinding(BROKEN, "no registry")
         assert found["editor"].state == BROKEN
         assert "libgtk-3.so.0" in found["editor"].detail
         assert found["browser"].state == OK
@@ -105,14 +107,14 @@ class TestExamine:
             def close(self) -> None:
                 closed.set()
 
-        def late(_: object) -> Finding:
+        def late(_: object) -> TrialFinding:
             closed.wait(60)
-            return Finding(OK, "")
+            return TrialFinding(OK, "")
 
         monkeypatch.setattr(examine, "LocalProvider", Late)
         monkeypatch.setattr(examine, "_wine", late)
-        monkeypatch.setattr(examine, "_containers", lambda: Finding(OK, ""))
-        monkeypatch.setattr(examine, "_evaluators", lambda: Finding(OK, ""))
+        monkeypatch.setattr(examine, "_containers", lambda: TrialFinding(OK, ""))
+        monkeypatch.setattr(examine, "_evaluators", lambda: TrialFinding(OK, ""))
         found = examine.examine(Settings(data_dir=tmp_path), {}, 2.0)
         assert (found["wine"].state, "within 2 s" in found["wine"].detail) == (BROKEN, True)
         assert found["local desktop"].state == OK
@@ -132,7 +134,7 @@ class TestWine:
         return tmp_path
 
     @staticmethod
-    def told(folder: Path, *, no_wine: str = "") -> Finding:
+    def told(folder: Path, *, no_wine: str = "") -> TrialFinding:
         local: Any = Local(folder=folder, no_wine=no_wine)
         return examine._wine(local)
 
@@ -142,7 +144,7 @@ class TestWine:
 
     def test_all_is_there_and_no_desktop_can_be_made(self, folder: Path) -> None:
         found = self.told(folder, no_wine="python.exe crashed")
-        assert found == Finding(BROKEN, "Wine 8.0: python.exe crashed")
+        assert found == TrialFinding(BROKEN, "Wine 8.0: python.exe crashed")
 
     def test_says_why_it_could_not_be_made_ready(self, folder: Path) -> None:
         (folder / wine.WHY_NOT).write_text("this command failed:\n  wineboot --init\n")
@@ -174,7 +176,7 @@ class TestHelpers:
         monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
         (tmp_path / "docker").write_text("#!/bin/sh\necho 'Cannot connect to the daemon' >&2\nexit 1\n")
         (tmp_path / "docker").chmod(0o755)
-        assert examine._containers() == Finding(BROKEN, "docker does not work: Cannot connect to the daemon")
+        assert examine._containers() == TrialFinding(BROKEN, "docker does not work: Cannot connect to the daemon")
 
     def test_no_engine(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
@@ -186,14 +188,14 @@ class TestHelpers:
             def sandbox(self) -> object:
                 raise EvaluatorFailed("no child can be started")
 
-        monkeypatch.setattr(examine, "Judge", Broken)
-        assert examine._evaluators() == Finding(BROKEN, "no child can be started")
+        monkeypatch.setattr(examine, "Evaluator", Broken)
+        assert examine._evaluators() == TrialFinding(BROKEN, "no child can be started")
 
     def test_what_breaks_in_one_trial_is_said_of_that_one(self) -> None:
-        def broken() -> Finding:
+        def broken() -> TrialFinding:
             raise ZeroDivisionError("division by zero")
 
-        assert examine._guarded(broken) == Finding(BROKEN, "ZeroDivisionError: division by zero")
+        assert examine._guarded(broken) == TrialFinding(BROKEN, "ZeroDivisionError: division by zero")
 
 
 class TestModels:
@@ -212,7 +214,7 @@ class TestModels:
         (tmp_path / "tape.jsonl").touch()
         tape = f'[endpoints.tape]\napi = "recorded"\ncassette = "{tmp_path}/tape.jsonl"\n'
         (tmp_path / "models.toml").write_text(tape)
-        assert examine._models(Settings(data_dir=tmp_path)) == Finding(OK, "tape answered")
+        assert examine._models(Settings(data_dir=tmp_path)) == TrialFinding(OK, "tape answered")
         (tmp_path / "tape.jsonl").write_text("no JSON")
         assert examine._models(Settings(data_dir=tmp_path)).state == BROKEN
 
@@ -220,7 +222,7 @@ class TestModels:
         monkeypatch.delattr(OpenAIChat, "listing")
         address = 'base_url = "http://127.0.0.1:1/v1"'
         (tmp_path / "models.toml").write_text(f'[endpoints.mine]\napi = "openai_chat"\n{address}\n')
-        assert examine._models(Settings(data_dir=tmp_path)) == Finding(UNTRIED, "mine not asked")
+        assert examine._models(Settings(data_dir=tmp_path)) == TrialFinding(UNTRIED, "mine not asked")
 
 
 class TestDetectors:

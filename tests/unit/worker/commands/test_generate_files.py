@@ -10,7 +10,7 @@ from openpyxl import load_workbook  # type: ignore[import-untyped]
 
 from backend.domain.benchmarks import lint
 from backend.domain.errors import Invalid
-from backend.domain.file_generators import Order, write
+from backend.domain.file_generators import FileRequest, write
 from backend.domain.setup import run_step
 from tests.factories.desktops import linux
 from tests.factories.models import client, endpoint
@@ -83,9 +83,9 @@ class TestWrite:
     def test_what_is_wrong_is_refused(self, kind: str, reply: object, said: str, tmp_path: Path) -> None:
         speaker = client(endpoint("recorded", cassette=cassette(tmp_path, json.dumps(reply))))
         with pytest.raises(Invalid, match=said):
-            write(kind, Order(f"a.{kind}", ("x",)), speaker, "model-1")
+            write(kind, FileRequest(f"a.{kind}", ("x",)), speaker, "model-1")
 
     def test_a_text(self, tmp_path: Path) -> None:
         reply = {"title": "Plan", "sections": [{"heading": "Goals", "paragraphs": ["One."]}], "items": ["1. Call"]}
         speaker = client(endpoint("recorded", cassette=cassette(tmp_path, json.dumps(reply))))
-        assert write("txt", Order("a.txt", ("x",)), speaker, "m").decode() == "Plan\nGoals\nOne.\n1. Call\n"
+        assert write("txt", FileRequest("a.txt", ("x",)), speaker, "m").decode() == "Plan\nGoals\nOne.\n1. Call\n"

@@ -1,12 +1,12 @@
 import pytest
 
 from backend.domain.errors import ClusterLost, Unavailable
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import Availability, DesktopSpec
 from tests.fakes.provider import FakeProvider
 from worker.commands.prepare_image import FAILED, main, prepare
 
-SPEC = DesktopSpec(screen=Screen(width=1280, height=800), image="debian")
+SPEC = DesktopSpec(screen=ScreenSize(width=1280, height=800), image="debian")
 
 
 class Cloning(FakeProvider):

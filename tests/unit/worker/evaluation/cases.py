@@ -10,10 +10,10 @@ import worker
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.score import Blob
 from backend.domain.model.task import EvaluatorSpec, MetricCall, Task, TaskKey
-from worker.evaluation.limits import Limits
-from worker.evaluation.sandbox import Place, here
+from worker.evaluation.limits import ChildLimits
+from worker.evaluation.sandbox import SandboxPaths, here
 
-LIMITS = Limits(wall=20.0, cpu=10, memory=2**30)
+LIMITS = ChildLimits(wall=20.0, cpu=10, memory=2**30)
 
 
 def task_with(func: str, **options: Any) -> Task:
@@ -38,7 +38,7 @@ def said(text: str | None) -> list[CallEvidence]:
     return [CallEvidence(result=(blob,), expected=())]
 
 
-def place_with(folder: Path, name: str, body: str) -> Place:
+def place_with(folder: Path, name: str, body: str) -> SandboxPaths:
     """Our packages, copied, with one more metric called `name` whose function body is given."""
     for package in (backend, worker):
         source = Path(next(iter(package.__path__)))
@@ -49,9 +49,9 @@ def place_with(folder: Path, name: str, body: str) -> Place:
         for part in wanted:
             shutil.copytree(source / part, target / part, ignore=shutil.ignore_patterns("__pycache__"))
     metric = (
-        "from backend.domain.registry import Kind, register\n"
+        "from backend.domain.registry import PluginKind, register\n"
         "from backend.domain.model.score import MetricValue\n\n"
-        f'@register(Kind.METRIC, "{name}")\n'
+        f'@register(PluginKind.METRIC, "{name}")\n'
         f"def {name}(result, rules, **options):\n"
         + "".join(f"    {line}\n" for line in body.strip().splitlines())
         + "    return MetricValue(value=1.0)\n"
@@ -60,4 +60,4 @@ def place_with(folder: Path, name: str, body: str) -> Place:
     folder.chmod(0o755)
     ours = {Path(next(iter(package.__path__))).resolve() for package in (backend, worker)}
     kept = tuple(path for path in here().readable if path not in ours)
-    return Place(sys.executable, folder, (*kept, folder / "backend", folder / "worker"))
+    return SandboxPaths(sys.executable, folder, (*kept, folder / "backend", folder / "worker"))

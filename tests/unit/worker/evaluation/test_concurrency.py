@@ -5,7 +5,7 @@ import pytest
 
 from backend.domain.errors import Cancelled
 from tests.waiting import until
-from worker.evaluation.concurrency import Turns, at_once
+from worker.evaluation.concurrency import FairSemaphore, at_once
 
 GIB = 2**30
 
@@ -21,7 +21,7 @@ class TestAtOnce:
 class Waiting:
     """One that asks for a turn in a thread of its own, and keeps it until it is told to go."""
 
-    def __init__(self, turns: Turns, name: str, had: list[str]) -> None:
+    def __init__(self, turns: FairSemaphore, name: str, had: list[str]) -> None:
         self._turns, self._name, self._had = turns, name, had
         self.asked = Event()
         self.go = Event()
@@ -50,14 +50,14 @@ def never(_seconds: float) -> None:
 
 class TestTurns:
     def test_so_many_do_not_wait(self) -> None:
-        turns = Turns(2)
+        turns = FairSemaphore(2)
         with turns.turn(never), turns.turn(never):
             pass
         with turns.turn(never):
             pass
 
     def test_first_come_first_served(self) -> None:
-        turns, had = Turns(2), list[str]()
+        turns, had = FairSemaphore(2), list[str]()
         waiting = [Waiting(turns, name, had) for name in "abcde"]
         assert had == ["a", "b"]
         for at, each in enumerate(waiting):
@@ -66,7 +66,7 @@ class TestTurns:
             until(lambda expected=expected: had == expected, what="the next has its turn")  # type: ignore[misc]
 
     def test_who_must_stop_leaves_the_line(self) -> None:
-        turns = Turns(1)
+        turns = FairSemaphore(1)
 
         def stop(_seconds: float) -> None:
             raise Cancelled("the run was cancelled")
@@ -80,7 +80,7 @@ class TestTurns:
 
     @pytest.mark.parametrize("error", [Cancelled("x"), ValueError("x")])
     def test_a_turn_ends_however_it_ends(self, error: Exception) -> None:
-        turns = Turns(1)
+        turns = FairSemaphore(1)
         with pytest.raises(type(error)), turns.turn(never):
             raise error
         with turns.turn(never):

@@ -13,8 +13,8 @@ from backend.domain.errors import Cancelled, EvaluatorFailed, FailureClass
 from tests.unit.worker.evaluation.cases import LIMITS, place_with, said, task_with
 from tests.waiting import until
 from worker.evaluation.code_cache import compile_ahead
-from worker.evaluation.evaluator import Child, Judge, remove_left_folders
-from worker.evaluation.limits import OWN_UID, Limits
+from worker.evaluation.evaluator import Child, Evaluator, remove_left_folders
+from worker.evaluation.limits import OWN_UID, ChildLimits
 from worker.evaluation.sandbox import Sandbox, candidates, here
 from worker.evaluation.sandboxed_process import FOLDERS
 from worker.local.watchdog import descendants
@@ -23,17 +23,17 @@ from worker.local.watchdog import descendants
 @cache
 def found() -> Sandbox:
     """The fence of this machine, looked for once."""
-    return Judge(LIMITS).sandbox
+    return Evaluator(LIMITS).sandbox
 
 
 @pytest.fixture
-def judge() -> Judge:
-    return Judge(LIMITS, sandbox=found())
+def judge() -> Evaluator:
+    return Evaluator(LIMITS, sandbox=found())
 
 
-def judge_with(folder: Path, body: str, limits: Limits = LIMITS) -> Judge:
+def judge_with(folder: Path, body: str, limits: ChildLimits = LIMITS) -> Evaluator:
     """A judge whose children know one metric more, called `odd`."""
-    return Judge(limits, place_with(folder, "odd", body), found())
+    return Evaluator(limits, place_with(folder, "odd", body), found())
 
 
 @pytest.fixture
@@ -43,23 +43,23 @@ def once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestVerdict:
-    def test_a_right_end_state_scores_one(self, judge: Judge) -> None:
+    def test_a_right_end_state_scores_one(self, judge: Evaluator) -> None:
         evaluation = judge.verdict(task_with("exact_match"), said("hello"))
         assert evaluation.score == 1.0
         assert evaluation.measures == {"score": 1.0}
         assert [metric.func for metric in evaluation.metrics] == ["exact_match"]
 
-    def test_a_wrong_one_scores_zero_with_the_reason(self, judge: Judge) -> None:
+    def test_a_wrong_one_scores_zero_with_the_reason(self, judge: Evaluator) -> None:
         evaluation = judge.verdict(task_with("exact_match"), said("goodbye"))
         assert evaluation.score == 0.0
         assert "goodbye" in evaluation.metrics[0].reasons[0]
 
-    def test_a_child_that_was_started_ahead_is_used_and_closed(self, judge: Judge) -> None:
+    def test_a_child_that_was_started_ahead_is_used_and_closed(self, judge: Evaluator) -> None:
         child = judge.start()
         assert judge.verdict(task_with("exact_match"), said("hello"), child).score == 1.0
         assert not child.blobs.exists()
 
-    def test_an_unknown_metric_is_no_score(self, judge: Judge) -> None:
+    def test_an_unknown_metric_is_no_score(self, judge: Evaluator) -> None:
         with pytest.raises(EvaluatorFailed, match=r"no_such_metric.*3 tries"):
             judge.verdict(task_with("no_such_metric"), said("hello"))
 
@@ -72,12 +72,12 @@ class TestFailure:
             judge.verdict(task_with("odd"), said("hello"))
 
     def test_a_metric_that_never_ends(self, tmp_path: Path) -> None:
-        judge = judge_with(tmp_path, "import threading\nthreading.Event().wait()", Limits(wall=3.0))
+        judge = judge_with(tmp_path, "import threading\nthreading.Event().wait()", ChildLimits(wall=3.0))
         with pytest.raises(EvaluatorFailed, match="longer than 3 s"):
             judge.verdict(task_with("odd"), said("hello"))
 
     def test_a_metric_that_uses_up_its_processor_time(self, tmp_path: Path) -> None:
-        judge = judge_with(tmp_path, "while True: pass", Limits(wall=30.0, cpu=2))
+        judge = judge_with(tmp_path, "while True: pass", ChildLimits(wall=30.0, cpu=2))
         with pytest.raises(EvaluatorFailed, match=r"evaluator ended with|gave no verdict"):
             judge.verdict(task_with("odd"), said("hello"))
 
@@ -141,7 +141,7 @@ class TestTurns:
     ) -> None:
         """One may use 1 GiB of address space and 1 GiB of files; the service itself keeps 1 GiB."""
         sandbox, counted = found(), Counted(monkeypatch)
-        judge = Judge(LIMITS, sandbox=sandbox, memory=memory)
+        judge = Evaluator(LIMITS, sandbox=sandbox, memory=memory)
         scores: list[float | None] = []
 
         def score() -> None:
@@ -157,10 +157,12 @@ class TestTurns:
 
     def test_a_worker_that_says_nothing_asks_its_machine(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.evaluation.evaluator.most_memory", lambda: 11 * 2**30)
-        assert Judge().turns.number == 2
+        assert Evaluator().turns.number == 2
 
-    def test_a_childs_time_begins_when_its_turn_has_come(self, judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
-        judge = Judge(LIMITS, sandbox=judge.sandbox, memory=2**30)
+    def test_a_childs_time_begins_when_its_turn_has_come(
+        self, judge: Evaluator, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        judge = Evaluator(LIMITS, sandbox=judge.sandbox, memory=2**30)
         child, told, ask = judge.start(), list[str](), Child.ask
 
         def asking(child: Child, *arguments: Any) -> dict[str, Any]:
@@ -178,8 +180,8 @@ class TestTurns:
             assert judge.verdict(task_with("exact_match"), said("hello"), child, pause=pause).score == 1.0
         assert told == ["waited", "waited", "waited", "asked"]
 
-    def test_who_must_stop_waits_no_longer_and_the_child_is_closed(self, judge: Judge) -> None:
-        judge = Judge(LIMITS, sandbox=judge.sandbox, memory=2**30)
+    def test_who_must_stop_waits_no_longer_and_the_child_is_closed(self, judge: Evaluator) -> None:
+        judge = Evaluator(LIMITS, sandbox=judge.sandbox, memory=2**30)
         child = judge.start()
 
         def stop(_seconds: float) -> None:
@@ -191,7 +193,7 @@ class TestTurns:
 
 
 class TestMemoryRunsOut:
-    def test_the_kernel_takes_the_child_first(self, judge: Judge) -> None:
+    def test_the_kernel_takes_the_child_first(self, judge: Evaluator) -> None:
         """Before a desktop, whose attempt would begin again, and before the worker with all that it does."""
         child = judge.start()
         try:
@@ -200,7 +202,7 @@ class TestMemoryRunsOut:
             child.close()
 
     @pytest.mark.usefixtures("once")
-    def test_what_it_took_has_no_verdict(self, judge: Judge) -> None:
+    def test_what_it_took_has_no_verdict(self, judge: Evaluator) -> None:
         child = judge.start()
         until(lambda: is_python(descendants(child.process.pid)[-1]), what="the child behind the fence has begun")
         os.kill(descendants(child.process.pid)[-1], signal.SIGKILL)
@@ -230,7 +232,7 @@ class TestFence:
         with pytest.raises(EvaluatorFailed, match="may not use the network"):
             judge_with(tmp_path, body).verdict(task_with("odd"), said("hello"))
 
-    def test_no_network_is_there_at_all(self, judge: Judge) -> None:
+    def test_no_network_is_there_at_all(self, judge: Evaluator) -> None:
         child = judge.start()
         try:
             assert child.ask(b"probe")["networks"] == []
@@ -238,7 +240,7 @@ class TestFence:
             child.close()
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: only root can become another user")
-    def test_the_child_of_root_is_nobody(self, judge: Judge) -> None:
+    def test_the_child_of_root_is_nobody(self, judge: Evaluator) -> None:
         if judge.sandbox is not Sandbox.BWRAP_OWN_USER:
             pytest.skip("needs bubblewrap with rights, and code that others may read")
         child = judge.start()
@@ -264,7 +266,7 @@ class TestCompiled:
         place = here(tmp_path / "compiled")
         compile_ahead(place)
         until(lambda: list(tmp_path.rglob("exact_match*.pyc")), 60.0, what="the metrics are compiled")
-        assert Judge(LIMITS, place, found()).verdict(task_with("exact_match"), said("hello")).score == 1.0
+        assert Evaluator(LIMITS, place, found()).verdict(task_with("exact_match"), said("hello")).score == 1.0
 
 
 class TestSandbox:
@@ -273,7 +275,7 @@ class TestSandbox:
         self, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("worker.evaluation.evaluator.candidates", lambda: (sandbox,))
-        judge = Judge(LIMITS)
+        judge = Evaluator(LIMITS)
         try:
             assert judge.sandbox is sandbox
         except EvaluatorFailed as error:
@@ -283,7 +285,7 @@ class TestSandbox:
     def test_a_machine_without_any_says_why(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.evaluation.sandboxed_process.command", lambda *_, **__: ["no-such-program"])
         with pytest.raises(EvaluatorFailed, match="no evaluator can be started"):
-            _ = Judge(LIMITS).sandbox
+            _ = Evaluator(LIMITS).sandbox
 
     def test_a_fence_that_fails_on_its_way_leaves_no_process(self, tmp_path: Path) -> None:
         """Bubblewrap has a child before it has done everything that may fail."""

@@ -4,15 +4,15 @@ from pathlib import Path
 import pytest
 
 from backend.services.capacity.worker_capabilities import runs_functions
-from worker.evaluation.limits import OWN_UID, Limits
-from worker.evaluation.sandbox import Place, Sandbox, command, here
+from worker.evaluation.limits import OWN_UID, ChildLimits
+from worker.evaluation.sandbox import Sandbox, SandboxPaths, command, here
 
-PLACE = Place("/opt/py/bin/python", Path("/srv/app"), (Path("/opt/py"), Path("/srv/app/backend")))
+PLACE = SandboxPaths("/opt/py/bin/python", Path("/srv/app"), (Path("/opt/py"), Path("/srv/app/backend")))
 BLOBS = Path("/var/blobs")
 
 
 def built(sandbox: Sandbox, *, root: bool) -> list[str]:
-    return command(sandbox, PLACE, BLOBS, Limits(), root=root)
+    return command(sandbox, PLACE, BLOBS, ChildLimits(), root=root)
 
 
 class TestCommand:
@@ -49,7 +49,7 @@ class TestCommand:
         assert "--clearenv" in built(Sandbox.BWRAP, root=False)
 
     def test_compiled_files_are_seen_read_only(self) -> None:
-        words = command(Sandbox.BWRAP, replace(PLACE, compiled=Path("/data/pyc")), BLOBS, Limits(), root=False)
+        words = command(Sandbox.BWRAP, replace(PLACE, compiled=Path("/data/pyc")), BLOBS, ChildLimits(), root=False)
         at = words.index("/data/pyc")
         assert words[at - 1 : at + 2] == ["--ro-bind-try", "/data/pyc", "/compiled"]
         assert words[words.index("PYTHONPYCACHEPREFIX") + 1] == "/compiled"

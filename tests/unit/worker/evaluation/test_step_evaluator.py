@@ -9,8 +9,8 @@ from backend.domain.model.task import Part, Task
 from tests.factories.checkpoints import part, task_of_parts
 from tests.unit.worker.evaluation.cases import LIMITS, place_with
 from tests.unit.worker.evaluation.test_evaluator import found
-from worker.evaluation.evaluator import Judge
-from worker.evaluation.step_evaluator import Looks
+from worker.evaluation.evaluator import Evaluator
+from worker.evaluation.step_evaluator import StepEvaluator
 
 
 def said(text: str) -> list[CallEvidence]:
@@ -24,12 +24,12 @@ def odd_task(func: str) -> tuple[Task, Part]:
 
 
 @pytest.fixture
-def looks() -> Looks:
-    return Judge(LIMITS, sandbox=found()).looks()
+def looks() -> StepEvaluator:
+    return Evaluator(LIMITS, sandbox=found()).looks()
 
 
 class TestLook:
-    def test_one_child_answers_again_and_again(self, looks: Looks) -> None:
+    def test_one_child_answers_again_and_again(self, looks: StepEvaluator) -> None:
         task = task_of_parts(part("a"))
         one = task.evaluator.parts[0]
         try:
@@ -43,7 +43,7 @@ class TestLook:
         def stop(_seconds: float) -> None:
             raise Cancelled("the run was cancelled")
 
-        judge = Judge(LIMITS, sandbox=found(), memory=2**30)
+        judge = Evaluator(LIMITS, sandbox=found(), memory=2**30)
         task = task_of_parts(part("a"))
         looks = judge.looks(stop)
         try:
@@ -55,7 +55,7 @@ class TestLook:
         finally:
             looks.close()
 
-    def test_nothing_is_left_behind(self, looks: Looks) -> None:
+    def test_nothing_is_left_behind(self, looks: StepEvaluator) -> None:
         child = looks._child
         assert child is not None
         looks.close()
@@ -63,7 +63,7 @@ class TestLook:
         assert child.process.poll() is not None
         assert not child.blobs.exists()
 
-    def test_what_cannot_be_judged(self, looks: Looks) -> None:
+    def test_what_cannot_be_judged(self, looks: StepEvaluator) -> None:
         task, node = odd_task("no_such_metric")
         try:
             with pytest.raises(EvaluatorFailed, match=r"part a: .*no_such_metric.*3 tries"):
@@ -87,7 +87,7 @@ class TestHostile:
         self, body: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("worker.evaluation.step_evaluator.RETRIES", {FailureClass.EVALUATOR: 0})
-        looks = Judge(LIMITS, place_with(tmp_path, "odd", body), found()).looks()
+        looks = Evaluator(LIMITS, place_with(tmp_path, "odd", body), found()).looks()
         task, node = odd_task("odd")
         fine = task_of_parts(part("a"))
         try:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.errors import EvaluatorFailed, EvidenceWanted, FailureClass
+from backend.domain.errors import EvaluatorFailed, FailureClass, MissingEvidence
 from backend.domain.evaluators.evaluate import gather
 from backend.domain.evaluators.facts import gather_more
 from backend.domain.model.score import MetricValue
@@ -19,21 +19,21 @@ from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
 from tests.unit.worker.evaluation.test_evaluator import found
-from worker.evaluation.evaluator import Judge
-from worker.evaluation.limits import Limits
+from worker.evaluation.evaluator import Evaluator
+from worker.evaluation.limits import ChildLimits
 from worker.evaluation.sandbox import Sandbox
-from worker.evaluation.step_evaluator import Looks
+from worker.evaluation.step_evaluator import StepEvaluator
 
 registry.load()
 SECRET = Path("/var/tmp/deskarena-secret-of-the-host")
 
 
 @pytest.fixture(scope="module")
-def looks() -> Iterator[Looks]:
+def looks() -> Iterator[StepEvaluator]:
     """One child for the whole module: what one function does must not reach the next."""
     if not found().has_view:
         pytest.skip("needs bubblewrap, without which no foreign code runs")
-    made = Judge(Limits(), sandbox=found()).looks()
+    made = Evaluator(ChildLimits(), sandbox=found()).looks()
     yield made
     made.close()
 
@@ -50,7 +50,7 @@ def function(body: str, head: str = "") -> tuple[Task, Part]:
     return task_of_parts(node, calls=()).model_copy(update={"dialect": "omnibench"}), node
 
 
-def judged(looks: Looks, body: str, files: Mapping[str, bytes] | None = None, head: str = "") -> MetricValue:
+def judged(looks: StepEvaluator, body: str, files: Mapping[str, bytes] | None = None, head: str = "") -> MetricValue:
     """Asks, gathers what is wanted, and asks again."""
     task, node = function(body, head)
     desktop = FakeDesktop()
@@ -60,7 +60,7 @@ def judged(looks: Looks, body: str, files: Mapping[str, bytes] | None = None, he
     while True:
         try:
             return looks.look(task, node, [seen])
-        except EvidenceWanted as more:
+        except MissingEvidence as more:
             seen = gather_more(context, task, node.calls[0], seen, more.facts)
 
 
@@ -81,7 +81,9 @@ return EvalResult(True, 'fine')
         ("files", "value", "reason"),
         [({"/a": b""}, 1.0, "fine"), ({}, 0.0, "there is no /a"), ({"/a": b"", "/b": b""}, 0.0, "the other one")],
     )
-    def test_a_function_as_published(self, looks: Looks, files: dict[str, bytes], value: float, reason: str) -> None:
+    def test_a_function_as_published(
+        self, looks: StepEvaluator, files: dict[str, bytes], value: float, reason: str
+    ) -> None:
         verdict = judged(looks, self.BODY, files, self.HEAD)
         assert verdict.value == value
         assert reason in verdict.reasons[0]
@@ -97,14 +99,14 @@ return EvalResult(True, 'fine')
             ("from datetime import datetime\nreturn datetime.strptime('2025', '%Y').year == 2025", 1.0, 1.0),
         ],
     )
-    def test_what_it_may_return(self, looks: Looks, body: str, value: float, progress: float) -> None:
+    def test_what_it_may_return(self, looks: StepEvaluator, body: str, value: float, progress: float) -> None:
         verdict = judged(looks, body)
         assert (verdict.value, verdict.progress) == (value, progress)
 
-    def test_most_is_asked_for_at_once(self, looks: Looks) -> None:
+    def test_most_is_asked_for_at_once(self, looks: StepEvaluator) -> None:
         task, node = function("return all([check_file_exists(str(n)) for n in range(9)])")
         context: Any = FakeContext(FakeDesktop(), task)
-        with pytest.raises(EvidenceWanted) as wanted:
+        with pytest.raises(MissingEvidence) as wanted:
             looks.look(task, node, [gather(context, task, node.calls[0])])
         assert len(wanted.value.facts) == 9
 
@@ -120,7 +122,7 @@ return EvalResult(True, 'fine')
             ("[check_file_exists(str(n)) for n in range(10**9)]", "more than 50|there is no"),
         ],
     )
-    def test_one_that_is_broken_is_no_verdict(self, looks: Looks, body: str, words: str) -> None:
+    def test_one_that_is_broken_is_no_verdict(self, looks: StepEvaluator, body: str, words: str) -> None:
         with pytest.raises(EvaluatorFailed, match=words):
             judged(looks, body)
 
@@ -129,7 +131,7 @@ return EvalResult(True, 'fine')
 class TestHostile:
     """Each ends as a failure of the evaluator, in seconds, has reached nothing, and the next one is judged as ever."""
 
-    def refused(self, looks: Looks, body: str, words: str) -> None:
+    def refused(self, looks: StepEvaluator, body: str, words: str) -> None:
         child, before = looks._child, time.monotonic()
         with pytest.raises(EvaluatorFailed, match=words):
             judged(looks, body)
@@ -137,10 +139,10 @@ class TestHostile:
         assert looks._child is child, "the judging child outlives it"
         assert judged(looks, "return True").value == 1.0
 
-    def test_an_endless_loop(self, looks: Looks) -> None:
+    def test_an_endless_loop(self, looks: StepEvaluator) -> None:
         self.refused(looks, "while True: pass", "longer than 3 s|processor time")
 
-    def test_an_endless_sleep(self, looks: Looks) -> None:
+    def test_an_endless_sleep(self, looks: StepEvaluator) -> None:
         self.refused(looks, "import time\nwhile True: time.sleep(1000)", "longer than 3 s")
 
     @pytest.mark.parametrize(
@@ -151,10 +153,10 @@ class TestHostile:
             "import os\nos.system('sleep 1000 &')",
         ],
     )
-    def test_a_fork_bomb(self, looks: Looks, body: str) -> None:
+    def test_a_fork_bomb(self, looks: StepEvaluator, body: str) -> None:
         self.refused(looks, body, "tried what it may not: os.")
 
-    def test_what_no_hook_sees_is_held_by_limits(self, looks: Looks) -> None:
+    def test_what_no_hook_sees_is_held_by_limits(self, looks: StepEvaluator) -> None:
         """No process, no file, no socket, no byte written; and it is nobody."""
         body = """
 import os
@@ -165,7 +167,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
         assert judged(looks, body).value == 1.0
 
     @pytest.mark.parametrize("body", ["x = bytearray(10**9)", "x = []\nwhile True: x.append('y' * 10**6)"])
-    def test_a_memory_bomb(self, looks: Looks, body: str) -> None:
+    def test_a_memory_bomb(self, looks: StepEvaluator, body: str) -> None:
         self.refused(looks, body, "MemoryError|without an answer")
 
     @pytest.mark.parametrize(
@@ -178,14 +180,14 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
             "import pathlib\nreturn bool(pathlib.Path('{secret}').read_text())",
         ],
     )
-    def test_one_that_reads_the_hosts_files(self, looks: Looks, body: str) -> None:
+    def test_one_that_reads_the_hosts_files(self, looks: StepEvaluator, body: str) -> None:
         SECRET.write_text("secret")
         try:
             self.refused(looks, body.replace("{secret}", str(SECRET)), "tried what it may not")
         finally:
             SECRET.unlink()
 
-    def test_the_hosts_files_are_out_of_sight_even_where_no_hook_sees(self, looks: Looks) -> None:
+    def test_the_hosts_files_are_out_of_sight_even_where_no_hook_sees(self, looks: StepEvaluator) -> None:
         SECRET.write_text("secret")
         try:
             body = f"import os\nreturn os.path.exists({str(SECRET)!r}) or os.path.exists('/etc/passwd')"
@@ -200,7 +202,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
             "import os\ntry:\n    os.sys.modules['socket'].socket()\nexcept Exception:\n    pass\nreturn True",
         ],
     )
-    def test_one_that_opens_a_socket(self, looks: Looks, body: str) -> None:
+    def test_one_that_opens_a_socket(self, looks: StepEvaluator, body: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             server.settimeout(0.1)
             self.refused(looks, body.replace("{port}", str(server.getsockname()[1])), "tried what it may not")
@@ -220,10 +222,10 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
             ("import ctypes", "tried what it may not: import"),
         ],
     )
-    def test_one_that_attacks_its_judge(self, looks: Looks, body: str, words: str) -> None:
+    def test_one_that_attacks_its_judge(self, looks: StepEvaluator, body: str, words: str) -> None:
         self.refused(looks, body, words)
 
-    def test_one_that_asks_for_more_again_and_again_ends(self, looks: Looks) -> None:
+    def test_one_that_asks_for_more_again_and_again_ends(self, looks: StepEvaluator) -> None:
         body = "n = 0\nwhile check_file_exists(str(n)): n += 1\nreturn True"
         with pytest.raises(EvaluatorFailed, match="more than 50"):
             judged(looks, body, {str(number): b"" for number in range(100)})
@@ -232,7 +234,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
 class TestWithoutAFence:
     @pytest.mark.usefixtures("once")
     def test_no_foreign_code_runs(self) -> None:
-        looks = Judge(Limits(), sandbox=Sandbox.LIMITS).looks()
+        looks = Evaluator(ChildLimits(), sandbox=Sandbox.LIMITS).looks()
         try:
             with pytest.raises(EvaluatorFailed, match="need a fence"):
                 judged(looks, "return True")

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from worker.models._errors import Kind, fault_of, fault_within, retry_after
+from worker.models._errors import FaultAction, fault_of, fault_within, retry_after
 
 
 def body(**error: Any) -> bytes:
@@ -36,22 +36,22 @@ class TestRetryAfter:
 class TestFaultOf:
     @pytest.mark.parametrize("status", [402, 408, 409, 425, 429, 500, 502, 503, 504, 529])
     def test_what_passes_is_waited_for(self, status: int) -> None:
-        assert fault_of(status, {}, b"busy").kind is Kind.HOLD
+        assert fault_of(status, {}, b"busy").kind is FaultAction.HOLD
 
     @pytest.mark.parametrize("status", [301, 302, 307, 401, 403, 404, 405])
     def test_what_does_not_is_not(self, status: int) -> None:
-        assert fault_of(status, {"location": "http://elsewhere"}, b"no").kind is Kind.REFUSED
+        assert fault_of(status, {"location": "http://elsewhere"}, b"no").kind is FaultAction.REFUSED
 
     @pytest.mark.parametrize("status", [400, 413, 422])
     def test_a_wrong_request(self, status: int) -> None:
-        assert fault_of(status, {}, body(message="messages: too long")).kind is Kind.WRONG
+        assert fault_of(status, {}, body(message="messages: too long")).kind is FaultAction.WRONG
 
     def test_gemini_s_wrong_key_is_a_400(self) -> None:
         words = "API key not valid. Please pass a valid API key."
-        assert fault_of(400, {}, body(message=words, status="INVALID_ARGUMENT")).kind is Kind.REFUSED
+        assert fault_of(400, {}, body(message=words, status="INVALID_ARGUMENT")).kind is FaultAction.REFUSED
 
     def test_anthropic_s_empty_account_is_a_400(self) -> None:
-        assert fault_of(400, {}, body(message="Your credit balance is too low")).kind is Kind.HOLD
+        assert fault_of(400, {}, body(message="Your credit balance is too low")).kind is FaultAction.HOLD
 
     def test_gemini_says_in_the_body_when_to_come_back(self) -> None:
         details = [{"@type": "x"}, {"retryDelay": "34.5s"}]
@@ -71,15 +71,15 @@ class TestFaultWithin:
     @pytest.mark.parametrize(
         ("error", "kind"),
         [
-            ({"type": "overloaded_error", "message": "Overloaded"}, Kind.HOLD),
-            ({"code": "rate_limit_exceeded", "message": "Slow down"}, Kind.HOLD),
-            ({"code": "server_error", "message": "Sorry"}, Kind.HOLD),
-            ({"code": 503, "message": "away", "status": "UNAVAILABLE"}, Kind.HOLD),
-            ({"code": 400, "message": "too long"}, Kind.WRONG),
-            ({"type": "invalid_request_error", "message": "too long"}, Kind.WRONG),
-            ("the context is too long", Kind.WRONG),
-            (None, Kind.WRONG),
+            ({"type": "overloaded_error", "message": "Overloaded"}, FaultAction.HOLD),
+            ({"code": "rate_limit_exceeded", "message": "Slow down"}, FaultAction.HOLD),
+            ({"code": "server_error", "message": "Sorry"}, FaultAction.HOLD),
+            ({"code": 503, "message": "away", "status": "UNAVAILABLE"}, FaultAction.HOLD),
+            ({"code": 400, "message": "too long"}, FaultAction.WRONG),
+            ({"type": "invalid_request_error", "message": "too long"}, FaultAction.WRONG),
+            ("the context is too long", FaultAction.WRONG),
+            (None, FaultAction.WRONG),
         ],
     )
-    def test_by_what_it_says(self, error: Any, kind: Kind) -> None:
+    def test_by_what_it_says(self, error: Any, kind: FaultAction) -> None:
         assert fault_within(error).kind is kind

@@ -10,9 +10,9 @@ from backend.domain import registry
 from backend.domain.errors import Cancelled, ModelApiFailed
 from tests.factories.models import KEY, asked, cassette
 from tests.fakes.model_server import ModelServer, model_server
-from worker.base.lease import Hold, Ticket
-from worker.models._cassette import Recording
-from worker.models.model_pool import AttemptModels, ModelRoom
+from worker.base.lease import HeldLease, LeaseGrant
+from worker.models._cassette import RecordingClient
+from worker.models.model_pool import AttemptModels, ModelPool
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -27,10 +27,10 @@ def server() -> Iterator[ModelServer]:
         yield found
 
 
-def room(folder: Path, text: str = "", **environ: str) -> ModelRoom:
+def room(folder: Path, text: str = "", **environ: str) -> ModelPool:
     if text:
         (folder / "models.toml").write_text(text)
-    return ModelRoom.of(Settings(data_dir=folder), environ)
+    return ModelPool.of(Settings(data_dir=folder), environ)
 
 
 MADE: list[AttemptModels] = []
@@ -43,9 +43,9 @@ def _closed() -> Iterator[None]:
         MADE.pop().close()
 
 
-def attempt(of: ModelRoom, hold: Hold | None = None) -> AttemptModels:
+def attempt(of: ModelPool, hold: HeldLease | None = None) -> AttemptModels:
     claim: Any = None
-    MADE.append(of.attempt(claim, hold or Hold(Ticket(uuid4(), "local"), 3600)))
+    MADE.append(of.attempt(claim, hold or HeldLease(LeaseGrant(uuid4(), "local"), 3600)))
     return MADE[-1]
 
 
@@ -128,7 +128,7 @@ class TestClient:
         made = tmp_path / "made.jsonl"
         same = room(tmp_path, f'[endpoints.a]\napi = "recorded"\ncassette = "{file}"\nrecord = "{made}"\n')
         client = attempt(same).client("a")
-        assert isinstance(client, Recording)
+        assert isinstance(client, RecordingClient)
         client.complete(asked("Hi"))
         assert made.read_text().count("One.") == 1
 
@@ -140,7 +140,7 @@ class TestClient:
 
 class TestWaiting:
     def test_a_cancelled_run_ends_it(self, tmp_path: Path, server: ModelServer) -> None:
-        hold = Hold(Ticket(uuid4(), "local"), 3600)
+        hold = HeldLease(LeaseGrant(uuid4(), "local"), 3600)
         server.fail_for(3600, retry_after="3000")
         models = attempt(room(tmp_path, OPENAI_API_KEY=KEY, OPENAI_BASE_URL=f"{server.address}/v1"), hold)
         hold.stop(Cancelled("the run was cancelled"))
@@ -158,5 +158,5 @@ class TestWaiting:
             client.complete(asked("Hi"))
 
 
-def two(of: ModelRoom) -> list[AttemptModels]:
+def two(of: ModelPool) -> list[AttemptModels]:
     return [attempt(of), attempt(of)]

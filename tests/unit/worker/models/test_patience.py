@@ -1,12 +1,12 @@
 """How long a call waits before it asks again."""
 
-from worker.models._errors import Fault, Kind
+from worker.models._errors import FaultAction, ModelFault
 from worker.models.retrying_client import FIRST_PAUSE, Patience
 
 
-def busy(after: float | None = None) -> Fault:
+def busy(after: float | None = None) -> ModelFault:
     """An API that is busy, and perhaps says for how long."""
-    return Fault(Kind.HOLD, "busy", after=after)
+    return ModelFault(FaultAction.HOLD, "busy", after=after)
 
 
 class TestPause:

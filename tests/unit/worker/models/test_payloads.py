@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.domain.ports.model import Message, ModelReply, Part, Tool, ToolCall
+from backend.domain.ports.model import Message, MessagePart, ModelReply, Tool, ToolCall
 from tests.factories.models import CLICK, PICTURE, asked, client, close_clients, endpoint
 from tests.fakes.model_server import ModelServer, Said, model_server
 
@@ -30,18 +30,18 @@ def body_of(server: ModelServer, api: str, *said: Any, **options: Any) -> dict[s
     return server.asked[-1].body
 
 
-def user(*parts: Part) -> Message:
+def user(*parts: MessagePart) -> Message:
     return Message(role="user", parts=parts)
 
 
 class TestOpenAIChat:
     def test_the_whole_request(self, server: ModelServer) -> None:
         call = ToolCall(id="c1", name="click", arguments={"x": 1})
-        turn = Message(role="assistant", parts=(Part(text="So."), Part(call=call)))
-        results = user(Part(result=("c1", "ok")), Part(image=PICTURE))
-        system = Message(role="system", parts=(Part(text="Be brief."),))
+        turn = Message(role="assistant", parts=(MessagePart(text="So."), MessagePart(call=call)))
+        results = user(MessagePart(result=("c1", "ok")), MessagePart(image=PICTURE))
+        system = Message(role="system", parts=(MessagePart(text="Be brief."),))
         body = body_of(
-            server, "openai_chat", system, user(Part(text="Go")), turn, results, tools=(CLICK,), max_tokens=9
+            server, "openai_chat", system, user(MessagePart(text="Go")), turn, results, tools=(CLICK,), max_tokens=9
         )
         function = {"name": "click", "arguments": '{"x": 1}'}
         assert body == {
@@ -79,8 +79,8 @@ class TestOpenAIChat:
         server.say(calls=[("click", "{x: 3")])
         reply = reply_of(server, "openai_chat")
         assert dict(reply.calls[0].arguments) == {"": "{x: 3"}
-        turn = Message(role="assistant", parts=(Part(call=reply.calls[0]),))
-        body = body_of(server, "openai_chat", turn, user(Part(result=(reply.calls[0].id, "wrong"))))
+        turn = Message(role="assistant", parts=(MessagePart(call=reply.calls[0]),))
+        body = body_of(server, "openai_chat", turn, user(MessagePart(result=(reply.calls[0].id, "wrong"))))
         assert body["messages"][0]["tool_calls"][0]["function"]["arguments"] == "{x: 3"
 
     def test_a_server_that_counts_no_tokens_is_unpriced(self, server: ModelServer) -> None:
@@ -121,8 +121,12 @@ class TestOpenAIResponses:
         reply = reply_of(server, "openai_responses", tools=(tool,))
         assert reply.calls[0].name == "computer_call"
         assert reply.calls[0].arguments["action"]["x"] == 3
-        turn = Message(role="assistant", parts=(*(Part(raw=raw) for raw in reply.raw), Part(call=reply.calls[0])))
-        body = body_of(server, "openai_responses", turn, user(Part(result=("c1", "done")), Part(image=PICTURE)))
+        turn = Message(
+            role="assistant", parts=(*(MessagePart(raw=raw) for raw in reply.raw), MessagePart(call=reply.calls[0]))
+        )
+        body = body_of(
+            server, "openai_responses", turn, user(MessagePart(result=("c1", "done")), MessagePart(image=PICTURE))
+        )
         assert body["input"] == [
             self.CALL,
             {
@@ -136,8 +140,10 @@ class TestOpenAIResponses:
 
     def test_a_screen_that_was_left_out_is_a_blank_one(self, server: ModelServer) -> None:
         call = ToolCall(id="c1", name="computer_call", arguments={"action": {"type": "screenshot"}})
-        turn = Message(role="assistant", parts=(Part(call=call),))
-        body = body_of(server, "openai_responses", turn, user(Part(result=("c1", "done")), Part(text="(left out)")))
+        turn = Message(role="assistant", parts=(MessagePart(call=call),))
+        body = body_of(
+            server, "openai_responses", turn, user(MessagePart(result=("c1", "done")), MessagePart(text="(left out)"))
+        )
         assert body["input"][1]["output"]["image_url"].startswith("data:image/png;base64,iVBORw0KGgo")
         assert body["input"][2]["content"] == [{"type": "input_text", "text": "(left out)"}]
 
@@ -167,14 +173,22 @@ class TestAnthropic:
         server.say(wire={"content": [block], "stop_reason": "tool_use", "model": "m", "usage": {}})
         reply = reply_of(server, "anthropic")
         assert [(call.id, call.name) for call in reply.calls] == [("c1", "zoom")]
-        turn = Message(role="assistant", parts=(*(Part(raw=raw) for raw in reply.raw), Part(call=reply.calls[0])))
-        body = body_of(server, "anthropic", turn, user(Part(result=("c1", "done"))))
+        turn = Message(
+            role="assistant", parts=(*(MessagePart(raw=raw) for raw in reply.raw), MessagePart(call=reply.calls[0]))
+        )
+        body = body_of(server, "anthropic", turn, user(MessagePart(result=("c1", "done"))))
         assert body["messages"][0]["content"] == [block]
 
     def test_pictures_of_a_result_are_in_it_and_empty_words_nowhere(self, server: ModelServer) -> None:
-        turn = Message(role="assistant", parts=(Part(text=" "), Part(call=ToolCall(id="c1", name="click"))))
+        turn = Message(
+            role="assistant", parts=(MessagePart(text=" "), MessagePart(call=ToolCall(id="c1", name="click")))
+        )
         body = body_of(
-            server, "anthropic", turn, user(Part(result=("c1", "")), Part(image=PICTURE)), user(Part(text="Go"))
+            server,
+            "anthropic",
+            turn,
+            user(MessagePart(result=("c1", "")), MessagePart(image=PICTURE)),
+            user(MessagePart(text="Go")),
         )
         source = {"type": "base64", "media_type": "image/png", "data": "iVBORyBwaWN0dXJl"}
         content = [{"type": "text", "text": "(nothing)"}, {"type": "image", "source": source}]
@@ -221,10 +235,12 @@ class TestAnthropic:
 
 class TestGemini:
     def test_the_whole_request(self, server: ModelServer) -> None:
-        turn = Message(role="assistant", parts=(Part(call=ToolCall(id="click#0", name="click", arguments={"x": 1})),))
-        system = Message(role="system", parts=(Part(text="Be brief."),))
-        results = user(Part(result=("click#0", "ok")), Part(image=PICTURE))
-        body = body_of(server, "gemini", system, user(Part(text="Go")), turn, results, tools=(CLICK,), top_p=0.5)
+        turn = Message(
+            role="assistant", parts=(MessagePart(call=ToolCall(id="click#0", name="click", arguments={"x": 1})),)
+        )
+        system = Message(role="system", parts=(MessagePart(text="Be brief."),))
+        results = user(MessagePart(result=("click#0", "ok")), MessagePart(image=PICTURE))
+        body = body_of(server, "gemini", system, user(MessagePart(text="Go")), turn, results, tools=(CLICK,), top_p=0.5)
         assert body == {
             "systemInstruction": {"parts": [{"text": "Be brief."}]},
             "contents": [
@@ -251,8 +267,8 @@ class TestGemini:
 
     def test_the_computer_tool_s_screen_is_in_its_result(self, server: ModelServer) -> None:
         tool = Tool(name="computer", vendor={"computerUse": {"environment": "ENVIRONMENT_BROWSER"}})
-        turn = Message(role="assistant", parts=(Part(call=ToolCall(id="own-1", name="click_at")),))
-        results = user(Part(result=("own-1", '{"url": "about:blank"}')), Part(image=PICTURE))
+        turn = Message(role="assistant", parts=(MessagePart(call=ToolCall(id="own-1", name="click_at")),))
+        results = user(MessagePart(result=("own-1", '{"url": "about:blank"}')), MessagePart(image=PICTURE))
         body = body_of(server, "gemini", turn, results, tools=(tool,))
         assert body["tools"] == [tool.vendor]
         assert body["contents"][1]["parts"] == [

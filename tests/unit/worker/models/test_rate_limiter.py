@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from worker.models.rate_limiter import Gate, Waited
+from worker.models.rate_limiter import RateLimiter, WaitTimer
 
 
 class Clock:
@@ -19,7 +19,7 @@ class Clock:
         self.at += seconds
 
 
-def times(gate: Gate, clock: Clock, number: int, tokens: int = 0) -> list[int]:
+def times(gate: RateLimiter, clock: Clock, number: int, tokens: int = 0) -> list[int]:
     """When that many requests were let through, in whole seconds from the first."""
     found = []
     for _ in range(number):
@@ -32,25 +32,25 @@ def times(gate: Gate, clock: Clock, number: int, tokens: int = 0) -> list[int]:
 class TestTurn:
     def test_without_limits_nobody_waits(self) -> None:
         clock = Clock()
-        assert times(Gate(1, now=clock), clock, 5) == [0] * 5
+        assert times(RateLimiter(1, now=clock), clock, 5) == [0] * 5
 
     def test_requests_per_minute(self) -> None:
         clock = Clock()
-        assert times(Gate(9, requests=2, now=clock), clock, 5) == [0, 0, 60, 60, 120]
+        assert times(RateLimiter(9, requests=2, now=clock), clock, 5) == [0, 0, 60, 60, 120]
 
     def test_tokens_per_minute(self) -> None:
         clock = Clock()
-        assert times(Gate(9, tokens=1000, now=clock), clock, 4, tokens=600) == [0, 0, 60, 60]
+        assert times(RateLimiter(9, tokens=1000, now=clock), clock, 4, tokens=600) == [0, 0, 60, 60]
 
     def test_a_request_under_way_is_reckoned_like_the_one_before(self) -> None:
         clock = Clock()
-        gate = Gate(9, tokens=1000, now=clock)
+        gate = RateLimiter(9, tokens=1000, now=clock)
         times(gate, clock, 1, tokens=600)
         with gate.turn(clock.pause) as second:
             assert second.tokens == 600
 
     def test_never_more_at_once_than_allowed(self) -> None:
-        gate, most, lock, under_way = Gate(2), 0, threading.Lock(), 0
+        gate, most, lock, under_way = RateLimiter(2), 0, threading.Lock(), 0
         wait = threading.Event().wait
 
         def ask() -> None:
@@ -72,7 +72,7 @@ class TestTurn:
 
     def test_a_place_is_given_back_when_the_request_fails(self) -> None:
         clock = Clock()
-        gate = Gate(1, now=clock)
+        gate = RateLimiter(1, now=clock)
         with pytest.raises(KeyError), gate.turn(clock.pause):
             raise KeyError
         assert times(gate, clock, 1) == [0]
@@ -81,13 +81,13 @@ class TestTurn:
         def pause(_: float) -> None:
             raise InterruptedError
 
-        gate = Gate(1)
+        gate = RateLimiter(1)
         with gate.turn(pause), pytest.raises(InterruptedError), gate.turn(pause):
             pass
 
     def test_all_rest_when_told_to_but_not_longer_than_a_minute(self) -> None:
         clock = Clock()
-        gate = Gate(9, now=clock)
+        gate = RateLimiter(9, now=clock)
         gate.rest(5)
         assert times(gate, clock, 1) == [5]
         gate.rest(3600)
@@ -97,7 +97,7 @@ class TestTurn:
 class TestWaited:
     def test_what_is_under_way_counts_until_its_answer_is_there(self) -> None:
         clock = Clock()
-        waited = Waited(clock)
+        waited = WaitTimer(clock)
         call = waited.begin()
         clock.at += 10
         assert waited.seconds() == 10
@@ -107,13 +107,13 @@ class TestWaited:
 
     def test_a_call_without_an_answer_counts_in_full(self) -> None:
         clock = Clock()
-        waited = Waited(clock)
+        waited = WaitTimer(clock)
         call = waited.begin()
         clock.at += 10
         assert waited.end(call, 0) == 10
 
     def test_many_threads(self) -> None:
-        waited = Waited(lambda: 0.0)
+        waited = WaitTimer(lambda: 0.0)
         calls: list[Callable[[], float]] = [lambda: waited.end(waited.begin(), 0.0) for _ in range(20)]
         threads = [threading.Thread(target=call) for call in calls]
         for thread in threads:
@@ -126,7 +126,7 @@ class TestWaited:
 class TestLimited:
     def test_says_how_long_a_call_has_been_waiting_for_its_turn(self) -> None:
         clock = Clock()
-        gate, waited = Gate(9, requests=1, now=clock), Waited(clock)
+        gate, waited = RateLimiter(9, requests=1, now=clock), WaitTimer(clock)
         told = []
 
         def pause(seconds: float) -> None:

@@ -11,7 +11,7 @@ from backend.domain.errors import ClusterLost
 from tests.waiting import until
 from worker.k8s.plan import Volume
 from worker.k8s.pods import Pod, Pods
-from worker.providers._image_probe_pod import Scout
+from worker.providers._image_probe_pod import ImageProbe
 from worker.providers._pod_images import PodImage
 from worker.providers._pod_slot import PodSlot
 
@@ -43,29 +43,29 @@ class TestHeard:
         found = tuple(PodImage(Path("/images") / name, None, reason="none") for name in images)
         return PodSlot(pod, told, told, found, 1, 0.0)
 
-    def names(self, scout: Scout) -> list[str]:
+    def names(self, scout: ImageProbe) -> list[str]:
         return [each.folder.name for each in scout.images]
 
     def test_a_pod_tells_of_the_volume_that_all_have(self) -> None:
-        scout = Scout(no_pods)
+        scout = ImageProbe(no_pods)
         scout.heard(self.CLAIM, self.held("a"))
         scout.heard(self.CLAIM, self.held("b", node="n2"))
         assert self.names(scout) == ["b"]
 
     def test_and_of_its_node_s_own(self) -> None:
-        scout = Scout(no_pods)
+        scout = ImageProbe(no_pods)
         scout.heard(self.OWN, self.held("a"))
         scout.heard(self.OWN, self.held("b", node="n2"))
         assert self.names(scout) == ["a", "b"]
 
     def test_a_clone_tells_of_the_time_when_it_was_made(self) -> None:
-        scout = Scout(no_pods)
+        scout = ImageProbe(no_pods)
         scout.heard(self.CLONE, self.held("a", "b"), new=True)
         scout.heard(self.CLONE, self.held("a"))
         assert self.names(scout) == ["a", "b"]
 
     def test_where_none_were_read_what_is_known_stays(self) -> None:
-        scout = Scout(no_pods)
+        scout = ImageProbe(no_pods)
         scout.heard(self.CLAIM, self.held("a"))
         scout.heard(self.CLAIM, self.held())
         assert self.names(scout) == ["a"]
@@ -81,7 +81,7 @@ class TestKnown:
             over.wait(20)
             raise ClusterLost(f"look {len(looks)}")
 
-        scout: Any = Scout(no_pods)
+        scout: Any = ImageProbe(no_pods)
         scout._looking = queue = Queue()
         with ThreadPoolExecutor(4) as asking:
             asked = [asking.submit(scout.known) for _ in range(4)]

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, Lost
+from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, MachineLost
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeOpenDesktop
-from worker.providers._prewarmed import Spare, closed_on_failure, deliver
+from worker.providers._prewarmed import SpareDesktop, closed_on_failure, deliver
 
 
 def failing(error: BaseException) -> int:
@@ -31,7 +31,7 @@ class TestDeliver:
             (ValueError("3 is no size"), ClusterLost, "ValueError: 3 is no size"),
         ],
     )
-    def test_who_waits_hears_of_every_failure(self, error: Exception, kind: type[Lost], words: str) -> None:
+    def test_who_waits_hears_of_every_failure(self, error: Exception, kind: type[MachineLost], words: str) -> None:
         coming: Future[int] = Future()
         deliver(coming, lambda: failing(error))
         with pytest.raises(kind, match=words):
@@ -67,8 +67,8 @@ class Made:
         self.closed += 1
 
 
-SPEC = DesktopSpec(screen=Screen(width=1280, height=800))
-OTHER = DesktopSpec(screen=Screen(width=640, height=480))
+SPEC = DesktopSpec(screen=ScreenSize(width=1280, height=800))
+OTHER = DesktopSpec(screen=ScreenSize(width=640, height=480))
 
 
 class TestSpare:
@@ -77,27 +77,27 @@ class TestSpare:
         return Made()
 
     @pytest.fixture
-    def spare(self, made: Made) -> Spare[Made]:
-        spare: Spare[Made] = Spare(SPEC, 0.05)
+    def spare(self, made: Made) -> SpareDesktop[Made]:
+        spare: SpareDesktop[Made] = SpareDesktop(SPEC, 0.05)
         spare.coming.set_result(made)
         return spare
 
-    def test_what_is_wanted_is_taken_and_says_that_it_was_prepared(self, spare: Spare[Made], made: Made) -> None:
+    def test_what_is_wanted_is_taken_and_says_that_it_was_prepared(self, spare: SpareDesktop[Made], made: Made) -> None:
         assert spare.made()
         assert spare.take(SPEC) is made
         assert (made.details, made.closed) == ({"path": "clone", "prepared": True}, 0)
 
-    def test_another_one_than_wanted_is_destroyed(self, spare: Spare[Made], made: Made) -> None:
+    def test_another_one_than_wanted_is_destroyed(self, spare: SpareDesktop[Made], made: Made) -> None:
         assert spare.take(OTHER) is None
         assert made.closed == 1
 
-    def test_one_that_has_died_is_destroyed(self, spare: Spare[Made], made: Made) -> None:
+    def test_one_that_has_died_is_destroyed(self, spare: SpareDesktop[Made], made: Made) -> None:
         made.lives = False
         assert spare.take(SPEC) is None
         assert made.closed == 1
 
     def test_one_that_could_not_be_made_is_none(self) -> None:
-        spare: Spare[Made] = Spare(SPEC, 0.05)
+        spare: SpareDesktop[Made] = SpareDesktop(SPEC, 0.05)
         spare.coming.set_exception(ClusterLost("no room"))
         assert not spare.made()
         assert spare.take(SPEC) is None
@@ -105,9 +105,9 @@ class TestSpare:
 
     @pytest.mark.parametrize("give_up", [lambda spare: spare.take(SPEC), lambda spare: spare.discard()])
     def test_one_that_comes_too_late_is_destroyed_when_it_comes(
-        self, made: Made, give_up: Callable[[Spare[Made]], object]
+        self, made: Made, give_up: Callable[[SpareDesktop[Made]], object]
     ) -> None:
-        spare: Spare[Made] = Spare(SPEC, 0.05)
+        spare: SpareDesktop[Made] = SpareDesktop(SPEC, 0.05)
         assert give_up(spare) is None
         spare.coming.set_result(made)
         assert made.closed == 1

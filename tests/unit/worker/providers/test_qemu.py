@@ -11,7 +11,7 @@ import pytest
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec
 from tests.factories.machine_images import write_small_image
 from tests.factories.vm_hosts import EMULATING_HOST
@@ -20,12 +20,12 @@ from tests.waiting import until
 from worker.activity import Tracker
 from worker.desktops import GuestDesktop
 from worker.providers import qemu
-from worker.providers._template_store import Bench
-from worker.providers._vm_factory import Made, Makings, address_of
-from worker.providers._vm_order import Order
+from worker.providers._template_store import VmHost
+from worker.providers._vm_factory import StartedVm, VmFactory, address_of
+from worker.providers._vm_order import VmRequest
 from worker.providers.qemu import QemuProvider
 
-SPEC = DesktopSpec(screen=Screen(width=1280, height=800))
+SPEC = DesktopSpec(screen=ScreenSize(width=1280, height=800))
 HOST = EMULATING_HOST
 ONE = 1100
 """MiB: room for one machine of the image, whose size is 1024."""
@@ -40,13 +40,13 @@ class Floor:
     making: int = 0
     trackers: list[Tracker] = field(default_factory=list)
 
-    def make(self, bench: Bench, order: Order) -> Made:
+    def make(self, bench: VmHost, order: VmRequest) -> StartedVm:
         self.making += 1
         self.trackers.append(bench.tracker)
         self.gate.wait(10)
         held = self.supervisor.held()
         guest = GuestDesktop(address_of(held), "secret", screen=SPEC.screen)
-        return Made(self.supervisor, held, order, guest, "secret", "clone", "", {})
+        return StartedVm(self.supervisor, held, order, guest, "secret", "clone", "", {})
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def floor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Floor]:
     monkeypatch.setattr(qemu, "this_host", lambda _: HOST)
     monkeypatch.setattr(qemu, "SlotSupervisor", lambda _: made.supervisor)
     monkeypatch.setattr(qemu, "free_memory", lambda: 2**40)
-    monkeypatch.setattr(Makings, "make", made.make)
+    monkeypatch.setattr(VmFactory, "make", made.make)
     yield made
     made.gate.set()
 
@@ -100,7 +100,7 @@ class TestRoom:
         self, provider: QemuProvider, floor: Floor, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with monkeypatch.context() as patched:
-            patched.setattr(Makings, "make", lambda *_: fail(ClusterLost("no disk")))
+            patched.setattr(VmFactory, "make", lambda *_: fail(ClusterLost("no disk")))
             with pytest.raises(ClusterLost, match="no disk"):
                 provider.open(SlotRef(0), SPEC)
         provider.open(SlotRef(0), SPEC).close()
@@ -111,9 +111,9 @@ class TestRoom:
     ) -> None:
         floor.supervisor.own_bytes = None
         opened = provider.open(SlotRef(0), SPEC)
-        assert [used() for _, used in provider._held()] == [0]
+        assert [used() for _, used in provider._memory_claims()] == [0]
         opened.close()
-        assert provider._held() == []
+        assert provider._memory_claims() == []
 
 
 class TestTracker:

@@ -1,10 +1,10 @@
-from worker.providers._slot_backoff import LONGEST, SHORTEST, Rests
+from worker.providers._slot_backoff import LONGEST, SHORTEST, SlotBackoff
 
 
 class TestRests:
     def test_a_slot_rests_longer_each_time_and_not_for_ever(self) -> None:
         now = [0.0]
-        rests = Rests(lambda: now[0])
+        rests = SlotBackoff(lambda: now[0])
         for expected in (SHORTEST, SHORTEST * 2, SHORTEST * 4):
             rests.failed("s", "no room")
             now[0] += expected - 0.1
@@ -18,7 +18,7 @@ class TestRests:
 
     def test_one_that_works_begins_anew(self) -> None:
         now = [0.0]
-        rests = Rests(lambda: now[0])
+        rests = SlotBackoff(lambda: now[0])
         rests.failed("s", "no room")
         rests.failed("s", "no room")
         rests.worked("s")

@@ -11,8 +11,8 @@ from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from backend.domain.errors import ClusterLost
-from backend.domain.machines.egress_rules import WayOut
-from backend.domain.model.run import Screen
+from backend.domain.machines.egress_rules import EgressRules
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec
 from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import EMULATING_HOST
@@ -21,10 +21,10 @@ from tests.waiting import until
 from worker.desktops import GuestDesktop
 from worker.egress import Gateways
 from worker.providers._vm_desktop import QemuDesktop
-from worker.providers._vm_factory import Made, address_of
-from worker.providers._vm_order import Order
+from worker.providers._vm_factory import StartedVm, address_of
+from worker.providers._vm_order import VmRequest
 
-SPEC = DesktopSpec(screen=Screen(width=1280, height=800))
+SPEC = DesktopSpec(screen=ScreenSize(width=1280, height=800))
 HOST = EMULATING_HOST
 ASKS = b"GET http://files.example/large HTTP/1.1\r\n\r\n"
 PIECE = 65_536
@@ -88,8 +88,8 @@ def machine(supervisor: FakeSupervisor, guest: Guest, tmp_path: Path) -> Iterato
     gateways, way_out = Gateways(), tmp_path / "gateway"
     held = supervisor.held(guest.port)
     desktop = GuestDesktop(address_of(held), "secret", screen=SPEC.screen)
-    order = Order.of(tmp_path, image_of(), SPEC, HOST)
-    made = Made(supervisor, held, order, desktop, "secret", "clone", "", {})
+    order = VmRequest.of(tmp_path, image_of(), SPEC, HOST)
+    made = StartedVm(supervisor, held, order, desktop, "secret", "clone", "", {})
     lines = partial(gateways.lines, made.address, made.secret, way_out)
     yield QemuDesktop(made, gateways.open(way_out), lines)
     gateways.close()
@@ -99,7 +99,7 @@ class TestClose:
     def test_a_guest_that_reads_no_more_keeps_nothing_alive(
         self, machine: QemuDesktop, supervisor: FakeSupervisor, guest: Guest, tmp_path: Path
     ) -> None:
-        machine.let_out(WayOut(files={"http://files.example/large": "1" * 64}), lambda _: bytes(20 * 2**20))
+        machine.let_out(EgressRules(files={"http://files.example/large": "1" * 64}), lambda _: bytes(20 * 2**20))
         until(guest.is_sent_much)
         machine.close()
         assert supervisor.ended == ["m1"]
@@ -108,7 +108,7 @@ class TestClose:
     def test_what_would_not_go_keeps_no_way_out(
         self, machine: QemuDesktop, supervisor: FakeSupervisor, tmp_path: Path
     ) -> None:
-        machine.let_out(WayOut(), lambda _: b"")
+        machine.let_out(EgressRules(), lambda _: b"")
         supervisor.refuses = "QEMU does not end"
         with pytest.raises(ClusterLost, match="could not be removed: QEMU does not end"):
             machine.close()

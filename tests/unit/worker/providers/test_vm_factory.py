@@ -7,26 +7,26 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.errors import ClusterLost, GuestLost, Lost
+from backend.domain.errors import ClusterLost, GuestLost, MachineLost
 from backend.domain.machines.health import DEFAULT_LIMITS
 from backend.domain.machines.machine_image import MachineImage
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec
 from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import ACCELERATED, EMULATING_HOST, KVM_HOST
 from tests.fakes.supervisor import FakeSupervisor
 from worker.providers import _vm_factory
-from worker.providers._template_store import AlteredError, Bench, Kept, LocalStock
-from worker.providers._vm_factory import Makings
-from worker.providers._vm_order import Order
-from worker.qemu.accelerator import Reason
-from worker.qemu.client import Held, SupervisorError
-from worker.qemu.machine import Machine
+from worker.providers._template_store import ImageChanged, LocalTemplateStore, StoredTemplate, VmHost
+from worker.providers._vm_factory import VmFactory
+from worker.providers._vm_order import VmRequest
+from worker.qemu.accelerator import AccelerationReason
+from worker.qemu.client import SupervisorError, VmHandle
+from worker.qemu.machine import MachineSpec
 from worker.qemu.template import DISK, MEMORY, STATE
 from worker.qemu.templates import Template, Templates
 
 HOST = EMULATING_HOST
-ORDER = Order.of(Path("/images/debian"), image_of(), DesktopSpec(screen=Screen(width=1280, height=800)), HOST)
+ORDER = VmRequest.of(Path("/images/debian"), image_of(), DesktopSpec(screen=ScreenSize(width=1280, height=800)), HOST)
 
 
 class Stock:
@@ -45,7 +45,7 @@ class Stock:
         raise self.error
         yield Path()
 
-    def keep(self, place: Path, what: Kept) -> Template:
+    def keep(self, place: Path, what: StoredTemplate) -> Template:
         raise AssertionError("nothing was made")
 
     def check(self, folder: Path, image: MachineImage) -> None:
@@ -57,70 +57,70 @@ class ColdBoot(Exception):  # noqa: N818 - that one was asked for.
 
 
 @pytest.fixture
-def makings(monkeypatch: pytest.MonkeyPatch) -> Makings:
+def makings(monkeypatch: pytest.MonkeyPatch) -> VmFactory:
     def boot(*_: object) -> None:
         raise ColdBoot
 
-    monkeypatch.setattr(Makings, "boot", boot)
-    return Makings(DEFAULT_LIMITS)
+    monkeypatch.setattr(VmFactory, "boot", boot)
+    return VmFactory(DEFAULT_LIMITS)
 
 
-def failures(makings: Makings, error: Exception, folder: Path) -> tuple[list[type[Exception]], int]:
+def failures(makings: VmFactory, error: Exception, folder: Path) -> tuple[list[type[Exception]], int]:
     """What three attempts end with, and how often a template was tried."""
     stock, found = Stock(error), list[type[Exception]]()
     for _ in range(3):
-        with pytest.raises((Lost, ColdBoot)) as raised:
-            makings.make(Bench(FakeSupervisor(folder), stock), ORDER)
+        with pytest.raises((MachineLost, ColdBoot)) as raised:
+            makings.make(VmHost(FakeSupervisor(folder), stock), ORDER)
         found.append(type(raised.value))
     return found, stock.tried
 
 
 class TestMake:
     def test_a_guest_that_is_never_well_is_not_booted_again_for_each_attempt(
-        self, makings: Makings, tmp_path: Path
+        self, makings: VmFactory, tmp_path: Path
     ) -> None:
         error = GuestLost("clock: an hour behind", hint="Look at it.")
         # Those that only hear of it have lost no machine: they are tried again with longer and longer pauses.
         assert failures(makings, error, tmp_path) == ([GuestLost, ClusterLost, ClusterLost], 1)
         with pytest.raises(ClusterLost, match="became ready here a short while ago: clock: an hour behind") as raised:
-            makings.make(Bench(FakeSupervisor(tmp_path), Stock(error)), ORDER)
+            makings.make(VmHost(FakeSupervisor(tmp_path), Stock(error)), ORDER)
         assert raised.value.hint == "Look at it."
 
-    def test_without_room_for_a_template_machines_boot_cold(self, makings: Makings, tmp_path: Path) -> None:
+    def test_without_room_for_a_template_machines_boot_cold(self, makings: VmFactory, tmp_path: Path) -> None:
         assert failures(makings, OSError("no space left"), tmp_path) == ([ColdBoot] * 3, 1)
-        makings = Makings(DEFAULT_LIMITS)
+        makings = VmFactory(DEFAULT_LIMITS)
         assert failures(makings, SupervisorError("a device cannot be moved"), tmp_path) == ([ColdBoot] * 3, 1)
 
-    def test_an_altered_image_is_looked_at_each_time(self, makings: Makings, tmp_path: Path) -> None:
-        assert failures(makings, AlteredError("altered"), tmp_path) == ([AlteredError] * 3, 3)
+    def test_an_altered_image_is_looked_at_each_time(self, makings: VmFactory, tmp_path: Path) -> None:
+        assert failures(makings, ImageChanged("altered"), tmp_path) == ([ImageChanged] * 3, 3)
 
     def test_what_a_lost_supervisor_could_not_make_is_tried_again(
-        self, makings: Makings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, makings: VmFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(FakeSupervisor, "alive", lambda _: False)
         assert failures(makings, GuestLost("the pod is gone"), tmp_path) == ([GuestLost] * 3, 3)
         assert failures(makings, SupervisorError("died"), tmp_path) == ([ClusterLost] * 3, 3)
 
-    def test_a_failure_in_one_pod_is_not_that_of_another(self, makings: Makings, tmp_path: Path) -> None:
+    def test_a_failure_in_one_pod_is_not_that_of_another(self, makings: VmFactory, tmp_path: Path) -> None:
         first, second = Stock(GuestLost("ill")), Stock(OSError("no space left"))
         for kind in (GuestLost, ClusterLost):
             with pytest.raises(kind):
-                makings.make(Bench(FakeSupervisor(tmp_path), first, "pod-1"), ORDER)
+                makings.make(VmHost(FakeSupervisor(tmp_path), first, "pod-1"), ORDER)
             with pytest.raises(ColdBoot):
-                makings.make(Bench(FakeSupervisor(tmp_path), second, "pod-2"), ORDER)
+                makings.make(VmHost(FakeSupervisor(tmp_path), second, "pod-2"), ORDER)
         assert (first.tried, second.tried) == (1, 1)
 
-    def test_what_somebody_else_made_after_a_failure_is_used(self, makings: Makings, tmp_path: Path) -> None:
+    def test_what_somebody_else_made_after_a_failure_is_used(self, makings: VmFactory, tmp_path: Path) -> None:
         stock, bench = Stock(GuestLost("ill")), FakeSupervisor(tmp_path)
         with pytest.raises(GuestLost):
-            makings.make(Bench(bench, stock), ORDER)
+            makings.make(VmHost(bench, stock), ORDER)
         stock.there = Template(
             place=tmp_path, key=ORDER.key, image="debian", screen=(1280, 800), secret="s", seconds={}, sizes={}
         )
-        assert makings._template(Bench(bench, stock), ORDER) == (stock.there, "")
+        assert makings._template(VmHost(bench, stock), ORDER) == (stock.there, "")
 
     def test_a_failure_is_forgotten_after_a_while(
-        self, makings: Makings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, makings: VmFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(_vm_factory, "_FORGET_FAILURE_SECONDS", 0.0)
         assert failures(makings, GuestLost("ill"), tmp_path)[1] == 3
@@ -133,37 +133,37 @@ class Refusing(FakeSupervisor):
         super().__init__(folder)
         self._refused, self.tried = refused, list[str]()
 
-    def start(self, kind: str, machine: Machine, *, secret: str = "", place: Path | None = None) -> Held:
+    def start(self, kind: str, machine: MachineSpec, *, secret: str = "", place: Path | None = None) -> VmHandle:
         self.tried.append(machine.accelerator)
         if machine.accelerator in self._refused:
             raise SupervisorError(f"no machine with {machine.accelerator}")
         return super().start(kind, machine, secret=secret, place=place)
 
 
-class Unchecked(LocalStock):
+class Unchecked(LocalTemplateStore):
     """Of an image without files."""
 
     def check(self, folder: Path, image: MachineImage) -> None:
         return
 
 
-KVM_ORDER = Order.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), KVM_HOST)
+KVM_ORDER = VmRequest.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), KVM_HOST)
 
 
 class TestEmulationInPlaceOfKvm:
     def test_an_image_that_boots_neither_way_has_the_first_failure_and_is_tried_once_each(self, tmp_path: Path) -> None:
         supervisor = Refusing(tmp_path, "kvm", "tcg")
         with pytest.raises(ClusterLost, match="no machine with kvm"):
-            Makings(DEFAULT_LIMITS).prepare(Bench(supervisor, Unchecked(Templates(tmp_path))), KVM_ORDER)
+            VmFactory(DEFAULT_LIMITS).prepare(VmHost(supervisor, Unchecked(Templates(tmp_path))), KVM_ORDER)
         assert supervisor.tried == ["kvm", "tcg"]
 
     def test_kvm_that_is_set_is_not_given_up(self, tmp_path: Path) -> None:
-        acceleration = dataclasses.replace(ACCELERATED, reason=Reason.SET)
+        acceleration = dataclasses.replace(ACCELERATED, reason=AccelerationReason.SET)
         host = dataclasses.replace(KVM_HOST, acceleration=acceleration)
-        order = Order.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), host)
+        order = VmRequest.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), host)
         supervisor = Refusing(tmp_path, "kvm")
         with pytest.raises(ClusterLost, match="no machine with kvm"):
-            Makings(DEFAULT_LIMITS).prepare(Bench(supervisor, Unchecked(Templates(tmp_path))), order)
+            VmFactory(DEFAULT_LIMITS).prepare(VmHost(supervisor, Unchecked(Templates(tmp_path))), order)
         assert supervisor.tried == ["kvm"]
 
     def test_the_emulated_template_that_took_kvm_s_place_is_found(self, tmp_path: Path) -> None:
@@ -171,8 +171,8 @@ class TestEmulationInPlaceOfKvm:
         with templates.making(emulated.key) as place:
             for name in (MEMORY, STATE, DISK):
                 (place / name).touch()
-            about = Kept(emulated.key, "debian", (1280, 800), "s", {}, "it did not boot")
+            about = StoredTemplate(emulated.key, "debian", (1280, 800), "s", {}, "it did not boot")
             templates.keep(place, **vars(about))
         supervisor = Refusing(tmp_path, "kvm")
-        template = Makings(DEFAULT_LIMITS).prepare(Bench(supervisor, Unchecked(templates)), KVM_ORDER)
+        template = VmFactory(DEFAULT_LIMITS).prepare(VmHost(supervisor, Unchecked(templates)), KVM_ORDER)
         assert (template.key, template.why_emulated, supervisor.tried) == (emulated.key, "it did not boot", [])

@@ -11,9 +11,9 @@ from backend.domain.errors import Unavailable
 from backend.domain.machines.machine_image import read_image
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec, Provider
-from worker.images.checks import Line
+from worker.images.checks import CheckResult
 from worker.images.windows.__main__ import main as build
-from worker.images.windows.accept.report import Report, Section, host_facts
+from worker.images.windows.accept.report import AcceptanceReport, Section, host_facts
 from worker.images.windows.accept.resets import RESETS, first_start, nothing_left, resets, screens
 from worker.images.windows.accept.routes import WINDOWS, ask_all
 from worker.images.windows.accept.tasks import solved
@@ -28,10 +28,10 @@ def main(arguments: list[str] | None = None) -> int:
     args, for_build = _parser().parse_known_args(arguments)
     data = (args.data or get_settings().data_dir).expanduser().absolute()
     data.mkdir(parents=True, exist_ok=True)
-    report = Report(data / f"acceptance-{datetime.now(UTC):%Y%m%d-%H%M%S}.json", _say)
+    report = AcceptanceReport(data / f"acceptance-{datetime.now(UTC):%Y%m%d-%H%M%S}.json", _say)
     report.section("host", lambda: _host(anyway=args.without_kvm))
     if report.ok and _built(report, args, data, for_build):
-        _tried(report, args, data)
+        _run_sections(report, args, data)
     _say(f"\n{'accepted' if report.ok else 'NOT accepted'}; the report to send back: {report.file}")
     return WELL if report.ok else NOT_WELL
 
@@ -56,7 +56,7 @@ def _host(*, anyway: bool) -> Section:
     return Section(name="", facts={**host_facts(), "acceleration": host.acceleration.to_json()}, fault=fault)
 
 
-def _built(report: Report, args: argparse.Namespace, data: Path, words: list[str]) -> bool:
+def _built(report: AcceptanceReport, args: argparse.Namespace, data: Path, words: list[str]) -> bool:
     folder = data / "images" / args.name
 
     def section() -> Section:
@@ -69,7 +69,7 @@ def _built(report: Report, args: argparse.Namespace, data: Path, words: list[str
     return report.section("build", section)
 
 
-def _tried(report: Report, args: argparse.Namespace, data: Path) -> None:
+def _run_sections(report: AcceptanceReport, args: argparse.Namespace, data: Path) -> None:
     registry.load()
     from worker.providers.qemu import QemuProvider
 
@@ -99,7 +99,7 @@ def _frozen(template: Template) -> Section:
 def _routes(provider: Provider, spec: DesktopSpec) -> Section:
     opened = provider.open(SlotRef(0), spec)
     try:
-        lines: tuple[Line, ...] = tuple(ask_all(opened.desktop, WINDOWS))
+        lines: tuple[CheckResult, ...] = tuple(ask_all(opened.desktop, WINDOWS))
         return Section(name="", lines=lines)
     finally:
         opened.close()

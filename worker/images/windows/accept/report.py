@@ -11,7 +11,7 @@ from typing import Any
 
 from backend.domain.errors import DeskarenaError
 from backend.domain.model.task import JSON, Frozen
-from worker.images.checks import Line
+from worker.images.checks import CheckResult
 from worker.images.windows.settings import SOURCES
 
 Tell = Callable[[str], None]
@@ -26,7 +26,7 @@ class Section(Frozen):
     """
 
     name: str
-    lines: tuple[Line, ...] = ()
+    lines: tuple[CheckResult, ...] = ()
     facts: Mapping[str, JSON] = {}
     fault: str = ""
     seconds: float = 0.0
@@ -37,7 +37,7 @@ class Section(Frozen):
         return not self.fault and all(line.ok for line in self.lines)
 
 
-class Report:
+class AcceptanceReport:
     """The file and whom to tell."""
 
     def __init__(self, file: Path, tell: Tell) -> None:
@@ -93,8 +93,8 @@ def host_facts() -> dict[str, Any]:
         "cpu": cpu,
         "cores": len([line for line in _lines("/proc/cpuinfo") if line.startswith("processor")]),
         "memory_mib": memory,
-        "commit": _said("git", "-C", str(SOURCES.parent), "rev-parse", "HEAD"),
-        "qemu": _said("qemu-system-x86_64", "--version").partition("\n")[0],
+        "commit": _command_output("git", "-C", str(SOURCES.parent), "rev-parse", "HEAD"),
+        "qemu": _command_output("qemu-system-x86_64", "--version").partition("\n")[0],
     }
 
 
@@ -102,7 +102,7 @@ def _lines(file: str) -> list[str]:
     return Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
 
 
-def _said(*words: str) -> str:
+def _command_output(*words: str) -> str:
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False)
     except OSError as error:

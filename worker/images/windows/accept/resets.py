@@ -4,12 +4,12 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 
-from backend.domain.errors import DeskarenaError, Lost
+from backend.domain.errors import DeskarenaError, MachineLost
 from backend.domain.machines.health import DEFAULT_LIMITS
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
 from worker.base.health import check_health
-from worker.images.checks import Line, answers
+from worker.images.checks import CheckResult, answers
 from worker.images.windows.accept.report import Section
 
 RESETS = 20
@@ -17,7 +17,7 @@ _FEWEST = 2
 
 
 def first_start(provider: Provider, spec: DesktopSpec) -> Section:
-    """The image's first start, and the health gate. Raises Lost if it does not come up."""
+    """The image's first start, and the health gate. Raises MachineLost if it does not come up."""
     start = time.monotonic()
     opened = provider.open(SlotRef(0), spec)
     try:
@@ -33,7 +33,7 @@ def screens(provider: Provider, specs: Iterable[DesktopSpec]) -> Section:
     return Section(name="", lines=tuple(_shows(provider, spec) for spec in specs))
 
 
-def _shows(provider: Provider, spec: DesktopSpec) -> Line:
+def _shows(provider: Provider, spec: DesktopSpec) -> CheckResult:
     def ask() -> None:
         opened = provider.open(SlotRef(0), spec)
         try:
@@ -64,12 +64,12 @@ def resets(provider: Provider, spec: DesktopSpec, count: int = RESETS, *, tell: 
             paths.append(str(opened.details.get("path", "")))
             lines.append(answers(f"reset {number}", lambda now=opened: _gate(now, spec)))  # type: ignore[misc]
             tell(f"reset {number}: {seconds[-1]:.2f} s ({paths[-1]})")
-    except Lost as error:
-        lines.append(Line(name=f"reset {len(seconds) + 1}", fault=error.message))
+    except MachineLost as error:
+        lines.append(CheckResult(name=f"reset {len(seconds) + 1}", fault=error.message))
     finally:
         opened.close()
     if cold := paths.count("cold boot"):
-        lines.append(Line(name="resets are clones", fault=f"{cold} of {len(paths)} were cold boots"))
+        lines.append(CheckResult(name="resets are clones", fault=f"{cold} of {len(paths)} were cold boots"))
     facts = {"seconds": [round(each, 3) for each in seconds], "paths": paths, **_figures(seconds)}
     return Section(name="", lines=tuple(lines), facts=facts)
 
@@ -81,10 +81,10 @@ def _figures(seconds: list[float]) -> dict[str, float]:
     return {f"p{share}": round(cuts[share - 1], 3) for share in (50, 95)}
 
 
-def nothing_left(provider: Provider) -> Line:
+def nothing_left(provider: Provider) -> CheckResult:
     """Closes the provider, which destroys everything that it made."""
     try:
         provider.close()
     except DeskarenaError as error:
-        return Line(name="everything is gone at the end", fault=error.message)
-    return Line(name="everything is gone at the end")
+        return CheckResult(name="everything is gone at the end", fault=error.message)
+    return CheckResult(name="everything is gone at the end")

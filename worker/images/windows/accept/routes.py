@@ -13,12 +13,12 @@ from PIL import Image
 from backend.domain.errors import GuestRefused
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.desktop import Desktop
-from worker.images.checks import Line, answers
+from worker.images.checks import CheckResult, answers
 
-Ask = Callable[[Desktop, "Place"], None]
+Ask = Callable[[Desktop, "DesktopPaths"], None]
 
 
-class Place(NamedTuple):
+class DesktopPaths(NamedTuple):
     """Where on the desktop files of ours may lie, and which program shows a window.
 
     Attributes:
@@ -31,7 +31,7 @@ class Place(NamedTuple):
     window: str
 
 
-WINDOWS = Place("C:\\Users\\Public\\deskarena-accept\\", "notepad", "Notepad")
+WINDOWS = DesktopPaths("C:\\Users\\Public\\deskarena-accept\\", "notepad", "Notepad")
 _FILE, _WORDS = "words.txt", "accepted \u00e4\u6587\n"
 
 
@@ -53,11 +53,11 @@ def _want(condition: object, what: str) -> None:
 
 
 def _call(
-    method: str, route: str, payload: Callable[[Place], dict[str, Any]] = lambda _: {}, *, key: str = ""
+    method: str, route: str, payload: Callable[[DesktopPaths], dict[str, Any]] = lambda _: {}, *, key: str = ""
 ) -> Route:
     """A route that answers JSON or text; `key` must be in the answer."""
 
-    def ask(desktop: Desktop, place: Place) -> None:
+    def ask(desktop: Desktop, place: DesktopPaths) -> None:
         reply = desktop.call(method, route, payload(place))
         _want(
             not key or (isinstance(reply, dict) and key in reply), f"it answers {str(reply)[:200]!r}, without {key!r}"
@@ -70,10 +70,10 @@ def _windows_only(route: Route) -> Route:
     return route._replace(windows=True)
 
 
-def _says_no(method: str, route: str, payload: Callable[[Place], dict[str, Any]]) -> Route:
+def _says_no(method: str, route: str, payload: Callable[[DesktopPaths], dict[str, Any]]) -> Route:
     """A route that answers a question with 400 when the answer is no."""
 
-    def ask(desktop: Desktop, place: Place) -> None:
+    def ask(desktop: Desktop, place: DesktopPaths) -> None:
         try:
             desktop.call(method, route, payload(place))
         except GuestRefused as error:
@@ -85,7 +85,7 @@ def _says_no(method: str, route: str, payload: Callable[[Place], dict[str, Any]]
 def _refused(route: str, kind: str) -> Route:
     """A route that says why it does nothing."""
 
-    def ask(desktop: Desktop, _: Place) -> None:
+    def ask(desktop: Desktop, _: DesktopPaths) -> None:
         try:
             desktop.call("POST", route)
         except GuestRefused as error:
@@ -96,34 +96,34 @@ def _refused(route: str, kind: str) -> Route:
     return Route(f"POST {route}", ask)
 
 
-def _check(route: str, payload: Callable[[Place], dict[str, Any]]) -> Route:
+def _check(route: str, payload: Callable[[DesktopPaths], dict[str, Any]]) -> Route:
     """A check of WindowsAgentArena's: yes or no is an answer, anything else is not."""
     return _windows_only(_says_no("POST", route, payload))
 
 
-def _picture(desktop: Desktop, _: Place) -> None:
+def _picture(desktop: Desktop, _: DesktopPaths) -> None:
     frame = desktop.screenshot()
     picture = Image.open(io.BytesIO(frame.data))
     _want(picture.size == (desktop.screen.width, desktop.screen.height), f"the picture has {picture.size}")
     _want(picture.convert("L").getextrema() != (0, 0), "the screen is black")
 
 
-def _input(desktop: Desktop, _: Place) -> None:
+def _input(desktop: Desktop, _: DesktopPaths) -> None:
     desktop.perform(Action(type=ActionType.MOVE_TO, x=33, y=44))
     _want(list(desktop.call("GET", "/cursor_position"))[:2] == [33, 44], "the pointer is not where it was moved to")
 
 
-def _clipboard(desktop: Desktop, _: Place) -> None:
+def _clipboard(desktop: Desktop, _: DesktopPaths) -> None:
     desktop.call("POST", "/clipboard", {"text": _WORDS})
     _want(desktop.clipboard() == _WORDS, "the clipboard holds something else than was put there")
 
 
-def _upload(desktop: Desktop, place: Place) -> None:
+def _upload(desktop: Desktop, place: DesktopPaths) -> None:
     desktop.write_file(place.folder + _FILE, _WORDS.encode())
     _want(desktop.read_file(place.folder + _FILE) == _WORDS.encode(), "the file holds something else than was written")
 
 
-def _window(desktop: Desktop, place: Place) -> None:
+def _window(desktop: Desktop, place: DesktopPaths) -> None:
     desktop.open_file(place.folder + _FILE)
     desktop.activate_window(_FILE)
     _want(
@@ -131,27 +131,27 @@ def _window(desktop: Desktop, place: Place) -> None:
     )
 
 
-def _placed(desktop: Desktop, _: Place) -> None:
+def _placed(desktop: Desktop, _: DesktopPaths) -> None:
     box = {"x": 60, "y": 70, "width": 640, "height": 480}
     desktop.call("POST", "/setup/place_window", {"window_name": _FILE, **box})
 
 
-def _closed(desktop: Desktop, _: Place) -> None:
+def _closed(desktop: Desktop, _: DesktopPaths) -> None:
     desktop.close_window(_FILE)
 
 
-def _code(desktop: Desktop, _: Place) -> None:
+def _code(desktop: Desktop, _: DesktopPaths) -> None:
     _want(desktop.run_python("print(6 * 7)").output.strip() == "42", "Python does not count")
 
 
-def _wallpaper(desktop: Desktop, _: Place) -> None:
+def _wallpaper(desktop: Desktop, _: DesktopPaths) -> None:
     try:
         desktop.wallpaper()
     except GuestRefused as error:
         _want(error.kind == "not_found", f"it refuses: {error}")
 
 
-def _recorded(desktop: Desktop, _: Place) -> None:
+def _recorded(desktop: Desktop, _: DesktopPaths) -> None:
     desktop.call("POST", "/start_recording")
     try:
         desktop.call("POST", "/end_recording")
@@ -235,7 +235,7 @@ ELSEWHERE = {
 """Routes that are not asked here, and where they are tried, or why not."""
 
 
-def ask_all(desktop: Desktop, place: Place, *, windows: bool = True) -> Iterator[Line]:
+def ask_all(desktop: Desktop, place: DesktopPaths, *, windows: bool = True) -> Iterator[CheckResult]:
     """Asks them in order. Raises nothing: a desktop that is gone answers none of the rest, and each line says so."""
     for route in ROUTES:
         if windows or not route.windows:

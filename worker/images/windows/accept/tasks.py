@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 
 from backend.domain.errors import Invalid, NotFound, Unavailable
 from backend.domain.model.task import JSON, Frozen
-from worker.images.checks import Line
+from worker.images.checks import CheckResult
 from worker.images.windows.accept.report import Section
 from worker.images.windows.settings import SOURCES
 
@@ -42,7 +42,7 @@ class Solution(Frozen):
     fail: str = ""
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _check_single(self) -> Self:
         if sum(map(bool, (self.run, self.steps, self.fail))) != 1:
             raise ValueError(f"{self.task}: give one of run, steps and fail")
         return self
@@ -118,13 +118,13 @@ def solved(waa: Path, data: Path, image: str) -> Section:
     return Section(name="", lines=tuple(lines_of(run)), facts={"run": _short(run)})
 
 
-def lines_of(run: Mapping[str, Any]) -> Iterator[Line]:
+def lines_of(run: Mapping[str, Any]) -> Iterator[CheckResult]:
     """A line for each episode of a run: solved, or why not."""
     for episode in run["episodes"]:
         score = episode.get("score")
         lost = episode.get("failure_class") or episode.get("outcome")
         fault = "" if score == 1 else f"score {score}, {lost}, ended by {episode.get('ended_by')}"
-        yield Line(name=str(episode.get("task", episode.get("id"))), fault=fault)
+        yield CheckResult(name=str(episode.get("task", episode.get("id"))), fault=fault)
 
 
 def _short(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
 from backend.domain.formats.text import read_text
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 COLUMN = 2
 
@@ -19,8 +19,8 @@ class _Csv(Parameters):
     csv_path: str
 
 
-@register(Kind.GETTER, "conference_city_in_order")
-class ConferenceCityInOrder(Checked):
+@register(PluginKind.GETTER, "conference_city_in_order")
+class ConferenceCityInOrder(ParameterGetter):
     """`csv_path`. The value is a list of texts without the head row's, None if there is no such text file."""
 
     Params = _Csv

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters._live import Prefixed, address, shown
+from backend.domain.evaluators.getters._evidence import ParameterGetter
+from backend.domain.evaluators.getters._live import LiveTabParams, address, page_evidence
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 
@@ -18,11 +18,11 @@ _LESS = ("30_PERCENT_ off & more", "20_PERCENT_ off & more")
 _ABSENT = ("Men_regular_size_t", DISCOUNT)
 
 
-class _Keys(Prefixed):
+class _Keys(LiveTabParams):
     parse_keys: tuple[str, ...]
 
 
-class ProductAddress(Checked):
+class ProductAddress(ParameterGetter):
     """`parse_keys`. The value maps `mens_clothing`, `shirts`, `short_sleeve` to true or None, and keys to values.
 
     The address of a shop's list of products has its filters as two parts of its path: names and values, with commas.
@@ -33,7 +33,7 @@ class ProductAddress(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        return shown(context)
+        return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

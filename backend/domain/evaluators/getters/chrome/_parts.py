@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._live import Prefixed
+from backend.domain.evaluators.getters._live import LiveTabParams
 
 OTHER = "is_other_exist"
 SCRIPT = """query => {
@@ -63,7 +63,7 @@ SCRIPT = """query => {
 Named = Mapping[str, str]
 
 
-class PageParts(Prefixed):
+class PageParts(LiveTabParams):
     """How `active_tab_html_parse` is asked. Which of the objects count depends on the category."""
 
     category: Literal["class", "label", "xpath", "input", "class&url"]

@@ -19,32 +19,32 @@ class Script:
 
     def wait(self, selector: str) -> None:
         """Until the page has an element of that CSS selector."""
-        if not look_again(self._desktop, lambda: bool(self._seen(selector)), looks=_LOOKS):
+        if not look_again(self._desktop, lambda: bool(self._wait_for(selector)), looks=_LOOKS):
             raise GuestRefused(f"the page has no {selector!r}", kind="not_found")
 
     def click(self, selector: str) -> None:
         """The first element of that selector, once it is there."""
         self.wait(selector)
-        self._of(selector, "element.scrollIntoView({block: 'center'}); element.click(); return true")
+        self._evaluate(selector, "element.scrollIntoView({block: 'center'}); element.click(); return true")
 
     def fill(self, selector: str, text: str) -> None:
         """Types into a field at once, as the page's own scripts see it."""
         self.wait(selector)
         setter = "Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), 'value').set"
         events = "for (const name of ['input', 'change']) element.dispatchEvent(new Event(name, {bubbles: true}))"
-        self._of(selector, f"{setter}.call(element, {json.dumps(text)}); {events}; return true")
+        self._evaluate(selector, f"{setter}.call(element, {json.dumps(text)}); {events}; return true")
 
     def text(self, selector: str) -> Any:
         """The text as a person reads it."""
         self.wait(selector)
-        return self._of(selector, "return element.innerText")
+        return self._evaluate(selector, "return element.innerText")
 
     def attribute(self, selector: str, name: str) -> Any:
         """An attribute as it is written."""
         self.wait(selector)
-        return self._of(selector, f"return element.getAttribute({json.dumps(name)})")
+        return self._evaluate(selector, f"return element.getAttribute({json.dumps(name)})")
 
-    def _seen(self, selector: str) -> Any:
+    def _wait_for(self, selector: str) -> Any:
         try:
             return self._browser.evaluate(
                 self.tab,
@@ -55,6 +55,6 @@ class Script:
                 raise
             return False
 
-    def _of(self, selector: str, body: str) -> Any:
+    def _evaluate(self, selector: str, body: str) -> Any:
         chosen = f"document.querySelector({json.dumps(selector)})"
         return self._browser.evaluate(self.tab, f"(element => {{ {body} }})({chosen})")

@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters._live import address, call, content, page, shown
+from backend.domain.evaluators.getters._evidence import ParameterGetter
+from backend.domain.evaluators.getters._live import address, call, content, page, page_evidence
 from backend.domain.evaluators.getters.chrome._parts import SCRIPT, PageParts, parts, query
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.ports.web import Browser, Tab
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "active_tab_html_parse")
-class ActiveTabHtmlParse(Checked):
+@register(PluginKind.GETTER, "active_tab_html_parse")
+class ActiveTabHtmlParse(ParameterGetter):
     """`goto_prefix`, `category` and what it asks for: classes, labels, XPaths, inputs, words of filters.
 
     The value maps the task's names to texts, empty where the page has none. None if there is no browser, an empty
@@ -31,7 +31,7 @@ class ActiveTabHtmlParse(Checked):
         def look(browser: Browser, tab: Tab) -> Mapping[str, Any]:
             return {"found": browser.evaluate(tab.id, script), **content(browser, tab)}
 
-        return shown(context, look)
+        return page_evidence(context, look)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

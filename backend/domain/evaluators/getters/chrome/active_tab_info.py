@@ -4,30 +4,30 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters._live import Prefixed, address, content, page, shown
+from backend.domain.evaluators.getters._evidence import ParameterGetter
+from backend.domain.evaluators.getters._live import LiveTabParams, address, content, page, page_evidence
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "active_tab_info")
-class ActiveTabInfo(Checked):
+@register(PluginKind.GETTER, "active_tab_info")
+class ActiveTabInfo(ParameterGetter):
     """`goto_prefix`. The value is `{title, url, content}`, None if there is no browser.
 
     Where upstream opens the address once more, in a window without cookies, this looks at the page itself. Of a browser
     that the agent has started without DevTools only the address is known.
     """
 
-    Params = Prefixed
+    Params = LiveTabParams
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        return shown(context, content)
+        return page_evidence(context, content)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        prefix = Prefixed.of(parameters).goto_prefix
+        prefix = LiveTabParams.of(parameters).goto_prefix
         tab = page(blobs, prefix)
         if tab is not None:
             return {key: tab.get(key, "") for key in ("title", "url", "content")}

@@ -8,14 +8,14 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import Field, model_validator
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters._live import Prefixed, address, shown
+from backend.domain.evaluators.getters._evidence import ParameterGetter
+from backend.domain.evaluators.getters._live import LiveTabParams, address, page_evidence
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-class _Parse(Prefixed):
+class _Parse(LiveTabParams):
     parse_keys: tuple[str, ...]
     replace: Mapping[str, str] = Field(default_factory=dict)
     split_list: bool = False
@@ -33,8 +33,8 @@ class _Parse(Prefixed):
         return self
 
 
-@register(Kind.GETTER, "active_tab_url_parse")
-class ActiveTabUrlParse(Checked):
+@register(PluginKind.GETTER, "active_tab_url_parse")
+class ActiveTabUrlParse(ParameterGetter):
     """`parse_keys` of the query; `replace` renames, `or` names a stand-in for an empty part, `split_list`.
 
     The value maps each part to its text, empty if it is not there (with `split_list` to the list at its commas); None
@@ -45,7 +45,7 @@ class ActiveTabUrlParse(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        return shown(context)
+        return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

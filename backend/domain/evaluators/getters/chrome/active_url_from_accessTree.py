@@ -5,26 +5,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters._live import Prefixed, address, shown
+from backend.domain.evaluators.getters._evidence import ParameterGetter
+from backend.domain.evaluators.getters._live import LiveTabParams, address, page_evidence
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "active_url_from_accessTree")
-class ActiveUrlFromAccessTree(Checked):
+@register(PluginKind.GETTER, "active_url_from_accessTree")
+class ActiveUrlFromAccessTree(ParameterGetter):
     """`goto_prefix` goes before what the address bar says. The value is the address, None if there is no browser.
 
     Where the accessibility tree has no address bar, DevTools says which page was used last.
     """
 
-    Params = Prefixed
+    Params = LiveTabParams
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        return shown(context)
+        return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
-        return address(blobs, Prefixed.of(parameters).goto_prefix)
+        return address(blobs, LiveTabParams.of(parameters).goto_prefix)

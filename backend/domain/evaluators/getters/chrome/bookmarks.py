@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
 from backend.domain.model.score import Blob
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "bookmarks")
-class Bookmarks(Setting):
+@register(PluginKind.GETTER, "bookmarks")
+class Bookmarks(ProfileSetting):
     """`user_data_dir`. The value is the file's `roots` (`bookmark_bar`, `other`, `synced`).
 
     Without the file, which comes with the first bookmark, it is an empty list, as upstream.

@@ -8,11 +8,11 @@ from backend.domain.browser.profiles import CHROME
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._evidence import absence, as_json, stated
 from backend.domain.evaluators.getters._live import NO_PAGES, looked_up
-from backend.domain.evaluators.getters._profile import PREFERENCES, ProfileParameters, Setting, collected
+from backend.domain.evaluators.getters._profile import PREFERENCES, ProfileParameters, ProfileSetting, collected
 from backend.domain.evaluators.getters.chrome._colours import named, scheme
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 URL = "chrome://settings/appearance"
 CHOICE = """new Promise(done => {
@@ -34,8 +34,8 @@ CHOICE = """new Promise(done => {
 """The choice of the page's list `Mode`, which the browser writes to disk only seconds later."""
 
 
-@register(Kind.GETTER, "chrome_appearance_mode_ui")
-class ChromeAppearanceModeUi(Setting):
+@register(PluginKind.GETTER, "chrome_appearance_mode_ui")
+class ChromeAppearanceModeUi(ProfileSetting):
     """`user_data_dir`. The value is `light`, `dark` or `system`; None if there is no profile.
 
     From the page of settings, opened behind the page that shows; if no browser answers, from the profile.

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import Setting
+from backend.domain.evaluators.getters._profile import ProfileSetting
 from backend.domain.evaluators.getters.chrome._colours import scheme
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "chrome_color_scheme")
-class ChromeColorScheme(Setting):
+@register(PluginKind.GETTER, "chrome_color_scheme")
+class ChromeColorScheme(ProfileSetting):
     """`user_data_dir`. The value is `light`, `dark` or `system`, which is also what Chrome is without the key."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:

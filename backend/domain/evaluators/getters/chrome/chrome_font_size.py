@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "chrome_font_size")
-class ChromeFontSize(Setting):
+@register(PluginKind.GETTER, "chrome_font_size")
+class ChromeFontSize(ProfileSetting):
     """`user_data_dir`. The value is `{default_font_size, ...}`; without the keys they are 16, fixed 13."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:

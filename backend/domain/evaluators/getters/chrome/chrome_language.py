@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import STATE, Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import STATE, ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "chrome_language")
-class ChromeLanguage(Setting):
+@register(PluginKind.GETTER, "chrome_language")
+class ChromeLanguage(ProfileSetting):
     """`user_data_dir`. The value is a language such as `de`; without the key it counts as `en-US`."""
 
     files = (STATE,)

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import Setting, at, yes
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at, yes
+from backend.domain.registry import PluginKind, register
 
 SESSION_ONLY = 4  # of the choices in Chromium's content_settings.mojom
 
 
-@register(Kind.GETTER, "data_delete_automacally")
-class DataDeleteAutomacally(Setting):
+@register(PluginKind.GETTER, "data_delete_automacally")
+class DataDeleteAutomacally(ProfileSetting):
     """`user_data_dir`. The value is `true` or `false`; without the key it stays.
 
     Upstream takes any change of what sites may do for it, such as forbidden notifications.

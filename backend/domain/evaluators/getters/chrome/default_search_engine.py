@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "default_search_engine")
-class DefaultSearchEngine(Setting):
+@register(PluginKind.GETTER, "default_search_engine")
+class DefaultSearchEngine(ProfileSetting):
     """`user_data_dir`. The value is its short name; Chrome without the key asks Google."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import Setting, at, yes
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at, yes
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "enable_do_not_track")
-class EnableDoNotTrack(Setting):
+@register(PluginKind.GETTER, "enable_do_not_track")
+class EnableDoNotTrack(ProfileSetting):
     """`user_data_dir`. The value is `true` or `false`; without the key Chrome does not ask."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:

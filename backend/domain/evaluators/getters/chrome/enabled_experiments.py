@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import STATE, Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import STATE, ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "enabled_experiments")
-class EnabledExperiments(Setting):
+@register(PluginKind.GETTER, "enabled_experiments")
+class EnabledExperiments(ProfileSetting):
     """`user_data_dir`. The value is a list of `name@choice`; without the key there are none."""
 
     files = (STATE,)

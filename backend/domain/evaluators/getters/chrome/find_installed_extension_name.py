@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "find_installed_extension_name")
-class FindInstalledExtensionName(Setting):
+@register(PluginKind.GETTER, "find_installed_extension_name")
+class FindInstalledExtensionName(ProfileSetting):
     """`user_data_dir`. The value is a list of names, of extensions whose manifest the settings hold.
 
     Where upstream gives up at the first without one (the browser's own have none), this goes on.

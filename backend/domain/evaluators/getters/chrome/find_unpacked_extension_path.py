@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "find_unpacked_extension_path")
-class FindUnpackedExtensionPath(Setting):
+@register(PluginKind.GETTER, "find_unpacked_extension_path")
+class FindUnpackedExtensionPath(ProfileSetting):
     """`user_data_dir`. The value is a list of paths: whole ones of unpacked extensions, else below the profile."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:

@@ -8,11 +8,11 @@ from pydantic import model_validator
 
 from backend.domain.browser.google_drive import FOLDER, ROOT, SECRET, GoogleDrive
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, placed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 Steps = tuple[str, ...]
 FORMS = ("query", "path", "query_list", "path_list")
@@ -52,8 +52,8 @@ class _Drive(Parameters):
         return [tuple(_by_name(path)) for path in paths]
 
 
-@register(Kind.GETTER, "googledrive_file")
-class GoogledriveFile(Checked):
+@register(PluginKind.GETTER, "googledrive_file")
+class GoogledriveFile(ParameterGetter):
     """`query` or `path` with `dest`, or `query_list` or `path_list` with a list in `dest`; `settings_file` is not read.
 
     The account comes from the secret `googledrive_settings`. The value is the copy's path, None if there is no such
@@ -65,7 +65,7 @@ class GoogledriveFile(Checked):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
         drive = GoogleDrive(context.web, context.secret(SECRET))
-        return [_found(drive, search) for search in _Drive.of(parameters).searches()]
+        return [_drive_blob(drive, search) for search in _Drive.of(parameters).searches()]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
@@ -77,7 +77,7 @@ class GoogledriveFile(Checked):
         return paths if params.several else paths[0]
 
 
-def _found(drive: GoogleDrive, search: Steps) -> Blob:
+def _drive_blob(drive: GoogleDrive, search: Steps) -> Blob:
     parent, name = ROOT, " / ".join(search)[-300:]
     file: Mapping[str, Any] | None = None
     for query in search:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
 from backend.domain.evaluators.getters._live import call, looked_up, running
 from backend.domain.evaluators.getters.chrome._script import Script
 from backend.domain.loop.polling import look_again
@@ -16,7 +16,7 @@ from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.ports.web import Browser
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 URL = "https://www.recreation.gov/"
 FIELD, SEARCH, RESULT, NEXT = (
@@ -34,8 +34,8 @@ class _Recreation(Parameters):
     order: int = 0
 
 
-@register(Kind.GETTER, "gotoRecreationPage_and_get_html_content")
-class GotoRecreationPageAndGetHtmlContent(Checked):
+@register(PluginKind.GETTER, "gotoRecreationPage_and_get_html_content")
+class GotoRecreationPageAndGetHtmlContent(ParameterGetter):
     """`selector` (`class`), `class`, `order`. The value is `{"expected": {class: text}}`, the rule of another metric.
 
     It searches for `Diamond`, follows the first result and its button for the next free days. Whatever fails on the way

@@ -1,11 +1,11 @@
 """`history`: the browser's history."""
 
-from backend.domain.evaluators.getters._profile import Database
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileDatabase
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "history")
-class History(Database):
+@register(PluginKind.GETTER, "history")
+class HistoryGetter(ProfileDatabase):
     """`dest`, `user_data_dir`. The value is a list of (url, title, last visit), None if there is no such file.
 
     The time is in microseconds since 1601.

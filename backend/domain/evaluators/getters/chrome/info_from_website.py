@@ -7,14 +7,14 @@ from typing import Any, Literal, Self
 from pydantic import model_validator
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
 from backend.domain.evaluators.getters._live import looked_up, running
 from backend.domain.evaluators.getters.chrome._script import Script
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.ports.web import Browser
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Info(Parameters):
@@ -37,8 +37,8 @@ class _Website(Parameters):
     backups: Any = None
 
 
-@register(Kind.GETTER, "info_from_website")
-class InfoFromWebsite(Checked):
+@register(PluginKind.GETTER, "info_from_website")
+class InfoFromWebsite(ParameterGetter):
     """`url`, `infos` (each `action`, `selector`, `attribute`), `backups`.
 
     The value is a list with one text per info. What the task gives in `backups` stands in when the page cannot be had;
@@ -56,7 +56,7 @@ class InfoFromWebsite(Checked):
                 return [Blob(name=params.url, note="no browser answers")]
             with looked_up(browser, params.url, settled=False) as tab:
                 script = Script(context.desktop, browser, tab.id)
-                return [as_json(params.url, [_taken(browser, script, params.url, info) for info in params.infos])]
+                return [as_json(params.url, [_perform(browser, script, params.url, info) for info in params.infos])]
         except GuestRefused as error:
             return [Blob(name=params.url, note=error.message)]
 
@@ -70,7 +70,7 @@ class InfoFromWebsite(Checked):
         return params.backups
 
 
-def _taken(browser: Browser, script: Script, url: str, info: _Info) -> Any:
+def _perform(browser: Browser, script: Script, url: str, info: _Info) -> Any:
     if browser.evaluate(script.tab, "location.href") != url:
         browser.navigate(script.tab, url)
     *clicks, last = (info.selector,) if isinstance(info.selector, str) else info.selector

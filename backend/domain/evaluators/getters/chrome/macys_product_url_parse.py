@@ -1,9 +1,9 @@
 """`macys_product_url_parse`: filters in the address of a shop's list of products."""
 
 from backend.domain.evaluators.getters.chrome._macys import ProductAddress
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "macys_product_url_parse")
+@register(PluginKind.GETTER, "macys_product_url_parse")
 class MacysProductUrlParse(ProductAddress):
     """See `ProductAddress`: upstream has the getter under two names."""

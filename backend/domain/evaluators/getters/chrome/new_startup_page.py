@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import Setting, at, yes
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at, yes
+from backend.domain.registry import PluginKind, register
 
 NEW_TAB = 5  # of the choices in Chromium's session_startup_pref.h
 
 
-@register(Kind.GETTER, "new_startup_page")
-class NewStartupPage(Setting):
+@register(PluginKind.GETTER, "new_startup_page")
+class NewStartupPage(ProfileSetting):
     """`user_data_dir`. The value is `true` or `false`; without the key Chrome starts with a new tab."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:

@@ -5,17 +5,17 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
 from backend.domain.evaluators.getters._live import looked_up, running
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 URL, RESULT = "https://google.com/search?q=query", ".search-result"
 
 
-@register(Kind.GETTER, "number_of_search_results")
-class NumberOfSearchResults(Checked):
+@register(PluginKind.GETTER, "number_of_search_results")
+class NumberOfSearchResults(ParameterGetter):
     """No parameters: upstream's address and selector are fixed. The value is a number."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002

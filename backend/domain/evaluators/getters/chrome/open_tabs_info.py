@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, absence, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, as_json, only, stated
 from backend.domain.evaluators.getters._live import NO_PAGES
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "open_tabs_info")
-class OpenTabsInfo(Checked):
+@register(PluginKind.GETTER, "open_tabs_info")
+class OpenTabsInfo(ParameterGetter):
     """No parameters. The value is a list of `{title, url}`, empty if no browser answers."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
 from backend.domain.evaluators.getters._live import content, looked_up, running
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Page(Parameters):
@@ -17,8 +17,8 @@ class _Page(Parameters):
     load_state: Literal["load", "domcontentloaded", "networkidle"] = "networkidle"
 
 
-@register(Kind.GETTER, "page_info")
-class PageInfo(Checked):
+@register(PluginKind.GETTER, "page_info")
+class PageInfo(ParameterGetter):
     """`url`, `load_state` (`networkidle`: once nothing has been added to it for a second).
 
     The value is `{title, url, content}`, dated evidence of what the site showed to this browser. None if no browser

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only, placed
 from backend.domain.evaluators.getters._live import looked_up, running
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Print(Parameters):
@@ -18,8 +18,8 @@ class _Print(Parameters):
     dest: str
 
 
-@register(Kind.GETTER, "pdf_from_url")
-class PdfFromUrl(Checked):
+@register(PluginKind.GETTER, "pdf_from_url")
+class PdfFromUrl(ParameterGetter):
     """`path`, the page's address; `dest`, the file's name. The value is the file's path.
 
     It is what a result is compared with. Where upstream makes do with an empty file, there is no verdict here.

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "profile_name")
-class ProfileName(Setting):
+@register(PluginKind.GETTER, "profile_name")
+class ProfileName(ProfileSetting):
     """`user_data_dir`. The value is the name, None if it has none."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from backend.domain.evaluators.getters._shortcuts import Shortcuts
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "shortcuts_on_desktop")
+@register(PluginKind.GETTER, "shortcuts_on_desktop")
 class ShortcutsOnDesktop(Shortcuts):
     """No parameters. The value maps file names to texts: of `.desktop` files, or on Windows of `.lnk` files as JSON."""
 

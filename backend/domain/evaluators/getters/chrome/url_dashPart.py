@@ -7,14 +7,14 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters._live import Prefixed, address, shown
+from backend.domain.evaluators.getters._evidence import ParameterGetter
+from backend.domain.evaluators.getters._live import LiveTabParams, address, page_evidence
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-class _Part(Prefixed):
+class _Part(LiveTabParams):
     partIndex: int  # noqa: N815 - as task files write it
     needDeleteId: bool = False  # noqa: N815
     returnType: Literal["string", "json"]  # noqa: N815
@@ -27,8 +27,8 @@ class _Part(Prefixed):
         return self
 
 
-@register(Kind.GETTER, "url_dashPart")
-class UrlDashPart(Checked):
+@register(PluginKind.GETTER, "url_dashPart")
+class UrlDashPart(ParameterGetter):
     """`partIndex` (negative: from the end), `needDeleteId` (without what follows `?`), `returnType`, `key`.
 
     The value is the part, or with `json` an object with it under `key`; None without such a part or a browser.
@@ -38,7 +38,7 @@ class UrlDashPart(Checked):
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        return shown(context)
+        return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

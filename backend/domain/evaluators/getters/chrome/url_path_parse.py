@@ -1,9 +1,9 @@
 """`url_path_parse`: filters in the address of a shop's list of products."""
 
 from backend.domain.evaluators.getters.chrome._macys import ProductAddress
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "url_path_parse")
+@register(PluginKind.GETTER, "url_path_parse")
 class UrlPathParse(ProductAddress):
     """See `ProductAddress`: upstream has the getter under two names."""

@@ -1,14 +1,14 @@
 """`cookie_data_for_edge`: Edge's cookies."""
 
-from backend.domain.browser.profiles import EDGE, System
+from backend.domain.browser.profiles import EDGE, BrowserPlatform
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._cookies import Cookies
 from backend.domain.evaluators.getters._evidence import absence
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "cookie_data_for_edge")
+@register(PluginKind.GETTER, "cookie_data_for_edge")
 class CookieDataForEdge(Cookies):
     """See `Cookies`. On Windows Edge is ended first: while it runs nobody else may read the file."""
 
@@ -16,7 +16,7 @@ class CookieDataForEdge(Cookies):
 
     def make_readable(self, context: SetupContext, platform: str) -> None:
         """Ends Edge on Windows."""
-        if platform == System.WINDOWS:
+        if platform == BrowserPlatform.WINDOWS:
             try:
                 context.desktop.execute(["taskkill", "/F", "/IM", "msedge.exe", "/T"])
             except GuestRefused as error:

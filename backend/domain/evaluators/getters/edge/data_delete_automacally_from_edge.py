@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.browser.profiles import EDGE
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 KEPT = "hosted_apps_data"
 EVERYTHING = {
@@ -16,8 +16,8 @@ EVERYTHING = {
 }
 
 
-@register(Kind.GETTER, "data_delete_automacally_from_edge")
-class DataDeleteAutomacallyFromEdge(Setting):
+@register(PluginKind.GETTER, "data_delete_automacally_from_edge")
+class DataDeleteAutomacallyFromEdge(ProfileSetting):
     """`user_data_dir`. The value is 1.0 or 0.0; without the key it forgets nothing."""
 
     product = EDGE

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.browser.profiles import EDGE
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 ENGINES = {
     f"485bf7d3-0215-45af-87dc-5388680000{number}": name
@@ -13,8 +13,8 @@ ENGINES = {
 }
 
 
-@register(Kind.GETTER, "default_search_engine_from_edge")
-class DefaultSearchEngineFromEdge(Setting):
+@register(PluginKind.GETTER, "default_search_engine_from_edge")
+class DefaultSearchEngineFromEdge(ProfileSetting):
     """`user_data_dir`. The value is its name, `Unknown` for one that is not known; without the key Edge asks Bing."""
 
     product = EDGE

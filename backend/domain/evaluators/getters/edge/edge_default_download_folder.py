@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.browser.profiles import EDGE
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "edge_default_download_folder")
-class EdgeDefaultDownloadFolder(Setting):
+@register(PluginKind.GETTER, "edge_default_download_folder")
+class EdgeDefaultDownloadFolder(ProfileSetting):
     """`user_data_dir`. The value is the folder, `False` if none is set."""
 
     product = EDGE

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.browser.profiles import EDGE
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "edge_font_size")
-class EdgeFontSize(Setting):
+@register(PluginKind.GETTER, "edge_font_size")
+class EdgeFontSize(ProfileSetting):
     """`user_data_dir`. The value is `{default_font_size, ...}`; without the keys they are 16, fixed 13."""
 
     product = EDGE

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.browser.profiles import EDGE
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "enable_do_not_track_from_edge")
-class EnableDoNotTrackFromEdge(Setting):
+@register(PluginKind.GETTER, "enable_do_not_track_from_edge")
+class EnableDoNotTrackFromEdge(ProfileSetting):
     """`user_data_dir`. The value is 1.0 or 0.0; without the key Edge does not ask."""
 
     product = EDGE

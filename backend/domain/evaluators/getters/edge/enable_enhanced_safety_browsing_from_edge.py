@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.browser.profiles import EDGE
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "enable_enhanced_safety_browsing_from_edge")
-class EnableEnhancedSafetyBrowsingFromEdge(Setting):
+@register(PluginKind.GETTER, "enable_enhanced_safety_browsing_from_edge")
+class EnableEnhancedSafetyBrowsingFromEdge(ProfileSetting):
     """`user_data_dir`. The value is 1.0 or 0.0; without the key it is off."""
 
     product = EDGE

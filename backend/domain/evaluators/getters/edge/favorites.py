@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.browser.profiles import EDGE
-from backend.domain.evaluators.getters._profile import Setting, at
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
 from backend.domain.model.score import Blob
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "favorites")
-class Favorites(Setting):
+@register(PluginKind.GETTER, "favorites")
+class Favorites(ProfileSetting):
     """`user_data_dir`. The value is the file's `roots` (`bookmark_bar`, `other`, `synced`).
 
     Without the file, which comes with the first bookmark, it is an empty list, as upstream.

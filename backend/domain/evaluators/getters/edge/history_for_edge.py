@@ -1,12 +1,12 @@
 """`history_for_edge`: Edge's history."""
 
 from backend.domain.browser.profiles import EDGE
-from backend.domain.evaluators.getters._profile import Database
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileDatabase
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "history_for_edge")
-class HistoryForEdge(Database):
+@register(PluginKind.GETTER, "history_for_edge")
+class HistoryForEdge(ProfileDatabase):
     """`dest`, `user_data_dir`. The value is a list of (url, title, last visit), None if there is no such file.
 
     The time is in microseconds since 1601.

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.browser.profiles import EDGE
-from backend.domain.evaluators.getters._profile import Setting, at
-from backend.domain.registry import Kind, register
+from backend.domain.evaluators.getters._profile import ProfileSetting, at
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "profile_name_from_edge")
-class ProfileNameFromEdge(Setting):
+@register(PluginKind.GETTER, "profile_name_from_edge")
+class ProfileNameFromEdge(ProfileSetting):
     """`user_data_dir`. The value is the name, None if it has none."""
 
     product = EDGE

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 COMMAND = ("powershell", "-NoProfile", "-Command", "Get-AppxPackage | Select-Object Name | ConvertTo-Json")
 MAKER = "pwabuilder"
 
 
-@register(Kind.GETTER, "validate_pwa_installed")
-class ValidatePwaInstalled(Checked):
+@register(PluginKind.GETTER, "validate_pwa_installed")
+class ValidatePwaInstalled(ParameterGetter):
     """No parameters. The value is `app_installed` if there is a package of PWABuilder's, else `app_not_installed`."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002

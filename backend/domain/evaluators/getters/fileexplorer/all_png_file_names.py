@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, fetched, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, placed
 from backend.domain.evaluators.getters._folders import file_names, listed
 from backend.domain.formats.text import read_text
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Names(Parameters):
@@ -19,8 +19,8 @@ class _Names(Parameters):
     folder_path: str
 
 
-@register(Kind.GETTER, "all_png_file_names")
-class AllPngFileNames(Checked):
+@register(PluginKind.GETTER, "all_png_file_names")
+class AllPngFileNames(ParameterGetter):
     """`file_path`, `folder_path`. The value is the text `true` or `false`."""
 
     Params = _Names

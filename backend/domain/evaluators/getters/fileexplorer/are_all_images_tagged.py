@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Folder(Parameters):
@@ -17,8 +17,8 @@ class _Folder(Parameters):
     tag: str
 
 
-@register(Kind.GETTER, "are_all_images_tagged")
-class AreAllImagesTagged(Checked):
+@register(PluginKind.GETTER, "are_all_images_tagged")
+class AreAllImagesTagged(ParameterGetter):
     """`directory`, `tag`. The value is True or False."""
 
     Params = _Folder

@@ -5,20 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters._folders import file_names, joined, listed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Folder(Parameters):
     folder_path: str
 
 
-@register(Kind.GETTER, "is_all_docx_in_archive")
-class IsAllDocxInArchive(Checked):
+@register(PluginKind.GETTER, "is_all_docx_in_archive")
+class IsAllDocxInArchive(ParameterGetter):
     """`folder_path`. The value is the text `true` or `false`."""
 
     Params = _Folder

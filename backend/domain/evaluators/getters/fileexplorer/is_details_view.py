@@ -4,20 +4,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Folder(Parameters):
     folder_path: str
 
 
-@register(Kind.GETTER, "is_details_view")
-class IsDetailsView(Checked):
+@register(PluginKind.GETTER, "is_details_view")
+class IsDetailsView(ParameterGetter):
     """`folder_path`. The value is True or False."""
 
     Params = _Folder

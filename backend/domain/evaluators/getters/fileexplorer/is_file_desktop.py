@@ -4,21 +4,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters._folders import desktop_folder, path_of
 from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _File(Parameters):
     filename: str
 
 
-@register(Kind.GETTER, "is_file_desktop")
-class IsFileDesktop(Checked):
+@register(PluginKind.GETTER, "is_file_desktop")
+class IsFileDesktop(ParameterGetter):
     """`filename`. The value is the text `true` or `false`."""
 
     Params = _File

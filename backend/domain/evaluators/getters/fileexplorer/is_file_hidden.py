@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, only, python_says, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only, python_says, stated
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 # Runs inside the desktop. A file is hidden by its attribute in Windows, by a dot elsewhere and in WAA's tasks.
 _LOOK = """
@@ -28,8 +28,8 @@ class _File(Parameters):
     file_path: str
 
 
-@register(Kind.GETTER, "is_file_hidden")
-class IsFileHidden(Checked):
+@register(PluginKind.GETTER, "is_file_hidden")
+class IsFileHidden(ParameterGetter):
     """`file_path`. The value is the text `true` or `false`; a file that is not there is not hidden."""
 
     Params = _File

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, fetched, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, placed
 from backend.domain.evaluators.getters._folders import desktop_folder, joined, path_of
 from backend.domain.evaluators.getters._routes import agreed
 from backend.domain.formats.text import read_text
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _File(Parameters):
@@ -19,8 +19,8 @@ class _File(Parameters):
     textcontent: str
 
 
-@register(Kind.GETTER, "is_file_saved_desktop")
-class IsFileSavedDesktop(Checked):
+@register(PluginKind.GETTER, "is_file_saved_desktop")
+class IsFileSavedDesktop(ParameterGetter):
     """`filename`, `textcontent`. The value is the text `true` or `false`."""
 
     Params = _File

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters._routes import answer, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 DOWNLOADS, OLD = "C:\\Users\\Docker\\Downloads", "C:\\Users\\Docker\\OldDownloads"
 
@@ -20,8 +20,8 @@ class _Move(Parameters):
     folder_name: str
 
 
-@register(Kind.GETTER, "is_files_moved_downloads")
-class IsFilesMovedDownloads(Checked):
+@register(PluginKind.GETTER, "is_files_moved_downloads")
+class IsFilesMovedDownloads(ParameterGetter):
     """`folder_name`, `file_name`. The value is the text `true` or `false`."""
 
     Params = _Move

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "vm_active_window_title")
-class VmActiveWindowTitle(Checked):
+@register(PluginKind.GETTER, "vm_active_window_title")
+class VmActiveWindowTitle(ParameterGetter):
     """No parameters. The value is the title, empty if no window is active."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002

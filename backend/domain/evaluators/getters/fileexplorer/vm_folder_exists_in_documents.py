@@ -4,21 +4,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters._folders import documents_folder, path_of
 from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Folder(Parameters):
     folder_name: str
 
 
-@register(Kind.GETTER, "vm_folder_exists_in_documents")
-class VmFolderExistsInDocuments(Checked):
+@register(PluginKind.GETTER, "vm_folder_exists_in_documents")
+class VmFolderExistsInDocuments(ParameterGetter):
     """`folder_name`. The value is True or False."""
 
     Params = _Folder

@@ -5,20 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.evaluators.getters._routes import answer, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Library(Parameters):
     library_name: str
 
 
-@register(Kind.GETTER, "vm_library_folders")
-class VmLibraryFolders(Checked):
+@register(PluginKind.GETTER, "vm_library_folders")
+class VmLibraryFolders(ParameterGetter):
     """`library_name`. The value is a sorted list of paths, None if there is no such library."""
 
     Params = _Library

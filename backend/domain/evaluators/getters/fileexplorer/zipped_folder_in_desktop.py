@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import Invalid
-from backend.domain.evaluators.getters._evidence import Checked, fetched, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only
 from backend.domain.formats.seven_zip import SevenZip
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MEMBER = "OldProjects/example.txt"
 
@@ -20,8 +20,8 @@ class _Archive(Parameters):
     password: str
 
 
-@register(Kind.GETTER, "zipped_folder_in_desktop")
-class ZippedFolderInDesktop(Checked):
+@register(PluginKind.GETTER, "zipped_folder_in_desktop")
+class ZippedFolderInDesktop(ParameterGetter):
     """`filename` (its path), `password`. The value is the text `true` or `false`.
 
     `true` if the archive takes a password, this one fits, and it holds `OldProjects/example.txt`.

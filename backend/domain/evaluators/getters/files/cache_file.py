@@ -5,33 +5,33 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only, placed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-class _Kept(Parameters):
+class _CacheFileParams(Parameters):
     path: str
 
 
-@register(Kind.GETTER, "cache_file")
-class CacheFile(Checked):
+@register(PluginKind.GETTER, "cache_file")
+class CacheFile(ParameterGetter):
     """`path`: the name. The value is the path of a file with the output."""
 
-    Params = _Kept
+    Params = _CacheFileParams
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        name = _Kept.of(parameters).path
+        name = _CacheFileParams.of(parameters).path
         data = context.kept(name)
         note = "" if data is not None else "no step has kept anything under this name"
         return [Blob(name=name, data=data, media_type="text/plain", note=note)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port. Without the output there is no verdict: what says it is the task's own step."""
-        path = placed(only(blobs), _Kept.of(parameters).path, folder)
+        path = placed(only(blobs), _CacheFileParams.of(parameters).path, folder)
         if path is None:
             raise EvaluatorFailed(f"{blobs[0].name}: {blobs[0].note}")
         return path

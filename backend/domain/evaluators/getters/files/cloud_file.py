@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, TaskSetupFailed
-from backend.domain.evaluators.getters._files import Files, written
+from backend.domain.evaluators.getters._files import FilesParams, write_blobs
 from backend.domain.model.parameters import asset_name
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "cloud_file")
+@register(PluginKind.GETTER, "cloud_file")
 class CloudFile:
     """`path` is a file of the web or `asset:NAME`, `dest` the copy's name; `multi`, `gives`. The value is a path.
 
@@ -21,19 +21,19 @@ class CloudFile:
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid if the parameters are wrong."""
-        for path in Files.of(parameters).paths:
+        for path in FilesParams.of(parameters).paths:
             asset_name(path, "path")
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port. A file that is not there is no evidence of anything: there can be no verdict."""
-        return [_fetched(context, asset_name(path, "path")) for path in Files.of(parameters).paths]
+        return [_fetched(context, asset_name(path, "path")) for path in FilesParams.of(parameters).paths]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
         missing = [blob for blob in blobs if blob.data is None]
         if missing:
             raise EvaluatorFailed(f"the file to compare with is not in the evidence: {missing[0].name}")
-        return written(Files.of(parameters), blobs, folder)
+        return write_blobs(FilesParams.of(parameters), blobs, folder)
 
 
 def _fetched(context: SetupContext, name: str) -> Blob:

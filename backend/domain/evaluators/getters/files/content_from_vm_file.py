@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
 from backend.domain.evaluators.getters.files._last_row import last_row
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Content(Parameters):
@@ -18,8 +18,8 @@ class _Content(Parameters):
     file_content: Literal["last_row"]
 
 
-@register(Kind.GETTER, "content_from_vm_file")
-class ContentFromVmFile(Checked):
+@register(PluginKind.GETTER, "content_from_vm_file")
+class ContentFromVmFile(ParameterGetter):
     """`path`, `file_type` (`xlsx`), `file_content` (`last_row`). The value is a list of texts.
 
     None if there is no such file, it is no workbook, or nothing stands below its head row.

@@ -9,7 +9,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 # Runs inside the desktop. Prints "null" for a folder that is not there; stops after 500 entries.
 _WALK = """
@@ -38,7 +38,7 @@ class _Folder(Parameters):
     path: str
 
 
-@register(Kind.GETTER, "folder_contents")
+@register(PluginKind.GETTER, "folder_contents")
 class FolderContents:
     """`path`. The value maps relative paths to `{mode, sha256}`; None if there is no folder.
 

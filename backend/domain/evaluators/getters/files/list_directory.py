@@ -5,19 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, absence, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, as_json, only, stated
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Directory(Parameters):
     path: str
 
 
-@register(Kind.GETTER, "list_directory")
-class ListDirectory(Checked):
+@register(PluginKind.GETTER, "list_directory")
+class ListDirectory(ParameterGetter):
     """`path`. The value is `{type, name, children}`, None if there is no such folder."""
 
     Params = _Directory

@@ -7,28 +7,28 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from backend.domain.evaluators.getters._clock import local_instant, noted
-from backend.domain.evaluators.getters._evidence import Checked, fetched, first_of
-from backend.domain.evaluators.getters._files import Files, written
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, first_of
+from backend.domain.evaluators.getters._files import FilesParams, write_blobs
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 DAY = "%Y_%m_%d"
 
 
-class _VmFile(Files):
+class _VmFile(FilesParams):
     time_suffix: bool = False
     time_format: str = DAY
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _check_single(self) -> Self:
         if self.time_suffix and self.multi:
             raise ValueError("`time_suffix` is for a single file")
         return self
 
 
-@register(Kind.GETTER, "vm_file")
-class VmFile(Checked):
+@register(PluginKind.GETTER, "vm_file")
+class VmFile(ParameterGetter):
     """`path` in the desktop, `dest` the copy's name; `multi`, `gives`. The value is the copy's path, None if absent.
 
     With `time_suffix` the file's name has the desktop's date before its extension (`time_format`); a file without the
@@ -47,7 +47,7 @@ class VmFile(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         """See the port."""
-        return written(_VmFile.of(parameters), blobs, folder)
+        return write_blobs(_VmFile.of(parameters), blobs, folder)
 
 
 def _dated(path: str, date: str) -> str:

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Place(Parameters):
@@ -17,8 +17,8 @@ class _Place(Parameters):
     file_name: str
 
 
-@register(Kind.GETTER, "vm_file_exists_in_vm_folder")
-class VmFileExistsInVmFolder(Checked):
+@register(PluginKind.GETTER, "vm_file_exists_in_vm_folder")
+class VmFileExistsInVmFolder(ParameterGetter):
     """`folder_name`, `file_name`. The value is 1.0 or 0.0; an empty file is there, too."""
 
     Params = _Place

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, as_json, fetched, placed, python_says, stated
-from backend.domain.evaluators.getters._live import address, shown
-from backend.domain.formats.assertions import Fact, parse
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, fetched, placed, python_says, stated
+from backend.domain.evaluators.getters._live import address, page_evidence
+from backend.domain.formats.assertions import AssertionFact, parse
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 # Run inside the desktop. Folders of either system are understood, so that one task can be tried on both.
 _FILES = """
@@ -46,8 +46,8 @@ class _Assertion(Parameters):
     expression: str
 
 
-@register(Kind.GETTER, "written_assertion")
-class WrittenAssertion(Checked):
+@register(PluginKind.GETTER, "written_assertion")
+class WrittenAssertion(ParameterGetter):
     """`expression`: see `formats/assertions`. The value is what was seen, for the metric of the same name.
 
     `{expression, processes, windows, clipboard, addresses, files}`; only what the expression is about is gathered.
@@ -72,7 +72,7 @@ class WrittenAssertion(Checked):
         if "clipboard_contains" in names:
             blobs.append(_clipboard(context))
         if "browser_url_matches" in names:
-            blobs += shown(context)
+            blobs += page_evidence(context)
         for path, content in _paths(facts).items():
             blobs += _files(context, path, content=content)
         return blobs
@@ -102,7 +102,7 @@ def _clipboard(context: SetupContext) -> Blob:
         return Blob(name="clipboard", note=error.message)
 
 
-def _paths(facts: Sequence[Fact]) -> dict[str, bool]:
+def _paths(facts: Sequence[AssertionFact]) -> dict[str, bool]:
     """The paths that facts are about, with whether the content counts."""
     paths: dict[str, bool] = {}
     for fact in facts:

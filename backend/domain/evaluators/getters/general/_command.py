@@ -9,14 +9,14 @@ from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 
 
-class Command(Parameters):
+class CommandParams(Parameters):
     """`command`, a string or a list; `shell`."""
 
     command: str | tuple[str, ...]
     shell: bool = False
 
 
-def run(context: SetupContext, params: Command, *, stream: Literal["output", "error"]) -> Blob:
+def run(context: SetupContext, params: CommandParams, *, stream: Literal["output", "error"]) -> Blob:
     """What it says on one of its streams, the exit code and the other stream's beginning as note.
 
     Raises:

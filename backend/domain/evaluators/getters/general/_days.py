@@ -85,7 +85,7 @@ def second_day(name: str, first: str, today: date) -> date:
     return day(name, today)
 
 
-def written(form: str, when: date) -> str:
+def format_day(form: str, when: date) -> str:
     """The day as the template wants it; `{...}` that is no code stays."""
     month = MONTHS[when.month - 1]
     codes = {

@@ -8,10 +8,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "accessibility_tree")
+@register(PluginKind.GETTER, "accessibility_tree")
 class AccessibilityTree:
     """No parameters. The value is the tree in OSWorld's XML."""
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters._keys import Stroke, strike
+from backend.domain.evaluators.getters._evidence import ParameterGetter
+from backend.domain.evaluators.getters._keys import StrokeKind, strike
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Hotkey(Parameters):
@@ -26,8 +26,8 @@ class _Replay(Parameters):
     trajectory: tuple[_Hotkey | _Word, ...]
 
 
-@register(Kind.GETTER, "replay")
-class Replay(Checked):
+@register(PluginKind.GETTER, "replay")
+class ReplayGetter(ParameterGetter):
     """`trajectory`: a list of `{type: hotkey, param: [keys]}`, `{type: typewrite|press, param}`. The value is None."""
 
     Params = _Replay
@@ -35,7 +35,7 @@ class Replay(Checked):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port. A key that the desktop does not know is the task's fault."""
         for step in _Replay.of(parameters).trajectory:
-            strike(context.desktop, Stroke(step.type), step.param)
+            strike(context.desktop, StrokeKind(step.type), step.param)
         return []
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

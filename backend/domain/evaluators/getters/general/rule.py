@@ -4,19 +4,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Rule(Parameters):
     rules: Any
 
 
-@register(Kind.GETTER, "rule")
-class Rule(Checked):
+@register(PluginKind.GETTER, "rule")
+class RuleGetter(ParameterGetter):
     """`rules`: any JSON; it is the value."""
 
     Params = _Rule

@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import field_validator, model_validator
 
 from backend.domain.evaluators.getters._clock import instant, local_instant, noted
-from backend.domain.evaluators.getters._evidence import Checked, only
-from backend.domain.evaluators.getters.general._days import DAYS, day, second_day, written
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
+from backend.domain.evaluators.getters.general._days import DAYS, day, format_day, second_day
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 SPLIT = {
     "next Monday split": ("puDay", "puMonth", "puYear"),
@@ -72,8 +72,8 @@ def _parsed(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], _Relative]:
     return rules, _Relative.of({key: rules[key] for key in _Relative.model_fields if key in rules})
 
 
-@register(Kind.GETTER, "rule_relativeTime")
-class RuleRelativeTime(Checked):
+@register(PluginKind.GETTER, "rule_relativeTime")
+class RuleRelativeTime(ParameterGetter):
     """`rules`: `relativeTime` `{from, to}`, `expected` with templates, `timezone`, and what the metric wants besides.
 
     The value is `rules` with the dates in `expected`: under `time` if there is no `to`, else under `from` and `to`, and
@@ -107,4 +107,4 @@ def _dates(relative: _Relative, today: date) -> dict[str, Any]:
 
 
 def _filled(template: str | list[str], when: date) -> str | list[str]:
-    return written(template, when) if isinstance(template, str) else [written(item, when) for item in template]
+    return format_day(template, when) if isinstance(template, str) else [format_day(item, when) for item in template]

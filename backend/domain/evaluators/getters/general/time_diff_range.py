@@ -5,19 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.getters._clock import local_instant, noted
-from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Range(Parameters):
     diff_range_in_minutes: str | int
 
 
-@register(Kind.GETTER, "time_diff_range")
-class TimeDiffRange(Checked):
+@register(PluginKind.GETTER, "time_diff_range")
+class TimeDiffRange(ParameterGetter):
     """`diff_range_in_minutes`; the value is `{minutes, now}`, with the desktop's time of day as `HH:MM`."""
 
     Params = _Range

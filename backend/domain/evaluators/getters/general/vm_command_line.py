@@ -4,22 +4,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, only
-from backend.domain.evaluators.getters.general._command import Command, run
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
+from backend.domain.evaluators.getters.general._command import CommandParams, run
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "vm_command_line")
-class VmCommandLine(Checked):
+@register(PluginKind.GETTER, "vm_command_line")
+class VmCommandLine(ParameterGetter):
     """`command` (a string or a list), `shell`. The value is its output as text, None if it could not be run."""
 
-    Params = Command
+    Params = CommandParams
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        return [run(context, Command.of(parameters), stream="output")]
+        return [run(context, CommandParams.of(parameters), stream="output")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

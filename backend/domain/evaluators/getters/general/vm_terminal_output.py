@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.evaluators.getters._routes import answer, ask_route
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "vm_terminal_output")
-class VmTerminalOutput(Checked):
+@register(PluginKind.GETTER, "vm_terminal_output")
+class VmTerminalOutput(ParameterGetter):
     """No parameters. The value is text, None if no terminal shows its text."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, first_of, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, first_of, only, placed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 VERSIONS = ("2.10", "3.0", "3.2")
 
@@ -18,8 +18,8 @@ class _Config(Parameters):
     dest: str
 
 
-@register(Kind.GETTER, "gimp_config_file")
-class GimpConfigFile(Checked):
+@register(PluginKind.GETTER, "gimp_config_file")
+class GimpConfigFile(ParameterGetter):
     """`file_name` (`gimprc`, `sessionrc`, ...), `dest`, the copy's name. The value is its path, None if absent.
 
     That of GIMP 2.10 if there is one, else of 3.0 or 3.2.

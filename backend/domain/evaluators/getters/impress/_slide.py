@@ -47,7 +47,7 @@ class SlidePart(Parameters):
 
 
 @dataclass(frozen=True)
-class Link:
+class Relationship:
     """A relationship of a slide. `outside`: the target is a file of the desktop, else a part of the package."""
 
     id: str
@@ -56,7 +56,7 @@ class Link:
     outside: bool
 
 
-def links(rels: bytes | str) -> list[Link]:
+def links(rels: bytes | str) -> list[Relationship]:
     """The relationships in a `.rels` part; none if it is damaged."""
     try:
         root = fromstring(rels)
@@ -65,19 +65,19 @@ def links(rels: bytes | str) -> list[Link]:
     return [_link(node) for node in root.iter() if node.tag.endswith("}Relationship")]
 
 
-def _link(node: Element) -> Link:
+def _link(node: Element) -> Relationship:
     target = node.get("Target", "")
     outside = node.get("TargetMode") == "External" or urlsplit(target).scheme == "file"
-    return Link(id=node.get("Id", ""), type=node.get("Type", ""), target=target, outside=outside)
+    return Relationship(id=node.get("Id", ""), type=node.get("Type", ""), target=target, outside=outside)
 
 
-def first(candidates: Sequence[Link], kind: str, link_id: str | None = None) -> Link | None:
+def first(candidates: Sequence[Relationship], kind: str, link_id: str | None = None) -> Relationship | None:
     """The first of that kind (`audio`, `image`), or the one with that id."""
     fit = (link for link in candidates if kind in link.type and link_id in {None, link.id})
     return next(fit, None)
 
 
-def desktop_path(link: Link, presentation: str) -> str:
+def desktop_path(link: Relationship, presentation: str) -> str:
     """Where the file lies that the link leads to; a relative link counts from the presentation's folder."""
     target = unquote(link.target)
     path = target.removeprefix("file://")
@@ -101,7 +101,7 @@ def _name(params: SlidePart) -> str:
     return _RELS.format(params.slide_index + 1)
 
 
-class Package:
+class PptxPackage:
     """A .pptx file that somebody made; what is damaged is not there."""
 
     def __init__(self, path: str) -> None:
@@ -119,7 +119,7 @@ class Package:
             let_through(error)
             return None
 
-    def links_of(self, params: SlidePart) -> list[Link]:
+    def links_of(self, params: SlidePart) -> list[Relationship]:
         """The relationships of the slide."""
         return links(self.part(_name(params)) or b"")
 
@@ -132,16 +132,16 @@ class Package:
             return None
 
 
-def opened(blobs: Sequence[Blob], folder: Path) -> Package | None:
+def opened(blobs: Sequence[Blob], folder: Path) -> PptxPackage | None:
     """The presentation that was gathered; None if it was absent."""
     if len(blobs) < 2:  # noqa: PLR2004 - the file and its links.
         raise EvaluatorFailed(f"a presentation and its links were asked for, {len(blobs)} were gathered")
     path = placed(blobs[0], "presentation.pptx", folder / "presentation")
-    return None if path is None else Package(path)
+    return None if path is None else PptxPackage(path)
 
 
 def link_target(
-    link: Link | None, package: Package, params: SlidePart, blobs: Sequence[Blob], folder: Path
+    link: Relationship | None, package: PptxPackage, params: SlidePart, blobs: Sequence[Blob], folder: Path
 ) -> str | None:
     """The path of a copy of what the link leads to, in the package or outside of it; None without a link.
 
@@ -159,6 +159,6 @@ def link_target(
     raise EvaluatorFailed(f"{path}, to which the slide links, was not gathered: {blobs[1].note or 'no reason given'}")
 
 
-def _inside(package: Package, link: Link, folder: Path) -> str | None:
+def _inside(package: PptxPackage, link: Relationship, folder: Path) -> str | None:
     name = posixpath.normpath(posixpath.join("/ppt/slides", link.target.replace("\\", "/"))).lstrip("/")
     return placed(Blob(name=name, data=package.part(name)), PurePosixPath(name).name, folder)

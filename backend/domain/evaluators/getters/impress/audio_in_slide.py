@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters.impress._slide import SlidePart, first, gathered, link_target, opened
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "audio_in_slide")
-class AudioInSlide(Checked):
+@register(PluginKind.GETTER, "audio_in_slide")
+class AudioInSlide(ParameterGetter):
     """`ppt_file_path`, `slide_index` (from 0), `dest`. The value is the path of the sound's copy.
 
     It may lie in the presentation, or be linked. None if the file or the slide's sound is not there.

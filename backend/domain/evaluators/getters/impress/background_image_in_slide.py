@@ -4,19 +4,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
-from backend.domain.evaluators.getters.impress._slide import Package, SlidePart, first, gathered, link_target, opened
+from backend.domain.evaluators.getters._evidence import ParameterGetter
+from backend.domain.evaluators.getters.impress._slide import (
+    PptxPackage,
+    SlidePart,
+    first,
+    gathered,
+    link_target,
+    opened,
+)
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _BACKGROUND = "{http://schemas.openxmlformats.org/presentationml/2006/main}bgPr"
 _PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/main}blip"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 
 
-@register(Kind.GETTER, "background_image_in_slide")
-class BackgroundImageInSlide(Checked):
+@register(PluginKind.GETTER, "background_image_in_slide")
+class BackgroundImageInSlide(ParameterGetter):
     """`ppt_file_path`, `slide_index` (from 0), `dest`. The value is the path of the picture's copy.
 
     It may lie in the presentation, or be linked. None if the file, the slide or its picture is not there.
@@ -37,7 +44,7 @@ class BackgroundImageInSlide(Checked):
         return link_target(first(package.links_of(params), "image", link_id), package, params, blobs, folder)
 
 
-def _picture_of(package: Package, slide_index: int) -> str | None:
+def _picture_of(package: PptxPackage, slide_index: int) -> str | None:
     root = package.xml(f"ppt/slides/slide{slide_index + 1}.xml")
     for background in () if root is None else root.iter(_BACKGROUND):
         for picture in background.iter(_PICTURE):

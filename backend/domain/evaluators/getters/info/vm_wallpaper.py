@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only, placed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 PLAIN = "the desktop shows no picture"
 
@@ -18,8 +18,8 @@ class _Wallpaper(Parameters):
     dest: str
 
 
-@register(Kind.GETTER, "vm_wallpaper")
-class VmWallpaper(Checked):
+@register(PluginKind.GETTER, "vm_wallpaper")
+class VmWallpaper(ParameterGetter):
     """`dest`, the copy's name. The value is its path (PNG), None if the desktop shows a plain colour."""
 
     Params = _Wallpaper

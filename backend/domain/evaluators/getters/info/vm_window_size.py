@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, as_json, only, python_says, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, python_says, stated
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 # Runs inside the desktop. A window without its frame: a maximised one with its title bar is as large as a full screen.
 _SIZES = """
@@ -33,8 +33,8 @@ class _Window(Parameters):
     app_class_name: str
 
 
-@register(Kind.GETTER, "vm_window_size")
-class VmWindowSize(Checked):
+@register(PluginKind.GETTER, "vm_window_size")
+class VmWindowSize(ParameterGetter):
     """`app_class_name`: the window's class, in any case. The value is `{width, height}`, None if there is no window."""
 
     Params = _Window

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import JSON_TYPE, Checked, only, stated
+from backend.domain.evaluators.getters._evidence import JSON_TYPE, ParameterGetter, only, stated
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "vlm_judge")
-class VlmJudge(Checked):
+@register(PluginKind.GETTER, "vlm_judge")
+class VlmJudge(ParameterGetter):
     """The judgement as JSON (`backend.domain.judging.judgement.Judgement`). All calls of a task share one."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Size(Parameters):
@@ -18,8 +18,8 @@ class _Size(Parameters):
     height: float
 
 
-@register(Kind.GETTER, "image_dimension_matches_input")
-class ImageDimensionMatchesInput(Checked):
+@register(PluginKind.GETTER, "image_dimension_matches_input")
+class ImageDimensionMatchesInput(ParameterGetter):
     """`filepath`, `width`, `height` in pixels. The value is True or False."""
 
     Params = _Size

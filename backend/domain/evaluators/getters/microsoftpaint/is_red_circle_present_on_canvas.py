@@ -4,21 +4,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
 from backend.domain.evaluators.getters.microsoftpaint._circle import shows_red_circle
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Picture(Parameters):
     filepath: str
 
 
-@register(Kind.GETTER, "is_red_circle_present_on_canvas")
-class IsRedCirclePresentOnCanvas(Checked):
+@register(PluginKind.GETTER, "is_red_circle_present_on_canvas")
+class IsRedCirclePresentOnCanvas(ParameterGetter):
     """`filepath`. The value is True or False."""
 
     Params = _Picture

@@ -26,7 +26,7 @@ class Text(Parameters):
         return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-def done(context: SetupContext, kind: str) -> Blob:
+def input_log_blob(context: SetupContext, kind: str) -> Blob:
     """All clicks, or all that was typed, since the part's turn; what was done before is none of its business."""
     entries = [entry for entry in log_after(context.desktop, context.since) if entry.kind == kind]
     return as_json(

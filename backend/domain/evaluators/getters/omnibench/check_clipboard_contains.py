@@ -4,19 +4,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
 from backend.domain.evaluators.getters.omnibench._checked import Text, search_text
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MOST = 100_000
 """Characters that are looked at."""
 
 
-@register(Kind.GETTER, "check_clipboard_contains", dialect=DIALECT)
-class CheckClipboardContains(Checked):
+@register(PluginKind.GETTER, "check_clipboard_contains", dialect=DIALECT)
+class CheckClipboardContains(ParameterGetter):
     """The value is `{text, clipboard}`."""
 
     Params = Text

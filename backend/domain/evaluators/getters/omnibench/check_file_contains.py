@@ -6,13 +6,13 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
 from backend.domain.evaluators.getters.omnibench._checked import Text
 from backend.domain.formats.any_text import read_any_text
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class FileText(Text):
@@ -21,8 +21,8 @@ class FileText(Text):
     file_path: str = Field(min_length=1, max_length=250)
 
 
-@register(Kind.GETTER, "check_file_contains", dialect=DIALECT)
-class CheckFileContains(Checked):
+@register(PluginKind.GETTER, "check_file_contains", dialect=DIALECT)
+class CheckFileContains(ParameterGetter):
     """The value is `{text, content}`: all the text of the file, be it an office document; None if it has none."""
 
     Params = FileText

@@ -11,29 +11,29 @@ from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _THERE = frozenset({"too_large", "forbidden", "bad_request"})
 """How the guest refuses to give what is there: more than a byte, not ours to read, a folder."""
 
 
-class Wanted(Parameters):
+class CheckFileExistsParams(Parameters):
     """`file_path`."""
 
     file_path: str = Field(min_length=1, max_length=250)
 
 
-@register(Kind.GETTER, "check_file_exists", dialect=DIALECT)
+@register(PluginKind.GETTER, "check_file_exists", dialect=DIALECT)
 class CheckFileExists:
     """The value is True or False. Nothing of the file is kept."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Its one parameter must be there."""
-        Wanted.of(parameters)
+        CheckFileExistsParams.of(parameters)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        path = Wanted.of(parameters).file_path
+        path = CheckFileExistsParams.of(parameters).file_path
         try:
             context.desktop.read_file(path, max_bytes=1)
         except GuestRefused as error:

@@ -4,24 +4,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, stated
-from backend.domain.evaluators.getters.omnibench._checked import Text, done, search_text, two
+from backend.domain.evaluators.getters._evidence import ParameterGetter, stated
+from backend.domain.evaluators.getters.omnibench._checked import Text, input_log_blob, search_text, two
 from backend.domain.formats.typed import joined
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "check_keyboard_types", dialect=DIALECT)
-class CheckKeyboardTypes(Checked):
+@register(PluginKind.GETTER, "check_keyboard_types", dialect=DIALECT)
+class CheckKeyboardTypes(ParameterGetter):
     """The value is `{text, typed, keys}`: texts that were typed in one go, and the keys that type nothing."""
 
     Params = Text
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        return [done(context, "type"), done(context, "click")]
+        return [input_log_blob(context, "type"), input_log_blob(context, "click")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

@@ -6,25 +6,25 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked, only, stated
-from backend.domain.evaluators.getters.omnibench._checked import Text, done, search_text
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only, stated
+from backend.domain.evaluators.getters.omnibench._checked import Text, input_log_blob, search_text
 from backend.domain.evaluators.getters.omnibench._shown import read_text
 from backend.domain.formats.wording import says
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "check_mouse_clicks", dialect=DIALECT)
-class CheckMouseClicks(Checked):
+@register(PluginKind.GETTER, "check_mouse_clicks", dialect=DIALECT)
+class CheckMouseClicks(ParameterGetter):
     """The value is `{text, clicks}`: of each `control` and `role`; where a program names none, what is `read` there."""
 
     Params = Text
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         """See the port."""
-        return [done(context, "click")]
+        return [input_log_blob(context, "click")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""

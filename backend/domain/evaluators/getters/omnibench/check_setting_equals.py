@@ -8,19 +8,19 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.getters._evidence import Checked, as_json, fetched, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, fetched, only, stated
 from backend.domain.formats.setting_values import plain_value
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 KINDS = {"gsettings": 2, "xfconf": 2, "registry": 2, "file": 3}
 """Kinds of settings, and of how many words their place consists."""
 
 
-class Setting(Parameters):
+class CheckSettingEqualsParams(Parameters):
     """`name`: where the setting is; `value`: what it should be.
 
     The name is one of `gsettings SCHEMA KEY`, `xfconf CHANNEL /PROPERTY`, `registry KEY NAME`, `file PATH SECTION KEY`.
@@ -41,22 +41,22 @@ class Setting(Parameters):
         return [kind, *rest.strip().rsplit(maxsplit=KINDS.get(kind, 1) - 1)]
 
 
-@register(Kind.GETTER, "check_setting_equals", dialect=DIALECT)
-class CheckSettingEquals(Checked):
+@register(PluginKind.GETTER, "check_setting_equals", dialect=DIALECT)
+class CheckSettingEquals(ParameterGetter):
     """The value is `{name, value, found}`; `found` is None where the setting has never been set."""
 
-    Params = Setting
+    Params = CheckSettingEqualsParams
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Raises Invalid if the name is none of the known forms."""
-        kind, *words = Setting.of(parameters).place
+        kind, *words = CheckSettingEqualsParams.of(parameters).place
         if kind not in KINDS or len(words) != KINDS[kind]:
             raise Invalid(f"expected {' or '.join(KINDS)} and where it is", path="name")
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
         self.check(parameters)
-        kind, *words = Setting.of(parameters).place
+        kind, *words = CheckSettingEqualsParams.of(parameters).place
         if kind == "file":
             return [fetched(context, words[0])]
         commands = {
@@ -69,13 +69,15 @@ class CheckSettingEquals(Checked):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002 - the port's signature
         """See the port."""
-        setting = Setting.of(parameters)
+        setting = CheckSettingEqualsParams.of(parameters)
         kind, *words = setting.place
-        actual = _in_file(only(blobs), *words[1:]) if kind == "file" else _told(kind, stated(only(blobs)), words)
+        actual = (
+            _in_file(only(blobs), *words[1:]) if kind == "file" else _printed_value(kind, stated(only(blobs)), words)
+        )
         return {"name": setting.name, "value": setting.value, "found": actual}
 
 
-def _told(kind: str, result: Mapping[str, Any], words: Sequence[str]) -> str | None:
+def _printed_value(kind: str, result: Mapping[str, Any], words: Sequence[str]) -> str | None:
     """What a program printed. Only gsettings knows every setting: what it does not know is a fault of the task."""
     if result["returncode"] != 0:
         if kind == "gsettings":

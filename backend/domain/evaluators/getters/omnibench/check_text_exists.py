@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters.omnibench._checked import Text, search_text, two
 from backend.domain.evaluators.getters.omnibench._shown import read_from, screen, tree, words_of
 from backend.domain.formats.wording import says
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "check_text_exists", dialect=DIALECT)
-class CheckTextExists(Checked):
+@register(PluginKind.GETTER, "check_text_exists", dialect=DIALECT)
+class CheckTextExists(ParameterGetter):
     """The value is `{text, shown}`: texts of controls and, if the wanted one is not among them, what is read."""
 
     Params = Text

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.evaluators.getters.omnibench._checked import Text, search_text
 from backend.domain.evaluators.getters.omnibench._shown import tree, words_of
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "check_text_exists_via_control", dialect=DIALECT)
-class CheckTextExistsViaControl(Checked):
+@register(PluginKind.GETTER, "check_text_exists_via_control", dialect=DIALECT)
+class CheckTextExistsViaControl(ParameterGetter):
     """The value is `{text, shown}`: name and text of every control that shows."""
 
     Params = Text

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.evaluators.getters.omnibench._checked import Text, search_text
 from backend.domain.evaluators.getters.omnibench._shown import read_from, screen
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.GETTER, "check_text_exists_via_ocr", dialect=DIALECT)
-class CheckTextExistsViaOcr(Checked):
+@register(PluginKind.GETTER, "check_text_exists_via_ocr", dialect=DIALECT)
+class CheckTextExistsViaOcr(ParameterGetter):
     """The value is `{text, shown}`: what Tesseract reads from the screen."""
 
     Params = Text

@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from backend.domain.evaluators.getters._evidence import Checked, as_json, only, stated
+from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class Title(Parameters):
@@ -25,8 +25,8 @@ class Title(Parameters):
         return str(value) if isinstance(value, int | float) else value
 
 
-@register(Kind.GETTER, "check_window_exists", dialect=DIALECT)
-class CheckWindowExists(Checked):
+@register(PluginKind.GETTER, "check_window_exists", dialect=DIALECT)
+class CheckWindowExists(ParameterGetter):
     """The value is `{text, titles}`."""
 
     Params = Title

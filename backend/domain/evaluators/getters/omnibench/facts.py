@@ -11,33 +11,33 @@ from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT, MOST_CHECKS
 from backend.domain.ports.desktop import Getter, SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-class Wanted(Parameters):
+class FactsParams(Parameters):
     """`facts`: checks as `{"type": name, parameter: value}`."""
 
     facts: tuple[Mapping[str, Any], ...]
 
 
-@register(Kind.GETTER, "facts", dialect=DIALECT)
-class Facts:
+@register(PluginKind.GETTER, "facts", dialect=DIALECT)
+class FactsGetter:
     """The value is a list of `FactValue`, in the order of the parameter."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         """Every check must be known, with its own parameters."""
-        facts = Wanted.of(parameters).facts
+        facts = FactsParams.of(parameters).facts
         if len(facts) > MOST_CHECKS:
             raise Invalid(f"at most {MOST_CHECKS} checks are read", path="facts")
         for fact in facts:
             own = getattr(_getter(fact), "check", None)
-            registry.lookup(Kind.METRIC, str(fact.get("type")), DIALECT)
+            registry.lookup(PluginKind.METRIC, str(fact.get("type")), DIALECT)
             if own is not None:
                 own(_parameters(fact))
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
-        facts = Wanted.of(parameters).facts
+        facts = FactsParams.of(parameters).facts
         return packed([(fact, _getter(fact).collect(context, _parameters(fact))) for fact in facts])
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> list[FactValue]:  # noqa: ARG002 - evaluation functions ask for more than the task names.
@@ -51,7 +51,7 @@ class Facts:
 
 
 def _getter(fact: Mapping[str, Any]) -> Getter:
-    plugin = registry.lookup(Kind.GETTER, str(fact.get("type", "")), DIALECT)
+    plugin = registry.lookup(PluginKind.GETTER, str(fact.get("type", "")), DIALECT)
     getter: Getter = plugin() if isinstance(plugin, type) else plugin
     return getter
 

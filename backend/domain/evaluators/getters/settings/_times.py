@@ -3,6 +3,6 @@
 NOON = 12
 
 
-def shown(hour: int, minute: int) -> str:
+def format_time(hour: int, minute: int) -> str:
     """`07:00 PM`. An hour past noon is counted from 00, as in the expectations of WAA's tasks."""
     return f"{hour % NOON:02d}:{minute:02d} {'AM' if hour < NOON else 'PM'}"

@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters.settings._registry import query_registry, texts
-from backend.domain.evaluators.getters.settings._times import shown
+from backend.domain.evaluators.getters.settings._times import format_time
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 KEY = r"HKLM\SOFTWARE\Microsoft\WindowsUpdate\UX\Settings"
 
 
-@register(Kind.GETTER, "active_hours_of_user_to_not_interrupt_for_windows_updates")
-class ActiveHoursOfUserToNotInterruptForWindowsUpdates(Checked):
+@register(PluginKind.GETTER, "active_hours_of_user_to_not_interrupt_for_windows_updates")
+class ActiveHoursOfUserToNotInterruptForWindowsUpdates(ParameterGetter):
     """No parameters. The value is `[start, end]` (`08:00 AM`), None if they were never set."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
@@ -25,4 +25,4 @@ class ActiveHoursOfUserToNotInterruptForWindowsUpdates(Checked):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
         hours = [int(hour) for hour in texts(blobs, 2) if hour is not None and hour.isdecimal()]
-        return [shown(hour, 0) for hour in hours] if len(hours) == len(blobs) else None
+        return [format_time(hour, 0) for hour in hours] if len(hours) == len(blobs) else None

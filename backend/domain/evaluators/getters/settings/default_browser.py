@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters.settings._registry import query_registry, texts
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 KEY = r"HKCU\Software\Microsoft\Windows\Shell\Associations\UrlAssociations\http\UserChoice"
 
 
-@register(Kind.GETTER, "default_browser")
-class DefaultBrowser(Checked):
+@register(PluginKind.GETTER, "default_browser")
+class DefaultBrowser(ParameterGetter):
     """No parameters. The value is the program's id (`ChromeHTML`), None if nobody has chosen one."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002

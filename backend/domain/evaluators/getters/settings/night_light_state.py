@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters.settings._night_light import schedule
 from backend.domain.evaluators.getters.settings._registry import query_registry, texts
-from backend.domain.evaluators.getters.settings._times import shown
+from backend.domain.evaluators.getters.settings._times import format_time
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 KEY = (
     r"HKCU\Software\Microsoft\Windows\CurrentVersion\CloudStore\Store\DefaultAccount\Current"
@@ -19,8 +19,8 @@ KEY = (
 )
 
 
-@register(Kind.GETTER, "night_light_state")
-class NightLightState(Checked):
+@register(PluginKind.GETTER, "night_light_state")
+class NightLightState(ParameterGetter):
     """No parameters. `[True, start, end]` (`07:00 PM`), `[True]` for sunset to sunrise, False for neither."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
@@ -36,4 +36,4 @@ class NightLightState(Checked):
             times = schedule(bytes.fromhex(data))
         except ValueError as error:
             raise EvaluatorFailed(f"the night light's settings are no binary data: {error}") from error
-        return [True, *(shown(*when) for when in times)] if isinstance(times, tuple) else times and [True]
+        return [True, *(format_time(*when) for when in times)] if isinstance(times, tuple) else times and [True]

@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters.settings._registry import query_registry, texts
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 KEY = r"HKCU\Software\Microsoft\Windows\CurrentVersion\PushNotifications"
 
 
-@register(Kind.GETTER, "system_notifications")
-class SystemNotifications(Checked):
+@register(PluginKind.GETTER, "system_notifications")
+class SystemNotifications(ParameterGetter):
     """No parameters. The value is the text `True` if they are off, `False` if they are on, as they are at first."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002

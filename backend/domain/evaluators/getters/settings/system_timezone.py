@@ -5,18 +5,18 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters._evidence import Checked
+from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters.settings._registry import query_registry, text, texts
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 KEY = r"HKLM\SYSTEM\CurrentControlSet\Control\TimeZoneInformation"
 ZONES = r"HKLM\SOFTWARE\Microsoft\Windows NT\CurrentVersion\Time Zones"
 
 
-@register(Kind.GETTER, "system_timezone")
-class SystemTimezone(Checked):
+@register(PluginKind.GETTER, "system_timezone")
+class SystemTimezone(ParameterGetter):
     """No parameters. The value is a name such as `(UTC-08:00) Pacific Time (US & Canada)`."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused
-from backend.domain.evaluators.getters._evidence import MAX_NOTE, Checked, only
+from backend.domain.evaluators.getters._evidence import MAX_NOTE, ParameterGetter, only
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 TYPES = (
     "3gp 3gpp 3gpp2 avi divx dv fli flv mp2t mp4 mp4v-es mpeg mpeg-system msvideo ogg quicktime vnd.divx vnd.mpegurl "
@@ -20,8 +20,8 @@ TYPES = (
 _ASK = f"command -v xdg-mime || exit 9; for t in {TYPES}; do xdg-mime query default video/$t; done; true"
 
 
-@register(Kind.GETTER, "default_video_player")
-class DefaultVideoPlayer(Checked):
+@register(PluginKind.GETTER, "default_video_player")
+class DefaultVideoPlayer(ParameterGetter):
     """No parameters. The value is the name of a `.desktop` file, `unknown` if no video has a default program."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, fetched, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 PLACES = {"Linux": "~/.config/vlc/vlcrc", "Windows": "~\\AppData\\Roaming\\vlc\\vlcrc"}
 
@@ -17,8 +17,8 @@ class _Config(Parameters):
     dest: str
 
 
-@register(Kind.GETTER, "vlc_config")
-class VlcConfig(Checked):
+@register(PluginKind.GETTER, "vlc_config")
+class VlcConfig(ParameterGetter):
     """`dest`, the copy's name. The value is the path of `vlcrc`, None if VLC has never written it."""
 
     Params = _Config

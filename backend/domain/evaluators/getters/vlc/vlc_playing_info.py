@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, absence, only, placed
+from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, only, placed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 PORT = 8080
 STATUS = "/requests/status.xml"
@@ -23,8 +23,8 @@ class _Status(Parameters):
     dest: str
 
 
-@register(Kind.GETTER, "vlc_playing_info")
-class VlcPlayingInfo(Checked):
+@register(PluginKind.GETTER, "vlc_playing_info")
+class VlcPlayingInfo(ParameterGetter):
     """`dest`, the copy's name. The value is the path of `status.xml`, None if VLC does not answer."""
 
     Params = _Status

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.errors import GuestRefused
-from backend.domain.evaluators.getters._evidence import Checked, absence, fetched, only, placed
-from backend.domain.evaluators.getters._keys import Stroke, strike
+from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, fetched, only, placed
+from backend.domain.evaluators.getters._keys import StrokeKind, strike
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 WINDOW = "Visual Studio Code"
 LOOKS = 5
@@ -23,8 +23,8 @@ class _Config(Parameters):
     dest: str
 
 
-@register(Kind.GETTER, "vscode_config")
-class VscodeConfig(Checked):
+@register(PluginKind.GETTER, "vscode_config")
+class VscodeConfig(ParameterGetter):
     """`vscode_extension_command`, `path` of the file that it writes, `dest`, the copy's name.
 
     The value is the copy's path. If the command writes no file, as without the extension, it is what VS Code itself
@@ -42,9 +42,9 @@ class VscodeConfig(Checked):
             called = f"no window to call the command in: {absence(WINDOW, error).note}"
         else:
             called = ""
-            strike(context.desktop, Stroke.HOTKEY, ("ctrl", "shift", "p"))
-            strike(context.desktop, Stroke.TYPEWRITE, params.vscode_extension_command)
-            strike(context.desktop, Stroke.PRESS, "enter")
+            strike(context.desktop, StrokeKind.HOTKEY, ("ctrl", "shift", "p"))
+            strike(context.desktop, StrokeKind.TYPEWRITE, params.vscode_extension_command)
+            strike(context.desktop, StrokeKind.PRESS, "enter")
         blob = _awaited(context, params.path, looks=1 if called else LOOKS)
         return [blob if blob.data is not None else _workspaces(context, f"{blob.note}; {called}".rstrip("; "))]
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _Timer(Parameters):
@@ -18,8 +18,8 @@ class _Timer(Parameters):
     seconds: int | str
 
 
-@register(Kind.GETTER, "check_if_timer_started")
-class CheckIfTimerStarted(Checked):
+@register(PluginKind.GETTER, "check_if_timer_started")
+class CheckIfTimerStarted(ParameterGetter):
     """`hours`, `minutes`, `seconds`. The value is the text `True` or `False`."""
 
     Params = _Timer

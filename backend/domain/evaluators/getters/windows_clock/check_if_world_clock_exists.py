@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from backend.domain.evaluators.getters._evidence import Checked, only
+from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.evaluators.getters._routes import agreed, ask_route
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
 class _City(Parameters):
@@ -17,8 +17,8 @@ class _City(Parameters):
     country: str
 
 
-@register(Kind.GETTER, "check_if_world_clock_exists")
-class CheckIfWorldClockExists(Checked):
+@register(PluginKind.GETTER, "check_if_world_clock_exists")
+class CheckIfWorldClockExists(ParameterGetter):
     """`city`, `country`. The value is the text `True` or `False`."""
 
     Params = _City

@@ -6,7 +6,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MAX_TEXT = 100_000
 _TEXT = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
@@ -14,7 +14,7 @@ _LIST = re.compile(rf"\s*(?:@as\s*)?\[\s*(?:(?:{_TEXT})(?:\s*,\s*(?:{_TEXT}))*)?
 _ITEM = re.compile(_TEXT)
 
 
-@register(Kind.METRIC, "check_gnome_favorite_apps")
+@register(PluginKind.METRIC, "check_gnome_favorite_apps")
 def check_gnome_favorite_apps(result: str | None, rules: object) -> MetricValue:
     """1 if the list has the programs of `rules["expected"]` and no others, in any order.
 

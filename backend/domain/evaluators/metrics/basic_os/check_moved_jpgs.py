@@ -6,10 +6,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_moved_jpgs")
+@register(PluginKind.METRIC, "check_moved_jpgs")
 def check_moved_jpgs(result: Any, rules: object) -> MetricValue:
     """1 if the names in the folder are those of `rules["expected"]`, in any order.
 

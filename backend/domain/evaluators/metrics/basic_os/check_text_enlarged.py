@@ -4,10 +4,10 @@ import math
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_text_enlarged")
+@register(PluginKind.METRIC, "check_text_enlarged")
 def check_text_enlarged(result: str | None) -> MetricValue:
     """1 if the printed scaling factor is above 1."""
     try:

@@ -4,10 +4,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_in_vm_clickboard")
+@register(PluginKind.METRIC, "is_in_vm_clickboard")
 def is_in_vm_clickboard(rules: object, clipboard: object) -> MetricValue:
     """1 if the clipboard's text contains every text of `rules["expected"]`.
 

@@ -2,10 +2,10 @@
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_utc_0")
+@register(PluginKind.METRIC, "is_utc_0")
 def is_utc_0(result: str | None) -> MetricValue:
     """1 if the line `Time zone:` of what `timedatectl status` prints ends with `+0000)`."""
     lines = [line.strip() for line in (result or "").splitlines()]

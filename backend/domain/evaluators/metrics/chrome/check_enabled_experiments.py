@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._rules import rule as rule_of
 from backend.domain.evaluators.metrics._rules import texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_enabled_experiments")
+@register(PluginKind.METRIC, "check_enabled_experiments")
 def check_enabled_experiments(enabled_experiments: Any, rule: Any) -> MetricValue:
     """1 if these experiments are set, in this order, and no other. `name@1`: which of its choices does not count.
 

@@ -4,10 +4,10 @@ from typing import Any
 
 from backend.domain.evaluators.metrics._font_size import font_size as judged
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_font_size")
+@register(PluginKind.METRIC, "check_font_size")
 def check_font_size(font_size: Any, rule: Any) -> MetricValue:
     """1 if `default_font_size` is the rule's `value`, or above `min` and below `max`.
 

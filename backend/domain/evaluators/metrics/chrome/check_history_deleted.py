@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._rules import rule as rule_of
 from backend.domain.evaluators.metrics._rules import texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_history_deleted")
+@register(PluginKind.METRIC, "check_history_deleted")
 def check_history_deleted(history_data: Any, rule: Any) -> MetricValue:
     """1 if no address in the history contains one of the keywords.
 

@@ -10,7 +10,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.archives import ArchiveRefused, unpacked
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _METRICS = {
     "text": "compare_text_file",
@@ -25,7 +25,7 @@ _METRICS = {
 }
 
 
-@register(Kind.METRIC, "compare_archive")
+@register(PluginKind.METRIC, "compare_archive")
 def compare_archive(  # noqa: PLR0913 - upstream's options
     pred_path: str | None,
     gold_path: str | None,
@@ -47,7 +47,7 @@ def compare_archive(  # noqa: PLR0913 - upstream's options
     """
     if file_type not in _METRICS:
         raise EvaluatorFailed(f"`file_type` is {short(file_type)}, expected one of {', '.join(_METRICS)}")
-    metric = registry.lookup(Kind.METRIC, _METRICS[file_type])
+    metric = registry.lookup(PluginKind.METRIC, _METRICS[file_type])
     if strict_upstream and "strict_upstream" in inspect.signature(metric).parameters:
         options["strict_upstream"] = True
     with tempfile.TemporaryDirectory() as folder:

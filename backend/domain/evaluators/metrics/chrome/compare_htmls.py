@@ -8,7 +8,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _LISTS = frozenset({"class", "rel", "rev", "accept-charset", "headers", "accesskey", "dropzone", "sizes", "sandbox"})
 """Attributes whose value is a list of words, however they are spaced."""
@@ -16,7 +16,7 @@ Element = tuple[str, Mapping[str, str], str, str]
 """Name, attributes, the text it begins with, the text behind it."""
 
 
-@register(Kind.METRIC, "compare_htmls")
+@register(PluginKind.METRIC, "compare_htmls")
 def compare_htmls(
     html_path1: str | None,
     html_path2: str | None,

@@ -9,13 +9,13 @@ from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.chrome._pictures import alike, alike_pages
 from backend.domain.formats.pdf import PdfRefused, draw_pages, read_pictures
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-@register(Kind.METRIC, "compare_pdf_images")
+@register(PluginKind.METRIC, "compare_pdf_images")
 def compare_pdf_images(
     pdf1_path: str | None, pdf2_path: str | None, *, strict_upstream: bool = False, **_unused: Any
 ) -> MetricValue:

@@ -6,10 +6,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.formats.pdf import PdfRefused, draw_pages
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_pdf_images", dialect="waa")
+@register(PluginKind.METRIC, "compare_pdf_images", dialect="waa")
 def compare_pdf_images(pdf1_path: str | None, pdf2_path: str | None, **_unused: Any) -> MetricValue:
     """1 if every page, drawn at 72 dpi, is the same to the pixel.
 

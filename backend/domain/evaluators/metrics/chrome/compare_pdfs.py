@@ -5,7 +5,7 @@ from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.chrome._pictures import alike_pages
 from backend.domain.formats.pdf import PdfRefused, draw_pages, read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _WORK = 4 * 10**9
 """Letters of one text times letters of the other, up to which every letter counts whatever it costs."""
@@ -14,7 +14,7 @@ _FAR = 10_000
 Paths = str | list[str | None] | None
 
 
-@register(Kind.METRIC, "compare_pdfs")
+@register(PluginKind.METRIC, "compare_pdfs")
 def compare_pdfs(pdf1_path: Paths, pdf2_path: Paths, *, strict_upstream: bool = False) -> MetricValue:
     """The mean likeness of the texts, pair by pair: 1 - indel distance / (length + length).
 
@@ -44,7 +44,7 @@ def _pair(path: str | None, expected_path: str | None, *, strict: bool) -> tuple
     try:
         text = read_text(path)
         if not text and not expected and not strict:
-            return _seen(path, expected_path)
+            return _similar_pages(path, expected_path)
     except PdfRefused as error:
         return 0.0, str(error)
     value = _likeness(text, expected)
@@ -64,7 +64,7 @@ def _likeness(one: str, other: str) -> float:
     return float(Indel.normalized_similarity(one.split("\n"), other.split("\n")))
 
 
-def _seen(path: str | None, expected_path: str | None) -> tuple[float, str]:
+def _similar_pages(path: str | None, expected_path: str | None) -> tuple[float, str]:
     """The share of pages that look alike, for scans."""
     pages, others = draw_pages(path), draw_pages(expected_path)
     if len(pages) != len(others) or not others:

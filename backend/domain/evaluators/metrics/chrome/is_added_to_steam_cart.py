@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._rules import rule as rule_of
 from backend.domain.evaluators.metrics._rules import texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_added_to_steam_cart")
+@register(PluginKind.METRIC, "is_added_to_steam_cart")
 def is_added_to_steam_cart(active_tab_info: Any, rule: Any) -> MetricValue:
     """1 if every item is somewhere in the page's HTML.
 

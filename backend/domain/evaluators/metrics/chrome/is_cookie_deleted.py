@@ -5,10 +5,10 @@ from typing import Any
 from backend.domain.evaluators.metrics._browser_pages import without_cookies
 from backend.domain.formats.url_match import same, same_osworld
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_cookie_deleted")
+@register(PluginKind.METRIC, "is_cookie_deleted")
 def is_cookie_deleted(cookie_data: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
     """1 if no cookie's host is one of the domains, a leading dot and `www.` aside.
 

@@ -5,10 +5,10 @@ from typing import Any
 from backend.domain.evaluators.metrics._browser_pages import active_page
 from backend.domain.formats.url_match import same, same_osworld
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_expected_active_tab")
+@register(PluginKind.METRIC, "is_expected_active_tab")
 def is_expected_active_tab(result: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the page's address is the rule's, `www.` and a last `/` aside.
 

@@ -5,10 +5,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 from backend.domain.evaluators.metrics._browser_pages import active_page
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_expected_active_tab_approximate")
+@register(PluginKind.METRIC, "is_expected_active_tab_approximate")
 def is_expected_active_tab_approximate(result: Any, rule: Any) -> MetricValue:
     """1 if the addresses are letter by letter the same once their queries (`?a=b`) are taken out.
 

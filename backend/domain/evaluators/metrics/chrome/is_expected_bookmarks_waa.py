@@ -4,10 +4,10 @@ from typing import Any
 
 from backend.domain.evaluators.metrics.chrome._bookmarks import bookmarks as judged
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_expected_bookmarks", dialect="waa")
+@register(PluginKind.METRIC, "is_expected_bookmarks", dialect="waa")
 def is_expected_bookmarks(bookmarks: Any, rule: Any) -> MetricValue:
     """See `_bookmarks.bookmarks`. The bar must have these and may have others."""
     return judged(bookmarks, rule, lambda expected, actual: expected <= actual)

@@ -5,13 +5,13 @@ from typing import Any
 from backend.domain.evaluators.metrics._rules import rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _RENAMED = {"Zoom for Google Chrome": "Zoom Chrome Extension"}
 """Extensions whose name in the store has changed since the tasks were written."""
 
 
-@register(Kind.METRIC, "is_expected_installed_extensions")
+@register(PluginKind.METRIC, "is_expected_installed_extensions")
 def is_expected_installed_extensions(installed_extensions: Any, expected: Any) -> MetricValue:
     """1 if every expected name is among the installed; others may be there, too.
 

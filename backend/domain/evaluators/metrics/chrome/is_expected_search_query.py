@@ -9,10 +9,10 @@ from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.url_match import LONGEST
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_expected_search_query")
+@register(PluginKind.METRIC, "is_expected_search_query")
 def is_expected_search_query(active_tab_info: Any, rules: Any) -> MetricValue:
     """1 if the pattern is found in the page's address.
 

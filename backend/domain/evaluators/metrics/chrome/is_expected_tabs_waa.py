@@ -5,10 +5,10 @@ from typing import Any
 from backend.domain.evaluators.metrics._browser_pages import open_pages
 from backend.domain.formats.url_match import same_waa
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_expected_tabs", dialect="waa")
+@register(PluginKind.METRIC, "is_expected_tabs", dialect="waa")
 def is_expected_tabs(open_tabs: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
     """1 if each page of the rule is open, as often as the rule has it, and nothing else is.
 

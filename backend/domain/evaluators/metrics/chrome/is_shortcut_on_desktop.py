@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._rules import rule as rule_of
 from backend.domain.evaluators.metrics._rules import texts
 from backend.domain.evaluators.metrics.chrome._shortcuts import among, entries
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_shortcut_on_desktop")
+@register(PluginKind.METRIC, "is_shortcut_on_desktop")
 def is_shortcut_on_desktop(shortcuts: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
     """1 if a shortcut's `Name` (in any case) or `Exec` contains what is wanted.
 

@@ -9,10 +9,10 @@ from backend.domain.evaluators.metrics._rules import rule as rule_of
 from backend.domain.evaluators.metrics._rules import texts
 from backend.domain.evaluators.metrics.chrome._shortcuts import among, entries
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_shortcut_on_desktop", dialect="waa")
+@register(PluginKind.METRIC, "is_shortcut_on_desktop", dialect="waa")
 def is_shortcut_on_desktop(shortcuts: Any, rule: Any) -> MetricValue:
     """1 if a `.desktop` file has that `Name`, or a `.lnk` file's description contains what is wanted.
 

@@ -21,7 +21,7 @@ _AROUND = 30
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CompareDocxOptions:
     """Upstream's options; see `compare_docx_files`."""
 
     ignore_blanks: bool = True
@@ -33,7 +33,7 @@ class Comparison:
     strict_upstream: bool = False
 
 
-def compare_files(result: str | None, expected: str | None, how: Comparison) -> MetricValue:
+def compare_files(result: str | None, expected: str | None, how: CompareDocxOptions) -> MetricValue:
     """Reads two .docx or two .odt files by their names' ends and compares their texts.
 
     Raises:
@@ -53,7 +53,7 @@ def compare_files(result: str | None, expected: str | None, how: Comparison) -> 
 
 def same_text(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue | None:
     """None if both documents have the same text but for blanks; else the verdict that says where they differ."""
-    comparison = compare_files(result, expected, Comparison(strict_upstream=strict_upstream))
+    comparison = compare_files(result, expected, CompareDocxOptions(strict_upstream=strict_upstream))
     return None if comparison.value else comparison
 
 
@@ -70,7 +70,7 @@ def with_same_text(
     """
 
     def both(actual: tuple[list[str], T], expected: tuple[list[str], T]) -> MetricValue:
-        same = compare_texts(actual[0], expected[0], Comparison())
+        same = compare_texts(actual[0], expected[0], CompareDocxOptions())
         return judge(actual[1], expected[1]) if same.value else same
 
     def read(document: "Document") -> tuple[list[str], T]:
@@ -83,7 +83,7 @@ def with_same_text(
     return compared(result, expected, read, both)
 
 
-def compare_texts(actual: Sequence[str], expected: Sequence[str], how: Comparison) -> MetricValue:
+def compare_texts(actual: Sequence[str], expected: Sequence[str], how: CompareDocxOptions) -> MetricValue:
     """The comparison itself."""
     actual, expected = _prepared(actual, how), _prepared(expected, how)
     if how.content_only or how.ignore_blanks:
@@ -118,13 +118,13 @@ def ratio(mine: str, other: str) -> float:
     return Indel.normalized_similarity(mine.split(), other.split())
 
 
-def _read(path: str | None, ending: str, how: Comparison) -> tuple[list[str] | None, str]:
+def _read(path: str | None, ending: str, how: CompareDocxOptions) -> tuple[list[str] | None, str]:
     if ending == "docx":
         return read_document(path, texts)
     return read_odt(path, odt_texts_as_published if how.strict_upstream else odt_texts)
 
 
-def _prepared(paragraphs: Sequence[str], how: Comparison) -> list[str]:
+def _prepared(paragraphs: Sequence[str], how: CompareDocxOptions) -> list[str]:
     fold: Callable[[str], str] = str.lower if how.ignore_case else str
     if how.strict_upstream and how.ignore_order:
         # As published, lines are sorted before their case is dropped, so that `b` comes after `A`, but before `a`.

@@ -6,12 +6,12 @@ from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import same_text
 from backend.domain.formats.odt import Odt, OdtBackgrounds, odt_paragraphs, pieces, read_odt
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _YELLOW = "#ffff00"
 
 
-@register(Kind.METRIC, "check_highlighted_words")
+@register(PluginKind.METRIC, "check_highlighted_words")
 def check_highlighted_words(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the texts are the same (blanks aside) and nothing has a yellow background.
 

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
-from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs, run_text, runs, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -26,7 +26,7 @@ class Piece(NamedTuple):
     size: float | None
 
 
-@register(Kind.METRIC, "check_italic_font_size_14")
+@register(PluginKind.METRIC, "check_italic_font_size_14")
 def check_italic_font_size_14(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:
@@ -51,7 +51,7 @@ def _wrong(pieces: list[Piece]) -> list[str]:
 
 
 def _as_published(document: "Document") -> list[Piece]:
-    styles = Styles(document, direct=True)
+    styles = DocumentStyles(document, direct=True)
     return [
         Piece(run_text(run), styles.has("i", paragraph, run), styles.size(paragraph, run))
         for paragraph in paragraphs(document)
@@ -61,7 +61,7 @@ def _as_published(document: "Document") -> list[Piece]:
 
 def _pieces(document: "Document") -> list[Piece]:
     """Without blanks: equal texts have as many letters."""
-    styles = Styles(document)
+    styles = DocumentStyles(document)
     return [
         Piece(text, italic, styles.size(paragraph, run) if italic else None)
         for paragraph in paragraphs(document)

@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
 from backend.domain.evaluators.metrics.docs._trains import trains
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_no_duplicates")
+@register(PluginKind.METRIC, "check_no_duplicates")
 def check_no_duplicates(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the result names the same trains as the other document, each once.
 

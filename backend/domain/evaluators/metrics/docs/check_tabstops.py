@@ -7,7 +7,7 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared, expectation
 from backend.domain.formats.documents import Element, paragraphs, text_of, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -18,14 +18,14 @@ _SAME = {"start": "left", "num": "left", "end": "right"}
 """Newer words for the same alignments."""
 
 
-class Line(NamedTuple):
+class TabbedParagraph(NamedTuple):
     """A paragraph that is not empty, with its own tab stops: alignment, position in EMU (914,400 to the inch)."""
 
     text: str
     stops: list[tuple[str, int]]
 
 
-@register(Kind.METRIC, "check_tabstops")
+@register(PluginKind.METRIC, "check_tabstops")
 def check_tabstops(
     result: str | None,
     expected: str | None,
@@ -47,7 +47,7 @@ def check_tabstops(
     if width <= 0:
         raise EvaluatorFailed("the page of the document to compare with has no room for text")
 
-    def judge(actual: list[Line], expected: list[Line]) -> MetricValue:
+    def judge(actual: list[TabbedParagraph], expected: list[TabbedParagraph]) -> MetricValue:
         if not expected:
             raise EvaluatorFailed("the document to compare with has no text")
         if len(actual) != len(expected):
@@ -68,8 +68,12 @@ def _width(document: "Document") -> int:
     return page - left - right
 
 
-def _lines(document: "Document") -> list[Line]:
-    return [Line(text, _stops(paragraph)) for paragraph in paragraphs(document) if (text := text_of(paragraph)).strip()]
+def _lines(document: "Document") -> list[TabbedParagraph]:
+    return [
+        TabbedParagraph(text, _stops(paragraph))
+        for paragraph in paragraphs(document)
+        if (text := text_of(paragraph)).strip()
+    ]
 
 
 def _stops(paragraph: Element) -> list[tuple[str, int]]:
@@ -80,7 +84,7 @@ def _stops(paragraph: Element) -> list[tuple[str, int]]:
     return [(kind, place) for kind, place in stops if kind != "clear" and (kind, place) != ("left", 0)]
 
 
-def _wrong_words(lines: list[Line], number: int, index: int) -> str:
+def _wrong_words(lines: list[TabbedParagraph], number: int, index: int) -> str:
     for place, line in enumerate(lines, start=1):
         parts = line.text.split("\t")
         words = parts[index].split() if -len(parts) <= index < len(parts) else []
@@ -89,7 +93,7 @@ def _wrong_words(lines: list[Line], number: int, index: int) -> str:
     return ""
 
 
-def _distance(actual: list[Line], expected: list[Line], width: int) -> MetricValue:
+def _distance(actual: list[TabbedParagraph], expected: list[TabbedParagraph], width: int) -> MetricValue:
     total = 0.0
     reasons: list[str] = []
     for place, (mine, other) in enumerate(zip(actual, expected, strict=True), start=1):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
 from backend.domain.formats.documents import Element, paragraphs, visible
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -14,7 +14,7 @@ _DRAWN = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
 _VML = "{urn:schemas-microsoft-com:vml}imagedata"
 
 
-@register(Kind.METRIC, "compare_contains_image")
+@register(PluginKind.METRIC, "compare_contains_image")
 def compare_contains_image(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the same paragraphs of the body have a picture or drawing.
 

@@ -1,11 +1,11 @@
 """`compare_docx_files`: two text documents say the same."""
 
-from backend.domain.evaluators.metrics.docs._texts import Comparison, compare_files
+from backend.domain.evaluators.metrics.docs._texts import CompareDocxOptions, compare_files
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_docx_files")
+@register(PluginKind.METRIC, "compare_docx_files")
 def compare_docx_files(  # noqa: PLR0913 - upstream's options.
     result: str | None,
     expected: str | None,
@@ -31,7 +31,7 @@ def compare_docx_files(  # noqa: PLR0913 - upstream's options.
         delete_empty_lines: empty paragraphs do not count.
         strict_upstream: read .odt files as published, without headings, links and repeated blanks.
     """
-    how = Comparison(
+    how = CompareDocxOptions(
         ignore_blanks=ignore_blanks,
         ignore_case=ignore_case,
         ignore_order=ignore_order,

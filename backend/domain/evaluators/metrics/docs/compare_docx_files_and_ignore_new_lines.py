@@ -1,13 +1,13 @@
 """`compare_docx_files_and_ignore_new_lines`: two documents say the same, empty paragraphs aside."""
 
 from backend.domain.evaluators.metrics.docs._documents import compared
-from backend.domain.evaluators.metrics.docs._texts import Comparison, compare_texts
+from backend.domain.evaluators.metrics.docs._texts import CompareDocxOptions, compare_texts
 from backend.domain.formats.documents import texts
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_docx_files_and_ignore_new_lines")
+@register(PluginKind.METRIC, "compare_docx_files_and_ignore_new_lines")
 def compare_docx_files_and_ignore_new_lines(
     result: str | None, expected: str | None, *, ignore_blanks: bool = True
 ) -> MetricValue:
@@ -18,7 +18,7 @@ def compare_docx_files_and_ignore_new_lines(
         expected: path of the document that it should equal.
         ignore_blanks: any run of white space, ends of paragraphs too, counts as one blank; else paragraph by paragraph.
     """
-    how = Comparison(ignore_blanks=ignore_blanks)
+    how = CompareDocxOptions(ignore_blanks=ignore_blanks)
     return compared(
         result,
         expected,

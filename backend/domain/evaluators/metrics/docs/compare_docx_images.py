@@ -10,20 +10,20 @@ from backend.domain.evaluators.metrics.docs._documents import compared, first_wr
 from backend.domain.formats.documents import pictures
 from backend.domain.formats.pictures import decode_picture
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
 
 
-class Picture(NamedTuple):
+class DocumentPicture(NamedTuple):
     """What a picture shows: the hash of its pixels, or of its bytes where it has none that can be had."""
 
     shows: str
     words: str
 
 
-@register(Kind.METRIC, "compare_docx_images")
+@register(PluginKind.METRIC, "compare_docx_images")
 def compare_docx_images(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """Compares the pictures of the text pixel by pixel, in the order in which they are shown.
 
@@ -33,7 +33,7 @@ def compare_docx_images(result: str | None, expected: str | None, *, strict_upst
         strict_upstream: take the stored pictures, in the order in which they are stored, shown or not.
     """
 
-    def take(document: "Document") -> list[Picture]:
+    def take(document: "Document") -> list[DocumentPicture]:
         parts = {
             name: relation.target_part.blob
             for name, relation in document.part.rels.items()
@@ -45,12 +45,12 @@ def compare_docx_images(result: str | None, expected: str | None, *, strict_upst
     return compared(result, expected, take, _judge)
 
 
-def _pictures(names: Sequence[str], parts: Mapping[str, bytes]) -> list[Picture]:
-    known = {name: _shown(parts[name]) for name in dict.fromkeys(names)}
+def _pictures(names: Sequence[str], parts: Mapping[str, bytes]) -> list[DocumentPicture]:
+    known = {name: _document_picture(parts[name]) for name in dict.fromkeys(names)}
     return [known[name] for name in names]
 
 
-def _judge(actual: list[Picture], expected: list[Picture]) -> MetricValue:
+def _judge(actual: list[DocumentPicture], expected: list[DocumentPicture]) -> MetricValue:
     if len(actual) != len(expected):
         return verdict(met=False, reason=f"the document shows {len(actual)} pictures, expected {len(expected)}")
     wrong = [
@@ -61,10 +61,10 @@ def _judge(actual: list[Picture], expected: list[Picture]) -> MetricValue:
     return first_wrong(wrong, f"all {len(expected)} pictures are the same")
 
 
-def _shown(data: bytes) -> Picture:
+def _document_picture(data: bytes) -> DocumentPicture:
     picture, reason = decode_picture(io.BytesIO(data))
     if picture is None:  # A drawing (EMF, WMF, SVG) has no pixels that can be had here, a damaged picture none at all.
-        return Picture(hashlib.sha256(data).hexdigest(), f"{len(data)} bytes, {reason}")
+        return DocumentPicture(hashlib.sha256(data).hexdigest(), f"{len(data)} bytes, {reason}")
     size = f"{picture.width}x{picture.height}"
     pixels = picture.convert("RGBA").tobytes()
-    return Picture(hashlib.sha256(size.encode() + pixels).hexdigest(), size)
+    return DocumentPicture(hashlib.sha256(size.encode() + pixels).hexdigest(), size)

@@ -7,13 +7,13 @@ from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
 from backend.domain.formats.documents import texts
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
 
 
-@register(Kind.METRIC, "compare_docx_lines")
+@register(PluginKind.METRIC, "compare_docx_lines")
 def compare_docx_lines(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """Compares the paragraphs that are not empty, without blanks at their ends.
 

@@ -6,7 +6,7 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
 from backend.domain.formats.documents import columns, grid, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -15,7 +15,7 @@ Table = tuple[int, list[list[str]]]
 """Columns of the layout, and the cells' texts by row."""
 
 
-@register(Kind.METRIC, "compare_docx_tables")
+@register(PluginKind.METRIC, "compare_docx_tables")
 def compare_docx_tables(result: str | None, expected: str | None) -> MetricValue:
     """Compares number, size and cells of the body's tables; blanks at the ends of a cell do not count."""
     return compared(result, expected, _tables, _judge)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
-from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs, run_text, runs, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -18,7 +18,7 @@ Fonts = list[tuple[int, str, str | None]]
 """Paragraph, text and font of each run."""
 
 
-@register(Kind.METRIC, "compare_font_names")
+@register(PluginKind.METRIC, "compare_font_names")
 def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """1 if every letter of the body's paragraphs has the font; tables, headers and footers are not looked at.
 
@@ -33,7 +33,7 @@ def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_u
         raise EvaluatorFailed("`rules.font_name` is missing")
 
     def take(document: "Document") -> Fonts:
-        styles = Styles(document, direct=strict_upstream)
+        styles = DocumentStyles(document, direct=strict_upstream)
         return [
             (number, text, styles.font(paragraph, run))
             for number, paragraph in enumerate(paragraphs(document), start=1)

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
-from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import Element, run_text, runs, visible, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
 
 
-@register(Kind.METRIC, "compare_highlighted_text")
+@register(PluginKind.METRIC, "compare_highlighted_text")
 def compare_highlighted_text(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the highlighted letters of all paragraphs, in tables, too, are the same in the same order.
 
@@ -39,12 +39,12 @@ def _judge(actual: Sequence[str], expected: Sequence[str]) -> MetricValue:
 
 
 def _highlighted(document: "Document") -> list[str]:
-    styles = Styles(document)
+    styles = DocumentStyles(document)
     texts = ("".join(_letters(styles, paragraph)) for paragraph in visible(document.element.body, w("p")))
     return [text for text in texts if text]
 
 
-def _letters(styles: Styles, paragraph: Element) -> list[str]:
+def _letters(styles: DocumentStyles, paragraph: Element) -> list[str]:
     """Blanks are left out: whether one beside a highlighted word is highlighted is chance."""
     return ["".join(run_text(run).split()) for run in runs(paragraph) if styles.highlight(paragraph, run)]
 

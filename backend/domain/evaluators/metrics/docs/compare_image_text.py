@@ -10,7 +10,7 @@ from backend.domain.formats.picture_text import SECONDS, readings
 from backend.domain.formats.pictures import read_picture
 from backend.domain.formats.xwd import is_xwd, read_xwd
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -19,7 +19,7 @@ LONGEST = 30_000
 """Pixels of a side, which is near Tesseract's limit."""
 
 
-@register(Kind.METRIC, "compare_image_text")
+@register(PluginKind.METRIC, "compare_image_text")
 def compare_image_text(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if the text is part of what is read from the picture.
 

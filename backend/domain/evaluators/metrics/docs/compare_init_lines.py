@@ -4,10 +4,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared
 from backend.domain.formats.documents import texts
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_init_lines")
+@register(PluginKind.METRIC, "compare_init_lines")
 def compare_init_lines(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the paragraphs are the same as far as the shorter document goes.
 

@@ -8,7 +8,7 @@ from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
 from backend.domain.formats.documents import Element, paragraphs, visible, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _FORMULA = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 
 
-@register(Kind.METRIC, "compare_insert_equation")
+@register(PluginKind.METRIC, "compare_insert_equation")
 def compare_insert_equation(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the texts are the same (blanks aside) and every paragraph that should have an equation has one.
 

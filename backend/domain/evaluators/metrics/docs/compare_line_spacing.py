@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
-from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Spacing = tuple[str, int] | None
 
 
-@register(Kind.METRIC, "compare_line_spacing")
+@register(PluginKind.METRIC, "compare_line_spacing")
 def compare_line_spacing(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """Compares text (blanks aside), then the line spacing of every paragraph.
 
@@ -27,7 +27,7 @@ def compare_line_spacing(result: str | None, expected: str | None, *, strict_ups
     """
 
     def take(document: "Document") -> list[Spacing]:
-        styles = Styles(document, direct=strict_upstream)
+        styles = DocumentStyles(document, direct=strict_upstream)
         return [styles.line_spacing(paragraph) for paragraph in paragraphs(document)]
 
     return with_same_text(result, expected, take, _judge)

@@ -2,10 +2,10 @@
 
 from backend.domain.evaluators.metrics.docs._references import compare_lists
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_references")
+@register(PluginKind.METRIC, "compare_references")
 def compare_references(  # noqa: PLR0913 - upstream's options.
     result: str | None,
     expected: str | None,

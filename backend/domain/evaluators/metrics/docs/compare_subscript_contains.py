@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import compared
-from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import Element, paragraphs, run_text, runs, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -16,7 +16,7 @@ Places = dict[int, int]
 """By paragraph a bit for each character or, as published, for each run."""
 
 
-@register(Kind.METRIC, "compare_subscript_contains")
+@register(PluginKind.METRIC, "compare_subscript_contains")
 def compare_subscript_contains(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:
@@ -39,7 +39,7 @@ def _judge(actual: Places, expected: Places) -> MetricValue:
 
 
 def _runs(document: "Document") -> Places:
-    styles = Styles(document, direct=True)
+    styles = DocumentStyles(document, direct=True)
     return {
         number: sum(
             1 << place
@@ -51,11 +51,11 @@ def _runs(document: "Document") -> Places:
 
 
 def _characters(document: "Document") -> Places:
-    styles = Styles(document)
+    styles = DocumentStyles(document)
     return {number: _bits(styles, paragraph) for number, paragraph in enumerate(paragraphs(document))}
 
 
-def _bits(styles: Styles, paragraph: Element) -> int:
+def _bits(styles: DocumentStyles, paragraph: Element) -> int:
     """Bit n is the n-th character."""
     bits = start = 0
     for run in runs(paragraph):

@@ -7,12 +7,12 @@ from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.docs._documents import expectation, first_wrong, judged
 from backend.domain.evaluators.metrics.docs._trains import lines, trains_of
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _FILES = 2
 
 
-@register(Kind.METRIC, "compare_unique_train_records")
+@register(PluginKind.METRIC, "compare_unique_train_records")
 def compare_unique_train_records(result: str | None, expected: Sequence[str | None]) -> MetricValue:
     """1 if each line was there before, no train is there twice, and trains and number of lines are as expected.
 

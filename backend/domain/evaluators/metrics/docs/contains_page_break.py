@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import judged
-from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import Element, paragraphs, visible, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
 
 
-@register(Kind.METRIC, "contains_page_break")
+@register(PluginKind.METRIC, "contains_page_break")
 def contains_page_break(
     result: str | None, rules: Mapping[str, Any] | None = None, *, strict_upstream: bool = False
 ) -> MetricValue:
@@ -45,7 +45,7 @@ def contains_page_break(
 
 def _breaks(document: "Document") -> tuple[int, int, int]:
     """Breaks as published, all breaks that are characters, paragraphs that begin a page."""
-    styles, body = Styles(document), paragraphs(document)
+    styles, body = DocumentStyles(document), paragraphs(document)
     published = sum(
         _is_break(element)
         for paragraph in body

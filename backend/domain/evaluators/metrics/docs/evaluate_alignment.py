@@ -7,13 +7,13 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
 from backend.domain.formats.documents import texts
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _WORDS = 3
 _APART = re.compile(r"\S+\s+\S+\s+\S+(\s*\t\s*|\s{2,})\S")
 
 
-@register(Kind.METRIC, "evaluate_alignment")
+@register(PluginKind.METRIC, "evaluate_alignment")
 def evaluate_alignment(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if in every sentence with more than three words a tab, or several blanks, follow the third.
 

@@ -8,10 +8,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
 from backend.domain.formats.colour_difference import difference
-from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import Element, cell_paragraphs, run_text, runs, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -22,7 +22,7 @@ Words = list[tuple[str, frozenset[Color]]]
 _RED, _BLUE = (255, 0, 0), (0, 0, 255)
 
 
-@register(Kind.METRIC, "evaluate_colored_words_in_tables")
+@register(PluginKind.METRIC, "evaluate_colored_words_in_tables")
 def evaluate_colored_words_in_tables(
     result: str | None, expected: str | None, *, threshold: float = 3.5, strict_upstream: bool = False
 ) -> MetricValue:
@@ -68,11 +68,11 @@ def _names(colors: frozenset[Color]) -> str:
 
 
 def _words(document: "Document") -> Words:
-    styles = Styles(document)
+    styles = DocumentStyles(document)
     return [word for paragraph in cell_paragraphs(document) for word in _words_of(styles, paragraph)]
 
 
-def _words_of(styles: Styles, paragraph: Element) -> Words:
+def _words_of(styles: DocumentStyles, paragraph: Element) -> Words:
     pieces = [(run_text(run), styles.color(paragraph, run)) for run in runs(paragraph)]
     text = "".join(piece for piece, _ in pieces)
     colors = frozenset(color for piece, color in pieces if piece.strip())
@@ -87,7 +87,7 @@ def _pieces(document: "Document") -> Words:
 
 
 def _runs(document: "Document") -> Iterator[tuple[str, frozenset[Color]]]:
-    styles = Styles(document, direct=True)
+    styles = DocumentStyles(document, direct=True)
     for paragraph in cell_paragraphs(document):
         for run in paragraph.iterchildren(w("r")):
             if run_text(run):

@@ -6,13 +6,13 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
 from backend.domain.formats.documents import cell_paragraphs, paragraphs, run_text, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
 
 
-@register(Kind.METRIC, "evaluate_conversion")
+@register(PluginKind.METRIC, "evaluate_conversion")
 def evaluate_conversion(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if no piece of equal format, in tables or outside, is in capital letters throughout.
 

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import judged
-from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _WANTED = [("auto", 240), ("auto", 480), ("auto", 360)]
 
 
-@register(Kind.METRIC, "evaluate_spacing")
+@register(PluginKind.METRIC, "evaluate_spacing")
 def evaluate_spacing(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the first three paragraphs have single, double and one and a half spacing.
 
@@ -25,7 +25,7 @@ def evaluate_spacing(result: str | None, *, strict_upstream: bool = False) -> Me
     """
 
     def take(document: "Document") -> list[tuple[str, int] | None]:
-        styles = Styles(document, direct=strict_upstream)
+        styles = DocumentStyles(document, direct=strict_upstream)
         return [styles.line_spacing(paragraph) for paragraph in paragraphs(document)[:3]]
 
     def judge(spacings: list[tuple[str, int] | None]) -> MetricValue:

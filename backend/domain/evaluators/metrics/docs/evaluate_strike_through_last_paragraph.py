@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
-from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs, run_text, runs, text_of, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
 
 
-@register(Kind.METRIC, "evaluate_strike_through_last_paragraph")
+@register(PluginKind.METRIC, "evaluate_strike_through_last_paragraph")
 def evaluate_strike_through_last_paragraph(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:
@@ -28,7 +28,7 @@ def evaluate_strike_through_last_paragraph(
     """
 
     def take(document: "Document") -> list[tuple[str, bool]]:
-        styles = Styles(document, direct=strict_upstream)
+        styles = DocumentStyles(document, direct=strict_upstream)
         body = [one for one in paragraphs(document) if strict_upstream or text_of(one).strip()]
         last = body[-1:]
         return [

@@ -8,14 +8,14 @@ from xml.etree.ElementTree import Element, ParseError
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MAX_BYTES = 16 * 2**20
 _OOR = "{http://openoffice.org/2001/registry}"
 _PLACE = "/org.openoffice.Office.Writer/DefaultFont"
 
 
-@register(Kind.METRIC, "find_default_font")
+@register(PluginKind.METRIC, "find_default_font")
 def find_default_font(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """Looks into LibreOffice's settings file.
 

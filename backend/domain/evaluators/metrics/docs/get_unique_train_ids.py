@@ -6,10 +6,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import judged
 from backend.domain.evaluators.metrics.docs._trains import trains
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "get_unique_train_ids")
+@register(PluginKind.METRIC, "get_unique_train_ids")
 def get_unique_train_ids(result: str | None) -> MetricValue:
     """1 if the document names any train (a line of four fields); the reason says which, and how many lines have one.
 

@@ -7,7 +7,7 @@ from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
 from backend.domain.formats.documents import Element, w
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _PAGE = re.compile(r"\s*PAGE\b", re.IGNORECASE)
 
 
-@register(Kind.METRIC, "has_page_numbers_in_footers")
+@register(PluginKind.METRIC, "has_page_numbers_in_footers")
 def has_page_numbers_in_footers(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the footer of every section holds a page number, that is a field, not a digit that somebody typed.
 

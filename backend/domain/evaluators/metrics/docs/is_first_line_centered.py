@@ -4,16 +4,16 @@ from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import judged
-from backend.domain.formats.document_styles import Styles
+from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs, text_of
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from docx.document import Document
 
 
-@register(Kind.METRIC, "is_first_line_centered")
+@register(PluginKind.METRIC, "is_first_line_centered")
 def is_first_line_centered(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the first paragraph that has text is centred, by itself or by its style.
 
@@ -23,7 +23,7 @@ def is_first_line_centered(result: str | None, *, strict_upstream: bool = False)
     """
 
     def take(document: "Document") -> tuple[str, str]:
-        styles, body = Styles(document, direct=strict_upstream), paragraphs(document)
+        styles, body = DocumentStyles(document, direct=strict_upstream), paragraphs(document)
         first = next((one for one in body if strict_upstream or text_of(one).strip()), None)
         return ("", "") if first is None else (text_of(first), styles.alignment(first))
 

@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._rules import rule as rule_of
 from backend.domain.evaluators.metrics._rules import texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_url_shortcut_on_desktop")
+@register(PluginKind.METRIC, "is_url_shortcut_on_desktop")
 def is_url_shortcut_on_desktop(shortcuts: Any, rule: Any) -> MetricValue:
     """1 if some shortcut's text contains the address.
 

@@ -71,11 +71,11 @@ def _parsed(text: str, *, strict: bool) -> Any:
 def _equal(key: str, expected: Any, actual: Any, *, any_order: bool) -> Goal:
     fine = expected == actual
     if any_order and isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
-        fine = sorted(map(_written, expected)) == sorted(map(_written, actual))
+        fine = sorted(map(_to_text, expected)) == sorted(map(_to_text, actual))
     return fine, f"{key} is {short(actual)}, expected {short(expected)}"
 
 
-def _written(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return json.dumps(value, sort_keys=True, default=str)
 
 

@@ -8,13 +8,13 @@ from backend.domain.evaluators.metrics._rules import HINT, mappings, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.accessibility import namespaces, searchable
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 SYSTEMS = ("ubuntu", "windows", "macos")
 MAX_TEXT = 100_000
 
 
-@register(Kind.METRIC, "check_accessibility_tree")
+@register(PluginKind.METRIC, "check_accessibility_tree")
 def check_accessibility_tree(
     result: str, rules: Sequence[Mapping[str, Any]], *, osname: str = "ubuntu", strict_upstream: bool = False
 ) -> MetricValue:

@@ -10,12 +10,12 @@ from backend.domain.evaluators.metrics._rules import HINT, mappings
 from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 Record = Mapping[str, Any]
 
 
-@register(Kind.METRIC, "check_csv")
+@register(PluginKind.METRIC, "check_csv")
 def check_csv(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if every record of `expect` is in the file and none of `unexpect` is; a record names some columns only."""
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")

@@ -5,10 +5,10 @@ from typing import Any
 
 from backend.domain.evaluators.metrics.general._json_objects import compare_objects
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_direct_json_object")
+@register(PluginKind.METRIC, "check_direct_json_object")
 def check_direct_json_object(result: Any, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """1 if every key of `rules["expected"]` has its value in the result; see `compare_objects` for the forms.
 

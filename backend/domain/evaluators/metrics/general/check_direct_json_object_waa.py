@@ -5,10 +5,10 @@ from typing import Any
 
 from backend.domain.evaluators.metrics.general._json_objects import compare_objects
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_direct_json_object", dialect="waa")
+@register(PluginKind.METRIC, "check_direct_json_object", dialect="waa")
 def check_direct_json_object_waa(
     result: Any, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:

@@ -6,12 +6,12 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MOST_SHOWN = 20
 
 
-@register(Kind.METRIC, "check_include_exclude")
+@register(PluginKind.METRIC, "check_include_exclude")
 def check_include_exclude(result: str | Sequence[str] | None, rules: Mapping[str, Sequence[str]]) -> MetricValue:
     """1 if every `include` is in the text (or the list) and no `exclude` is."""
     include, exclude = texts(rules.get("include"), "`include`"), texts(rules.get("exclude"), "`exclude`")

@@ -9,10 +9,10 @@ from backend.domain.evaluators.metrics._value_rules import fits
 from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
 from backend.domain.formats.jsons import read_json, read_yaml
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_json")
+@register(PluginKind.METRIC, "check_json")
 def check_json(
     result: str | None, rules: Mapping[str, Any], *, is_yaml: bool = False, strict_upstream: bool = False
 ) -> MetricValue:

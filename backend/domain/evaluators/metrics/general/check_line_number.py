@@ -9,12 +9,12 @@ from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _TIME = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)")
 
 
-@register(Kind.METRIC, "check_line_number")
+@register(PluginKind.METRIC, "check_line_number")
 def check_line_number(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if exactly `rules["expected"]` lines have a time `HH:MM:SS` in them; second 60 is a leap second."""
     expected = rule(rules, "expected")

@@ -9,10 +9,10 @@ from backend.domain.evaluators.metrics._rules import HINT, texts
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_list")
+@register(PluginKind.METRIC, "check_list")
 def check_list(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if every pattern of `expect` is found in some line and no pattern of `unexpect` in any."""
     expect, unexpect = _patterns(rules, "expect"), _patterns(rules, "unexpect")

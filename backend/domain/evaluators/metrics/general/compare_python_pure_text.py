@@ -2,13 +2,13 @@
 
 from backend.domain.evaluators.metrics.general._python_text import compare_sources
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _HEADS = ("#!", "# -*- coding:", "# coding:", "# coding=")
 _MOST_HEADS = 3
 
 
-@register(Kind.METRIC, "compare_python_pure_text")
+@register(PluginKind.METRIC, "compare_python_pure_text")
 def compare_python_pure_text(result: str | None, expected: str | None) -> MetricValue:
     """1 if the sources are equal.
 

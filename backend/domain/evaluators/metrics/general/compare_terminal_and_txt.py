@@ -3,10 +3,10 @@
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_terminal_and_txt")
+@register(PluginKind.METRIC, "compare_terminal_and_txt")
 def compare_terminal_and_txt(result: str | None, terminal_output: str | None) -> MetricValue:
     """1 if the file's text equals the terminal's, which is not empty.
 

@@ -9,13 +9,13 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 DAY = 24 * 60
 _CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 
 
-@register(Kind.METRIC, "compare_time_in_speedtest_results")
+@register(PluginKind.METRIC, "compare_time_in_speedtest_results")
 def compare_time_in_speedtest_results(
     result: str | None, expected: str | int | Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
@@ -27,7 +27,7 @@ def compare_time_in_speedtest_results(
             that scoring again finds the same. Without it the clock of now counts, as published.
         strict_upstream: as published, 23:59 and 00:01 are a day apart.
     """
-    minutes, now = _asked(expected)
+    minutes, now = _expected_range(expected)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
@@ -40,7 +40,7 @@ def compare_time_in_speedtest_results(
     return verdict(apart < minutes, f"the test was made {apart} minutes from then, less than {minutes} is right")
 
 
-def _asked(expected: Any) -> tuple[int, int]:
+def _expected_range(expected: Any) -> tuple[int, int]:
     rules = expected if isinstance(expected, Mapping) else {"minutes": expected}
     try:
         minutes = int(rules["minutes"])

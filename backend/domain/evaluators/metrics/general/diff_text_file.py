@@ -7,14 +7,14 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MAX_LINES = 5000  # the comparison takes the square of it
 MAX_PAIRS = 50 * 10**6  # places at which the same line stands in both files
 MOST_SHOWN = 5
 
 
-@register(Kind.METRIC, "diff_text_file")
+@register(PluginKind.METRIC, "diff_text_file")
 def diff_text_file(result: str | None, expected: str | None) -> MetricValue:
     """Python's `SequenceMatcher.ratio()` over lines: 2 x equal lines / all lines of both."""
     expected_text, reason = read_text(expected)

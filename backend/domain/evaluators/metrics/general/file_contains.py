@@ -8,12 +8,12 @@ from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MOST_SHOWN = 20
 
 
-@register(Kind.METRIC, "file_contains")
+@register(PluginKind.METRIC, "file_contains")
 def file_contains(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if every text of `rules["expected"]` stands somewhere in the file."""
     expected = texts(rule(rules, "expected"), "`expected`")

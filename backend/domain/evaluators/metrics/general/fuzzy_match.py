@@ -7,12 +7,12 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MAX_CELLS = 4 * 10**9  # product of the lengths: about two seconds
 
 
-@register(Kind.METRIC, "fuzzy_match")
+@register(PluginKind.METRIC, "fuzzy_match")
 def fuzzy_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """The likeness, rapidfuzz's `ratio` / 100: 1 - insertions and deletions / both lengths."""
     from rapidfuzz import fuzz

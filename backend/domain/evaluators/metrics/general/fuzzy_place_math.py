@@ -9,14 +9,14 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.failures import let_through
 from backend.domain.formats.packages import check_package
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 PLACES = 3
 """Upstream asks for three, whatever the rule lists."""
 MAX_WORD = 10_000
 
 
-@register(Kind.METRIC, "fuzzy_place_math")
+@register(PluginKind.METRIC, "fuzzy_place_math")
 def fuzzy_place_math(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """The mean likeness (rapidfuzz's `ratio` / 100) of the document's three words, each to its nearest place.
 

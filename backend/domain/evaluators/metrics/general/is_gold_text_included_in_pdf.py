@@ -6,13 +6,13 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
 from backend.domain.formats.jsons import read_json
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MAX_BYTES = 256 * 2**20
 MAX_PAGES = 1000
 
 
-@register(Kind.METRIC, "is_gold_text_included_in_pdf")
+@register(PluginKind.METRIC, "is_gold_text_included_in_pdf")
 def is_gold_text_included_in_pdf(result: str | None, expected: str | None) -> MetricValue:
     """1 if the PDF's text has every value of a JSON object.
 

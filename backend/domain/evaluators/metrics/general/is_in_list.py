@@ -6,10 +6,10 @@ from typing import Any
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_in_list")
+@register(PluginKind.METRIC, "is_in_list")
 def is_in_list(result: Any, rules: Mapping[str, Any]) -> MetricValue:
     """1 if `rules["expected"]` is in the list `result`, or a part of it if both are texts."""
     expected = rule(rules, "expected")

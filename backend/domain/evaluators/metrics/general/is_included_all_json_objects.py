@@ -4,10 +4,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
 from backend.domain.formats.jsons import read_json
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_included_all_json_objects")
+@register(PluginKind.METRIC, "is_included_all_json_objects")
 def is_included_all_json_objects(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:

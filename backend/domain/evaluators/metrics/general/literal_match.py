@@ -5,10 +5,10 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "literal_match")
+@register(PluginKind.METRIC, "literal_match")
 def literal_match(
     result: Any,
     expected: Any,
@@ -34,12 +34,12 @@ def literal_match(
     if result is None and not strict_upstream:
         return verdict(met=False, reason=words)
     if type == "str":
-        return verdict(_written(result, ignore_case) == _written(expected, ignore_case), words)
+        return verdict(_to_text(result, ignore_case) == _to_text(expected, ignore_case), words)
     if not isinstance(result, list | tuple) or not isinstance(expected, list | tuple):
         return verdict(met=False, reason=f"{words}: not two lists")
-    left, right = ([_written(one, ignore_case) for one in values] for values in (result, expected))
+    left, right = ([_to_text(one, ignore_case) for one in values] for values in (result, expected))
     return verdict(left == right, words)
 
 
-def _written(value: Any, ignore_case: bool) -> str:  # noqa: FBT001 - a private helper's second word.
+def _to_text(value: Any, ignore_case: bool) -> str:  # noqa: FBT001 - a private helper's second word.
     return str(value).lower() if ignore_case else str(value)

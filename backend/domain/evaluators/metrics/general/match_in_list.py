@@ -7,10 +7,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "match_in_list")
+@register(PluginKind.METRIC, "match_in_list")
 def match_in_list(result: Any, rules: Mapping[str, Any]) -> MetricValue:
     """1 if `result` is in `rules["expected"]`."""
     expected = rule(rules, "expected")

@@ -9,10 +9,10 @@ from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.sqlite import first_row
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "run_sqlite3")
+@register(PluginKind.METRIC, "run_sqlite3")
 def run_sqlite3(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """The number in the first column of the first row; what is above 1 counts as 1, NULL as 0.
 

@@ -12,14 +12,14 @@ _VIVID = 90
 
 
 @dataclass(frozen=True)
-class Found:
+class TrianglePosition:
     """Where it lies, in pixels: centre of mass and middle of its box, each (x, y)."""
 
     mass: tuple[float, float]
     middle: tuple[float, float]
 
 
-def find_triangle(picture: "Image") -> Found | None:
+def find_triangle(picture: "Image") -> TrianglePosition | None:
     """The yellow pixels, or without any those that are not of the commonest colour; None for a plain picture."""
     import numpy as np
 
@@ -33,7 +33,7 @@ def find_triangle(picture: "Image") -> Found | None:
     rows, columns = np.nonzero(yellow if yellow.any() else front)
     if not len(rows):
         return None
-    return Found(
+    return TrianglePosition(
         mass=(float(columns.mean()) + 0.5, float(rows.mean()) + 0.5),
         middle=((int(columns.min()) + int(columns.max()) + 1) / 2, (int(rows.min()) + int(rows.max()) + 1) / 2),
     )

@@ -7,7 +7,7 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.gimp._pictures import brightness, expected_picture
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TARGET = 128.0
 
 
-@register(Kind.METRIC, "check_brightness_decrease_and_structure_sim")
+@register(PluginKind.METRIC, "check_brightness_decrease_and_structure_sim")
 def check_brightness_decrease_and_structure_sim(
     result: str | None, expected: str | None, *, threshold: float = 0.03, strict_upstream: bool = False
 ) -> MetricValue:

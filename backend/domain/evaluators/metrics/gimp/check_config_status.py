@@ -9,10 +9,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.gimp_config import read_entries
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_config_status")
+@register(PluginKind.METRIC, "check_config_status")
 def check_config_status(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """1 if the last list that begins with the key ends with the value.
 

@@ -6,7 +6,7 @@ from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import same_structure
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _LIKENESS = 0.65
 
 
-@register(Kind.METRIC, "check_contrast_increase_and_structure_sim")
+@register(PluginKind.METRIC, "check_contrast_increase_and_structure_sim")
 def check_contrast_increase_and_structure_sim(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:

@@ -5,10 +5,10 @@ from pathlib import Path, PurePosixPath
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_file_exists")
+@register(PluginKind.METRIC, "check_file_exists")
 def check_file_exists(result: str | None, expected: str) -> MetricValue:
     """1 if a file of that name lies in a folder.
 

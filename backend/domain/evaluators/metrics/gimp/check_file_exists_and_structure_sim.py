@@ -4,12 +4,12 @@ from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import same_structure
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _LIKENESS = 0.9
 
 
-@register(Kind.METRIC, "check_file_exists_and_structure_sim")
+@register(PluginKind.METRIC, "check_file_exists_and_structure_sim")
 def check_file_exists_and_structure_sim(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:

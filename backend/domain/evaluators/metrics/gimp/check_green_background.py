@@ -6,14 +6,14 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     import numpy as np
     from PIL.Image import Image
 
 
-@register(Kind.METRIC, "check_green_background")
+@register(PluginKind.METRIC, "check_green_background")
 def check_green_background(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if every pixel that is not black in the original is more green than red or blue.
 

@@ -9,10 +9,10 @@ from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_image_file_size")
+@register(PluginKind.METRIC, "check_image_file_size")
 def check_image_file_size(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:

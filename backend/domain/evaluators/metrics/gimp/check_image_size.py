@@ -7,7 +7,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.pictures import has_alpha, read_picture
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _SIDES = ("width", "height")
 
 
-@register(Kind.METRIC, "check_image_size")
+@register(PluginKind.METRIC, "check_image_size")
 def check_image_size(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """1 if the picture has the size.
 

@@ -4,12 +4,12 @@ from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair, saturation
 from backend.domain.evaluators.metrics.gimp._structure import similar
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _LIKENESS = 0.9
 
 
-@register(Kind.METRIC, "check_saturation_increase_and_structure_sim")
+@register(PluginKind.METRIC, "check_saturation_increase_and_structure_sim")
 def check_saturation_increase_and_structure_sim(result: str | None, expected: str | None) -> MetricValue:
     """1 if the mean saturation is higher than the original's while hues and lightness have its structure.
 

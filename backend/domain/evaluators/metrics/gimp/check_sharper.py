@@ -5,10 +5,10 @@ from pathlib import Path
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_sharper")
+@register(PluginKind.METRIC, "check_sharper")
 def check_sharper(result: str | None, expected: str | None) -> MetricValue:
     """1 if the variance of the Laplacian is higher than the other picture's.
 

@@ -4,12 +4,12 @@ from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import same_structure
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _LIKENESS = 0.9
 
 
-@register(Kind.METRIC, "check_structure_sim")
+@register(PluginKind.METRIC, "check_structure_sim")
 def check_structure_sim(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the pictures have one size and a structural similarity of 0.9 or more.
 

@@ -7,7 +7,7 @@ from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import similar
 from backend.domain.formats.pictures import has_alpha
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _LIKENESS = 0.9
 
 
-@register(Kind.METRIC, "check_structure_sim_resized")
+@register(PluginKind.METRIC, "check_structure_sim_resized")
 def check_structure_sim_resized(result: str | None, expected: str | None) -> MetricValue:
     """1 if the picture, without its transparent margin and scaled to the expected size, has the expected structure.
 

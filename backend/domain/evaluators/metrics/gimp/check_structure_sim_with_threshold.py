@@ -7,7 +7,7 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import same_structure, ssim
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _WINDOW = 7
 
 
-@register(Kind.METRIC, "check_structure_sim_with_threshold")
+@register(PluginKind.METRIC, "check_structure_sim_with_threshold")
 def check_structure_sim_with_threshold(
     result: str | None, expected: str | None, *, ssim_threshold: float = 0.85, strict_upstream: bool = False
 ) -> MetricValue:

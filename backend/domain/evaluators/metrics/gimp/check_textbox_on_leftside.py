@@ -3,13 +3,13 @@
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.formats.pictures import on_white, read_picture
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _DARK = 128
 _EDGE = 0.05
 
 
-@register(Kind.METRIC, "check_textbox_on_leftside")
+@register(PluginKind.METRIC, "check_textbox_on_leftside")
 def check_textbox_on_leftside(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the leftmost dark pixel lies in the left 5 %.
 

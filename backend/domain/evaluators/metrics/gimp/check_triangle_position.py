@@ -6,7 +6,7 @@ from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._triangle import find_triangle, packed
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _TOLERANCE = 0.05  # of width and height
 
 
-@register(Kind.METRIC, "check_triangle_position")
+@register(PluginKind.METRIC, "check_triangle_position")
 def check_triangle_position(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the triangle's centre of mass, or the middle of its box, is within 5 % of the picture's middle.
 

@@ -8,7 +8,7 @@ from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import expected_picture
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Paths = str | None | Sequence[str | None]
 
 
-@register(Kind.METRIC, "compare_image_list")
+@register(PluginKind.METRIC, "compare_image_list")
 def compare_image_list(result: Paths, expected: Paths, *, strict_upstream: bool = False) -> MetricValue:
     """1 if every picture equals the expected one at its position. Pictures of another size are scaled first.
 
@@ -55,12 +55,12 @@ def _difference(one: "Image", other: "Image", *, colours_of_alpha: bool) -> str:
     resized = f" (scaled from {one.size})" if one.size != other.size else ""
     one = one.resize(other.size, Image.Resampling.LANCZOS) if resized else one
     if colours_of_alpha:  # Colours behind full transparency are not seen: premultiplied they are all 0.
-        one, other = _seen(one), _seen(other)
+        one, other = _premultiplied(one), _premultiplied(other)
     elif one.mode != other.mode:
         one = one.convert(other.mode)
     box = ImageChops.difference(one, other).getbbox(alpha_only=not colours_of_alpha)
     return f"differs in the area {box}{resized}" if box else ""
 
 
-def _seen(picture: "Image") -> "Image":
+def _premultiplied(picture: "Image") -> "Image":
     return picture.convert("RGBA").convert("RGBa")

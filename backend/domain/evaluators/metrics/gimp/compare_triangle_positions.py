@@ -8,13 +8,13 @@ from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._triangle import find_triangle
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-@register(Kind.METRIC, "compare_triangle_positions")
+@register(PluginKind.METRIC, "compare_triangle_positions")
 def compare_triangle_positions(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:

@@ -3,10 +3,10 @@
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import brightness, pair
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "decrease_brightness")
+@register(PluginKind.METRIC, "decrease_brightness")
 def decrease_brightness(result: str | None, expected: str | None) -> MetricValue:
     """1 if the mean brightness of `expected` is lower than that of `result` (upstream's order).
 

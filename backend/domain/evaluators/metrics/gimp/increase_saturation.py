@@ -3,10 +3,10 @@
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair, saturation
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "increase_saturation")
+@register(PluginKind.METRIC, "increase_saturation")
 def increase_saturation(result: str | None, expected: str | None) -> MetricValue:
     """1 if the mean saturation of `expected` is higher than that of `result` (upstream's order).
 

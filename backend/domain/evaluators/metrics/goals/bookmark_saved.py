@@ -7,10 +7,10 @@ from typing import Any
 from backend.domain.evaluators.metrics._verdicts import reached, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "bookmark_saved")
+@register(PluginKind.METRIC, "bookmark_saved")
 def bookmark_saved(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if a bookmark ends with `url` and, where given, is called `name` and lies in a folder called `folder`.
 

@@ -8,10 +8,10 @@ from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, ve
 from backend.domain.formats.failures import let_through
 from backend.domain.formats.packages import check_package
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "document_goals")
+@register(PluginKind.METRIC, "document_goals")
 def document_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """Goals about a .docx file.
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 Contents = Mapping[str, Mapping[str, str]]
 
 
-@register(Kind.METRIC, "folder_goals")
+@register(PluginKind.METRIC, "folder_goals")
 def folder_goals(result: Contents | None, rules: Mapping[str, Any]) -> MetricValue:
     """Goals about the files of a folder, from the getter `folder_contents`.
 

@@ -7,12 +7,12 @@ from typing import Any
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _ABSENT = object()
 
 
-@register(Kind.METRIC, "json_fields")
+@register(PluginKind.METRIC, "json_fields")
 def json_fields(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """Goals about a JSON file.
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
-@register(Kind.METRIC, "number_in_text")
+@register(PluginKind.METRIC, "number_in_text")
 def number_in_text(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if the text holds exactly one number (`1,234.5` is one) and it is `expected`, within `tolerance` (1e-9)."""
     if result is None:

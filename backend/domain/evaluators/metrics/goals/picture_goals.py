@@ -6,10 +6,10 @@ from typing import Any
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, verdict
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "picture_goals")
+@register(PluginKind.METRIC, "picture_goals")
 def picture_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """Goals about a picture.
 

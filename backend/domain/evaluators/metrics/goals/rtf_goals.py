@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
-from backend.domain.formats.rtf import BrokenRtf, Paragraph, read_rtf
+from backend.domain.formats.rtf import BrokenRtf, RtfParagraph, read_rtf
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MAX_BYTES = 8 * 2**20
 
 
-@register(Kind.METRIC, "rtf_goals")
+@register(PluginKind.METRIC, "rtf_goals")
 def rtf_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """Goals about an .rtf file.
 
@@ -44,7 +44,7 @@ def rtf_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 
-def _marked(paragraphs: list[Paragraph], text: str, *, bold: bool) -> bool:
+def _marked(paragraphs: list[RtfParagraph], text: str, *, bold: bool) -> bool:
     """Whether some occurrence of the text is bold (or not) from its first to its last character."""
     for paragraph in paragraphs:
         start = paragraph.text.find(text)

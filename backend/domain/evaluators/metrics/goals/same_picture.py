@@ -4,10 +4,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "same_picture")
+@register(PluginKind.METRIC, "same_picture")
 def same_picture(result: str | None, expected: str | None, *, tolerance: int = 16, share: float = 0.99) -> MetricValue:
     """1 if the sizes are equal and at least `share` of the pixels differ by `tolerance` of 255 or less.
 

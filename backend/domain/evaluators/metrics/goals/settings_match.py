@@ -5,10 +5,10 @@ from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "settings_match")
+@register(PluginKind.METRIC, "settings_match")
 def settings_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """Goals about settings.
 

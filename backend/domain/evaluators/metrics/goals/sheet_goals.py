@@ -6,12 +6,12 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
-from backend.domain.formats.workbook import Damaged, Workbook, bounds, read_workbook
+from backend.domain.formats.workbook import DamagedWorkbook, Workbook, bounds, read_workbook
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "sheet_goals")
+@register(PluginKind.METRIC, "sheet_goals")
 def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """Goals about an .xlsx file.
 
@@ -30,7 +30,7 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     try:
         goals = [_cell(book, where, expected) for where, expected in rules.get("cells", {}).items()]
         keeps = [_cell(book, where, expected) for where, expected in rules.get("keeps", {}).items()]
-    except Damaged as error:
+    except DamagedWorkbook as error:
         return verdict(met=False, reason=f"the workbook is damaged: {error}")
     if "sheets" in rules:
         names = [place.name for place in book.places]

@@ -7,10 +7,10 @@ from typing import Any
 from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "text_goals")
+@register(PluginKind.METRIC, "text_goals")
 def text_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """Goals about single lines; blanks at the ends of a line do not count.
 

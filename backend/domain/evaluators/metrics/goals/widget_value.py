@@ -8,10 +8,10 @@ from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.accessibility import Widget, widgets
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "widget_value")
+@register(PluginKind.METRIC, "widget_value")
 def widget_value(result: str, rules: Mapping[str, Any]) -> MetricValue:
     """1 if a shown widget of that application has the wanted content.
 

@@ -6,10 +6,10 @@ from typing import Any
 from backend.domain.judging.criteria import FINAL, Criterion
 from backend.domain.judging.judgement import Judgement
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "vlm_judge")
+@register(PluginKind.METRIC, "vlm_judge")
 def vlm_judge(result: Any, *, criteria: Sequence[Criterion], part: str = FINAL) -> MetricValue:
     """1 if the criterion is met, with the judge's reason and the step after which it was first so.
 

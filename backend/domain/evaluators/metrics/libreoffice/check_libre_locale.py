@@ -11,7 +11,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MAX_BYTES = 16 * 2**20
 _OOR = "{http://openoffice.org/2001/registry}"
@@ -19,7 +19,7 @@ SETTINGS = ("ooSetupSystemLocale", "ooLocale")
 """The language of dates and numbers; where nobody has chosen one, that of the menus counts."""
 
 
-@register(Kind.METRIC, "check_libre_locale")
+@register(PluginKind.METRIC, "check_libre_locale")
 def check_libre_locale(result: str | None, rules: object) -> MetricValue:
     """1 if the language in `registrymodifications.xcu` fits one of the patterns in `rules["locale_set"]` (`en-*`)."""
     patterns = texts(rule(rules, "locale_set"), "`locale_set`")

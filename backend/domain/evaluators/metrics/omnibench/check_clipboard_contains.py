@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.wording import plain
 from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_clipboard_contains", dialect=DIALECT)
+@register(PluginKind.METRIC, "check_clipboard_contains", dialect=DIALECT)
 def check_clipboard_contains(result: Mapping[str, Any]) -> MetricValue:
     """1 if it does, whatever its case and the blanks in it."""
     met = plain(result["text"]) in plain(result["clipboard"])

@@ -7,10 +7,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.facts import FactValue
 from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_expression", dialect=DIALECT)
+@register(PluginKind.METRIC, "check_expression", dialect=DIALECT)
 def check_expression(result: Sequence[FactValue], *, tree: Mapping[str, Any]) -> MetricValue:
     """1 if the expression is true, else 0.
 
@@ -20,7 +20,8 @@ def check_expression(result: Sequence[FactValue], *, tree: Mapping[str, Any]) ->
     facts = [value.holds() for value in result]
     progress = _progress(tree, facts, expected=True)
     words = [
-        f"{_said(value)} {'holds' if holds else 'does not hold'}" for value, holds in zip(result, facts, strict=True)
+        f"{_fact_text(value)} {'holds' if holds else 'does not hold'}"
+        for value, holds in zip(result, facts, strict=True)
     ]
     return MetricValue(value=float(progress >= 1.0), reasons=tuple(words), progress=progress)
 
@@ -41,6 +42,6 @@ def _progress(tree: Mapping[str, Any], facts: Sequence[bool], *, expected: bool)
         raise EvaluatorFailed(f"the expression cannot be read: {error}") from error
 
 
-def _said(value: FactValue) -> str:
+def _fact_text(value: FactValue) -> str:
     arguments = ", ".join(repr(part) for key, part in value.fact.items() if key != "type")
     return f"{value.fact['type']}({arguments})"

@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.wording import plain
 from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_file_contains", dialect=DIALECT)
+@register(PluginKind.METRIC, "check_file_contains", dialect=DIALECT)
 def check_file_contains(result: Mapping[str, Any]) -> MetricValue:
     """1 if the text is in the file, whatever its case and the blanks and line ends in it."""
     content, text = result["content"], plain(result["text"])

@@ -2,10 +2,10 @@
 
 from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_file_exists", dialect=DIALECT)
+@register(PluginKind.METRIC, "check_file_exists", dialect=DIALECT)
 def check_file_exists(result: bool) -> MetricValue:  # noqa: FBT001 - a metric gets what its getter read
     """1 if it is there."""
     return MetricValue(value=float(result), reasons=("it is there" if result else "it is not there",))

@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.typed import expanded
 from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_keyboard_types", dialect=DIALECT)
+@register(PluginKind.METRIC, "check_keyboard_types", dialect=DIALECT)
 def check_keyboard_types(result: Mapping[str, Any]) -> MetricValue:
     """1 if it was typed in one go, letter by letter, or if it names a key that was pressed (`{ctrl+s}`).
 

@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.wording import says
 from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_mouse_clicks", dialect=DIALECT)
+@register(PluginKind.METRIC, "check_mouse_clicks", dialect=DIALECT)
 def check_mouse_clicks(result: Mapping[str, Any]) -> MetricValue:
     """1 if the words are in the name of a control that was clicked or, where it has none, in what was read there."""
     text = result["text"]

@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.setting_values import same
 from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_setting_equals", dialect=DIALECT)
+@register(PluginKind.METRIC, "check_setting_equals", dialect=DIALECT)
 def check_setting_equals(result: Mapping[str, Any]) -> MetricValue:
     """1 if it has: numbers by their value, truth values whatever their case, else letter by letter."""
     actual, expected = result["found"], result["value"]

@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.wording import says
 from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_text_exists_via_control", dialect=DIALECT)
+@register(PluginKind.METRIC, "check_text_exists_via_control", dialect=DIALECT)
 def check_text_exists_via_control(result: Mapping[str, Any]) -> MetricValue:
     """1 if the words are in one of the texts."""
     met = any(says(one, result["text"]) for one in result["shown"])

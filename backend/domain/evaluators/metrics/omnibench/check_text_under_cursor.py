@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.wording import plain
 from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_text_under_cursor", dialect=DIALECT)
+@register(PluginKind.METRIC, "check_text_under_cursor", dialect=DIALECT)
 def check_text_under_cursor(result: Mapping[str, Any]) -> MetricValue:
     """1 if it is in what is selected or, if nothing is, in the cursor's line."""
     text, selection, line = (plain(str(result[key])) for key in ("text", "selection", "line"))

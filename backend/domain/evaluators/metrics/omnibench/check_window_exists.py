@@ -7,10 +7,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.wording import plain
 from backend.domain.model.score import MetricValue
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_window_exists", dialect=DIALECT)
+@register(PluginKind.METRIC, "check_window_exists", dialect=DIALECT)
 def check_window_exists(result: Mapping[str, Any]) -> MetricValue:
     """1 if the text is a part of a window's title, whatever its case."""
     title = plain(result["text"])

@@ -11,7 +11,7 @@ from backend.domain.evaluators.metrics._value_rules import fits
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.failures import let_through
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 MAX_BYTES = 256 * 2**20
 NAMES = {
@@ -24,7 +24,7 @@ NAMES = {
 KNOWN = frozenset({"title", "artist", "album", "albumartist", "composer", "genre", "comment", *NAMES})
 
 
-@register(Kind.METRIC, "check_mp3_meta")
+@register(PluginKind.METRIC, "check_mp3_meta")
 def check_mp3_meta(result: str | None, rules: object) -> MetricValue:
     """1 if every tag fits its rule.
 

@@ -3,10 +3,10 @@
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.others._epub import by_name, by_place, gold, read_book, reasons
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_epub")
+@register(PluginKind.METRIC, "compare_epub")
 def compare_epub(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """The mean likeness of contents, metadata and HTML chapters, which are compared by name."""
     gold_book = gold(expected)

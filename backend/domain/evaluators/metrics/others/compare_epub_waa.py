@@ -5,10 +5,10 @@ from math import prod
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.others._epub import by_name, by_place, gold, read_book, reasons
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_epub", dialect="waa")
+@register(PluginKind.METRIC, "compare_epub", dialect="waa")
 def compare_epub_waa(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """The product of the likenesses of contents, metadata and HTML chapters, which are compared by name."""
     gold_book = gold(expected)

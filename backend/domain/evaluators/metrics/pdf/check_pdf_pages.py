@@ -9,14 +9,14 @@ from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.pdf import PdfRefused, count_pages
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
     name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
 }
 
 
-@register(Kind.METRIC, "check_pdf_pages")
+@register(PluginKind.METRIC, "check_pdf_pages")
 def check_pdf_pages(pdf_file: str | None, rules: Any) -> MetricValue:
     """1 if the number of pages stands in the relation.
 

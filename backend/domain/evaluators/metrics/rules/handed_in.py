@@ -2,10 +2,10 @@
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "handed_in")
+@register(PluginKind.METRIC, "handed_in")
 def handed_in(result: str | None) -> MetricValue:
     """1 if the file is there, else 0. It enters no score: the evaluation of such a task has none."""
     there = result is not None

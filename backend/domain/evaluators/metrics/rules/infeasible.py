@@ -2,10 +2,10 @@
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "infeasible")
+@register(PluginKind.METRIC, "infeasible")
 def infeasible(*_: object, **__: object) -> MetricValue:
     """Never grades a state: how the agent ended decides, before any metric is asked (`score_by_rule`)."""
     return verdict(met=False, reason="the task is infeasible: only saying so is right")

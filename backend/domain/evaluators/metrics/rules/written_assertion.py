@@ -9,16 +9,16 @@ from urllib.parse import unquote
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import Goal, short
 from backend.domain.formats.any_text import read_any_text, read_cell
-from backend.domain.formats.assertions import Fact, parse
+from backend.domain.formats.assertions import AssertionFact, parse
 from backend.domain.formats.pictures import read_picture
 from backend.domain.formats.program_names import runs, shows
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 State = Mapping[str, Any]
 
 
-@register(Kind.METRIC, "written_assertion")
+@register(PluginKind.METRIC, "written_assertion")
 def written_assertion(result: State) -> MetricValue:
     """1 if the expression holds of what was seen. `result` is from the getter of the same name.
 
@@ -35,16 +35,16 @@ def written_assertion(result: State) -> MetricValue:
     return MetricValue(value=float(holds), reasons=tuple(reasons))
 
 
-def _look(fact: Fact, state: State) -> Goal:
+def _look(fact: AssertionFact, state: State) -> Goal:
     return _LOOKS[fact.name](fact, state)
 
 
-def _exists(fact: Fact, state: State) -> Goal:
+def _exists(fact: AssertionFact, state: State) -> Goal:
     entries = state["files"][fact.text]
     return bool(entries), f"{fact.text} {'is there' if entries else 'is not there'}"
 
 
-def _contains(fact: Fact, state: State) -> Goal:
+def _contains(fact: AssertionFact, state: State) -> Goal:
     expected, reasons = str(fact.args[1]), []
     for entry in state["files"][fact.text]:
         text, reason = read_cell(entry["copy"], *fact.where) if fact.where else read_any_text(entry["copy"])
@@ -54,7 +54,7 @@ def _contains(fact: Fact, state: State) -> Goal:
     return False, "; ".join(reasons[:5]) or f"{fact.text} is not there"
 
 
-def _size(fact: Fact, state: State) -> Goal:
+def _size(fact: AssertionFact, state: State) -> Goal:
     size, reason = tuple(fact.args[1:]), f"{fact.text} is not there"
     for entry in state["files"][fact.text]:
         picture, why = read_picture(entry["copy"])
@@ -64,23 +64,23 @@ def _size(fact: Fact, state: State) -> Goal:
     return False, reason
 
 
-def _active(fact: Fact, state: State) -> Goal:
+def _active(fact: AssertionFact, state: State) -> Goal:
     active = [window for window in state["windows"] if window["active"]]
     met = any(shows(fact.text, window["title"], window["class"].split(".")) for window in active)
     return met, f"the active window is {short(active[-1]['title'] if active else '')}, {fact.text} was meant"
 
 
-def _running(fact: Fact, state: State) -> Goal:
+def _running(fact: AssertionFact, state: State) -> Goal:
     met = runs(fact.text, state["processes"])
     return met, f"{fact.text} {'runs' if met else 'does not run'}"
 
 
-def _clipboard(fact: Fact, state: State) -> Goal:
+def _clipboard(fact: AssertionFact, state: State) -> Goal:
     text = str(state["clipboard"])
     return _stands(fact.text, text, pattern=fact.pattern), f"the clipboard has {short(text)}"
 
 
-def _address(fact: Fact, state: State) -> Goal:
+def _address(fact: AssertionFact, state: State) -> Goal:
     addresses = [unquote(str(address)) for address in state["addresses"]]
     met = any(_fits(unquote(fact.text), address) for address in addresses)
     return met, f"open pages: {short(addresses)}"

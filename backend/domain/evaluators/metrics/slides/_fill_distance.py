@@ -12,11 +12,11 @@ from backend.domain.formats.slides_colours import Colour, rgb
 from backend.domain.model.score import MetricValue
 
 _BLACK_TO_WHITE = sqrt(3 * 255**2)
-Seen = Callable[[Slide], Colour | None]
+ColourReader = Callable[[Slide], Colour | None]
 """The one colour of a slide's background; None if it has none or several."""
 
 
-def nearness(result: str | None, expected: Colour, original: Colour | None, colour_of: Seen) -> MetricValue:
+def nearness(result: str | None, expected: Colour, original: Colour | None, colour_of: ColourReader) -> MetricValue:
     """1 minus the mean distance of all slides: 0 for the right colour, 1 for black where white is wanted.
 
     A slide of several colours, or still of the original one, is as far as can be.
@@ -45,12 +45,12 @@ def colour_rule(rules: Mapping[str, Any], key: str) -> Colour:
     return colour[0], colour[1], colour[2]
 
 
-def shown(slide: Slide) -> Colour | None:
+def effective_background(slide: Slide) -> Colour | None:
     """The colour of a plain background, inherited or of the theme, too."""
     return slide.background.colours[0] if slide.background.kind == "solid" and slide.background.colours else None
 
 
-def written(slide: Slide) -> Colour | None:
+def stored_background(slide: Slide) -> Colour | None:
     """Upstream's: of the slide itself or, behind none, of its master, and only if written as RRGGBB."""
     fill = slide.master_background if slide.own_background.kind == "none" else slide.own_background
     return rgb(fill.rgb or "") if fill.kind == "solid" else None

@@ -8,12 +8,12 @@ from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.slides._editor_settings import read_setting
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _PLACE = "/org.openoffice.Office.Common/Save/Document"
 
 
-@register(Kind.METRIC, "check_auto_saving_time")
+@register(PluginKind.METRIC, "check_auto_saving_time")
 def check_auto_saving_time(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:

@@ -5,13 +5,13 @@ from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.slides._compare.looks import same_look
 from backend.domain.formats.slides import Deck, Shape, read_deck
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _PICTURE = 13
 _HALF_INCH = 457_200  # English Metric Units
 
 
-@register(Kind.METRIC, "check_image_stretch_and_center")
+@register(PluginKind.METRIC, "check_image_stretch_and_center")
 def check_image_stretch_and_center(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:

@@ -4,10 +4,10 @@ from backend.domain.errors import Invalid
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.formats.accessibility import widgets
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_left_panel")
+@register(PluginKind.METRIC, "check_left_panel")
 def check_left_panel(result: str | None) -> MetricValue:
     """1 if the accessibility tree has the list of slides.
 

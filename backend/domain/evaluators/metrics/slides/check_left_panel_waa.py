@@ -4,12 +4,12 @@ from xml.etree.ElementTree import ParseError
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _CORNER = "parentcoord"
 
 
-@register(Kind.METRIC, "check_left_panel", dialect="waa")
+@register(PluginKind.METRIC, "check_left_panel", dialect="waa")
 def check_left_panel(result: str | None) -> MetricValue:
     """1 if a visible split pane lies in the left upper corner of its parent.
 

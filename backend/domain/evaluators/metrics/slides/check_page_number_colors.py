@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 from backend.domain.evaluators.metrics.slides._page_colours import page_numbers
 from backend.domain.formats.slides_colours import A, Colour, rgb
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation
 
 
-@register(Kind.METRIC, "check_page_number_colors")
+@register(PluginKind.METRIC, "check_page_number_colors")
 def check_page_number_colors(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:

@@ -3,12 +3,12 @@
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.slides._editor_settings import read_setting
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _PLACE = "/org.openoffice.Office.Impress/Misc/Start"
 
 
-@register(Kind.METRIC, "check_presenter_console_disable")
+@register(PluginKind.METRIC, "check_presenter_console_disable")
 def check_presenter_console_disable(result: str | None) -> MetricValue:
     """1 if `EnablePresenterScreen` is switched off.
 

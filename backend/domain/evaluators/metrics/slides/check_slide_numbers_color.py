@@ -7,7 +7,7 @@ from backend.domain.evaluators.metrics.slides._slide_numbers import all_numbers,
 from backend.domain.formats.slides import look_into
 from backend.domain.formats.slides_colours import A
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _RED = (255, 0, 0)
 
 
-@register(Kind.METRIC, "check_slide_numbers_color")
+@register(PluginKind.METRIC, "check_slide_numbers_color")
 def check_slide_numbers_color(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if slides show numbers and these are pure red, by the master or on every slide.
 

@@ -3,10 +3,10 @@
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.formats.slides import read_deck
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_slide_orientation_Portrait")
+@register(PluginKind.METRIC, "check_slide_orientation_Portrait")
 def check_slide_orientation_Portrait(result: str | None) -> MetricValue:  # noqa: N802 - upstream's name.
     """1 if the slides of a .pptx are higher than wide.
 

@@ -6,14 +6,14 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.slides import Deck, Paragraph, read_deck
+from backend.domain.formats.slides import Deck, SlideParagraph, read_deck
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _PLACES = ("slide_index_s", "shape_index_s", "paragraph_index_s")
 
 
-@register(Kind.METRIC, "check_strikethrough")
+@register(PluginKind.METRIC, "check_strikethrough")
 def check_strikethrough(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """1 if all words of the paragraphs are struck through.
 
@@ -62,6 +62,6 @@ def _missing(deck: Deck, slide: int, shape: int, number: int, *, strict: bool) -
         yield from (f"{place}: {short(text, 40)} is not struck through" for text in _plain(paragraph))
 
 
-def _plain(paragraph: Paragraph) -> list[str]:
+def _plain(paragraph: SlideParagraph) -> list[str]:
     words = [run for run in paragraph.runs if run.text.strip()]
     return [run.text for run in words if run.strike == "noStrike"] if words else [paragraph.text]

@@ -9,13 +9,13 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.slides import look_into
 from backend.domain.formats.slides_colours import P, local
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from pptx.presentation import Presentation
 
 
-@register(Kind.METRIC, "check_transition")
+@register(PluginKind.METRIC, "check_transition")
 def check_transition(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """1 if the slide's transition is the one.
 

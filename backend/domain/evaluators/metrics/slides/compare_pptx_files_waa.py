@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from backend.domain.evaluators.metrics.slides._compare.options import Manner
+from backend.domain.evaluators.metrics.slides._compare.options import CompareMode
 from backend.domain.evaluators.metrics.slides._compare.verdicts import compare
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_pptx_files", dialect="waa")
+@register(PluginKind.METRIC, "compare_pptx_files", dialect="waa")
 def compare_pptx_files(
     result: str | None, expected: str | None, *, strict_upstream: bool = False, **options: Any
 ) -> MetricValue:
@@ -23,4 +23,4 @@ def compare_pptx_files(
     Raises:
         EvaluatorFailed: the expected file cannot be read, or an option has no meaning.
     """
-    return compare(result, expected, options, Manner(waa=True, strict=strict_upstream))
+    return compare(result, expected, options, CompareMode(waa=True, strict=strict_upstream))

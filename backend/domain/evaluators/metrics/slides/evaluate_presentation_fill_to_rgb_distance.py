@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.metrics.slides._fill_distance import colour_rule, nearness, shown, written
+from backend.domain.evaluators.metrics.slides._fill_distance import (
+    colour_rule,
+    effective_background,
+    nearness,
+    stored_background,
+)
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "evaluate_presentation_fill_to_rgb_distance")
+@register(PluginKind.METRIC, "evaluate_presentation_fill_to_rgb_distance")
 def evaluate_presentation_fill_to_rgb_distance(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
@@ -24,4 +29,4 @@ def evaluate_presentation_fill_to_rgb_distance(
     """
     expected = colour_rule(rules, "rgb")
     original = colour_rule(rules, "original_rgb") if rules.get("original_rgb") is not None else None
-    return nearness(result, expected, original, written if strict_upstream else shown)
+    return nearness(result, expected, original, stored_background if strict_upstream else effective_background)

@@ -3,12 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.domain.evaluators.metrics.slides._fill_distance import colour_rule, nearness, shown, written
+from backend.domain.evaluators.metrics.slides._fill_distance import (
+    colour_rule,
+    effective_background,
+    nearness,
+    stored_background,
+)
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "evaluate_presentation_fill_to_rgb_distance", dialect="waa")
+@register(PluginKind.METRIC, "evaluate_presentation_fill_to_rgb_distance", dialect="waa")
 def evaluate_presentation_fill_to_rgb_distance(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
@@ -22,4 +27,6 @@ def evaluate_presentation_fill_to_rgb_distance(
     Raises:
         EvaluatorFailed: the rules have no such colour.
     """
-    return nearness(result, colour_rule(rules, "rgb"), None, written if strict_upstream else shown)
+    return nearness(
+        result, colour_rule(rules, "rgb"), None, stored_background if strict_upstream else effective_background
+    )

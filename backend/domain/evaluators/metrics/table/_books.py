@@ -27,7 +27,7 @@ SheetReference = Annotated[StrictInt | StrictStr, AfterValidator(_known_form)]
 
 
 @dataclass
-class Books:
+class WorkbookPair:
     """The two workbooks of a comparison.
 
     Attributes:
@@ -102,7 +102,7 @@ class Rule(Parameters):
 
     type: str
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the class."""
         raise NotImplementedError
 
@@ -122,7 +122,8 @@ def differences(actual: Mapping[Any, Any], expected: Mapping[Any, Any], what: st
         if key not in actual or key not in expected or actual[key] != expected[key]
     ]
     return capped(
-        f"{what} {key}: got {shown(actual.get(key, 'nothing'))}, expected {shown(expected.get(key, 'nothing'))}"
+        f"{what} {key}: got {value_text(actual.get(key, 'nothing'))}, "
+        f"expected {value_text(expected.get(key, 'nothing'))}"
         for key in keys
     )
 
@@ -134,7 +135,7 @@ def capped(reasons: Iterable[str]) -> list[str]:
     return listed if more <= 0 else [*listed[:MOST_REASONS], f"and {more} more"]
 
 
-def shown(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A value in words, short."""
     text = str(value) if isinstance(value, float) else repr(value)
     return text if len(text) <= 80 else f"{text[:80]} ..."  # noqa: PLR2004

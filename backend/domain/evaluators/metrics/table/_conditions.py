@@ -13,18 +13,18 @@ from typing import Any
 
 from backend.domain.evaluators.metrics.table._formulas import (
     Area,
+    FormulaContext,
     FormulaError,
     Node,
     NotUnderstood,
-    Place,
     compare,
     compiled,
     scalar,
     truth,
 )
 from backend.domain.evaluators.metrics.table._matching import areas
-from backend.domain.formats.cell_styles import Look
-from backend.domain.formats.workbook import Bounds, Cell, CellError, Sheet, Workbook, inside
+from backend.domain.formats.cell_styles import CellFormat
+from backend.domain.formats.workbook import Bounds, CellError, Sheet, StoredCell, Workbook, inside
 
 MAX_TESTS = 5_000_000
 _BY_FORMULA = {
@@ -36,11 +36,11 @@ _SIGNS = {
     "greaterThanOrEqual": ">=",
 }  # fmt: skip
 _PICTURES = {"colorScale", "dataBar", "iconSet"}
-Test = Callable[[Cell], bool]
+Test = Callable[[StoredCell], bool]
 
 
 @dataclass(frozen=True)
-class Condition:
+class FormatCondition:
     """One condition of a sheet: where, of which kind, how urgent (1 first), and what it changes."""
 
     areas: list[Bounds]
@@ -48,7 +48,7 @@ class Condition:
     priority: int
     formulas: tuple[str, ...]
     options: Any
-    look: Look
+    look: CellFormat
 
 
 class Conditions:
@@ -58,9 +58,9 @@ class Conditions:
         self._book, self._sheet, self._steps, self._tests = book, sheet, [0], 0
         self.notes: list[str] = []
 
-    def changes(self) -> dict[tuple[int, int], list[Look]]:
+    def changes(self) -> dict[tuple[int, int], list[CellFormat]]:
         """Cell -> what changes in it, the most urgent first. A condition that is not understood changes nothing."""
-        changes: dict[tuple[int, int], list[Look]] = {}
+        changes: dict[tuple[int, int], list[CellFormat]] = {}
         conditions = sorted(self._read(), key=lambda condition: condition.priority)
         for condition in conditions:
             try:
@@ -72,7 +72,7 @@ class Conditions:
                 changes.setdefault((cell.row, cell.column), []).append(condition.look)
         return changes
 
-    def _hits(self, condition: Condition) -> list[Cell]:
+    def _hits(self, condition: FormatCondition) -> list[StoredCell]:
         self._tests += len(self._filled)
         if self._tests > MAX_TESTS:
             raise NotUnderstood("the sheet has too many conditions and cells")
@@ -81,10 +81,10 @@ class Conditions:
         return [cell for cell in cells if test(cell)]
 
     @cached_property
-    def _filled(self) -> list[Cell]:
+    def _filled(self) -> list[StoredCell]:
         return [cell for cell in self._sheet.cells() if cell.value is not None]
 
-    def _read(self) -> Iterator[Condition]:
+    def _read(self) -> Iterator[FormatCondition]:
         root, styles = self._sheet.root, self._book.styles
         for block in root.iterfind("{*}conditionalFormatting"):
             for rule in block.iterfind("{*}cfRule"):
@@ -96,7 +96,7 @@ class Conditions:
                 if dxf is not None:
                     yield _condition(rule, block.findtext("{*}sqref") or "", styles.changes(dxf))
 
-    def _test(self, condition: Condition, cells: list[Cell]) -> Test:
+    def _test(self, condition: FormatCondition, cells: list[StoredCell]) -> Test:
         kind = condition.kind
         if kind in _BY_FORMULA and condition.formulas:
             formula = compiled(condition.formulas[0])
@@ -113,7 +113,7 @@ class Conditions:
             return _beside_mean(condition.options, numbers)
         raise NotUnderstood(f"conditions of the kind {kind!r} are not known")
 
-    def _cell_is(self, condition: Condition) -> Test:
+    def _cell_is(self, condition: FormatCondition) -> Test:
         sign, bounds_ = condition.options.get("operator", "equal"), [compiled(text) for text in condition.formulas]
         if sign in _SIGNS and bounds_:
             return lambda cell: self._compares(
@@ -126,7 +126,7 @@ class Conditions:
         raise NotUnderstood(f"the comparison {sign!r} is not known")
 
     def _compares(
-        self, condition: Condition, cell: Cell, fits: Callable[[Any, list[Any]], bool], bounds_: list[Node]
+        self, condition: FormatCondition, cell: StoredCell, fits: Callable[[Any, list[Any]], bool], bounds_: list[Node]
     ) -> bool:
         place = self._place(condition, cell)
         try:
@@ -136,16 +136,16 @@ class Conditions:
         same = all(isinstance(cell.value, str) == isinstance(reference, str) for reference in references)
         return not isinstance(cell.value, CellError) and same and fits(cell.value, references)
 
-    def _holds(self, formula: Node, condition: Condition, cell: Cell) -> bool:
+    def _holds(self, formula: Node, condition: FormatCondition, cell: StoredCell) -> bool:
         place = self._place(condition, cell)
         try:
             return truth(scalar(formula(place), place))
         except FormulaError:
             return False
 
-    def _place(self, condition: Condition, cell: Cell) -> Place:
+    def _place(self, condition: FormatCondition, cell: StoredCell) -> FormulaContext:
         top, left = min(area[0] for area in condition.areas), min(area[1] for area in condition.areas)
-        return Place(cell.row - top, cell.column - left, self._values, self._steps)
+        return FormulaContext(cell.row - top, cell.column - left, self._values, self._steps)
 
     def _values(self, area: Area) -> list[Any]:
         sheet = self._sheet if area.sheet is None else self._book.sheet(area.sheet)
@@ -156,10 +156,10 @@ class Conditions:
         return [_read_as(cell.value) for cell in cells]
 
 
-def _condition(rule: Any, where: str, look: Look) -> Condition:
+def _condition(rule: Any, where: str, look: CellFormat) -> FormatCondition:
     formulas = tuple(item.text or "" for name in ("formula", "f") for item in rule.iterfind(f"{{*}}{name}"))
     priority = rule.get("priority", "")
-    return Condition(
+    return FormatCondition(
         areas(where),
         rule.get("type", ""),
         int(priority) if priority.isdigit() else 0,
@@ -169,7 +169,7 @@ def _condition(rule: Any, where: str, look: Look) -> Condition:
     )
 
 
-def _covers(condition: Condition, cell: Cell) -> bool:
+def _covers(condition: FormatCondition, cell: StoredCell) -> bool:
     return condition.kind not in _PICTURES and any(inside(cell.row, cell.column, area) for area in condition.areas)
 
 

@@ -57,7 +57,7 @@ class Area:
 
 
 @dataclass
-class Place:
+class FormulaContext:
     """Where a formula is computed: how far from the cell that it was written for, and how cells are read."""
 
     down: int
@@ -74,7 +74,7 @@ class Place:
         return self.read(area)
 
 
-Node = Callable[[Place], Any]
+Node = Callable[[FormulaContext], Any]
 
 
 def compiled(text: str) -> Node:
@@ -90,7 +90,7 @@ def compiled(text: str) -> Node:
     return node
 
 
-def scalar(value: Any, place: Place) -> Any:
+def scalar(value: Any, place: FormulaContext) -> Any:
     """A single value: of an area that has one cell, that cell's."""
     if isinstance(value, Area):
         if value.bounds[:2] != value.bounds[2:]:
@@ -189,7 +189,7 @@ class _Parser:
 
     def _operand(self) -> Node:
         if self.peek() in {"-", "+"}:
-            negative = self._take()["sign"] == "-"
+            negative = self._advance()["sign"] == "-"
             inner = self.expression(5)
             return (lambda place: -number(scalar(inner(place), place))) if negative else inner
         node = self._value()
@@ -199,7 +199,7 @@ class _Parser:
         return node
 
     def _value(self) -> Node:
-        token = self._take()
+        token = self._advance()
         if token["sign"] == "(":
             node = self.expression(0)
             self._expect(")")
@@ -233,14 +233,14 @@ class _Parser:
         self._at += 1
         return _function(name.upper().removeprefix("_XLFN."), arguments)
 
-    def _take(self) -> re.Match[str]:
+    def _advance(self) -> re.Match[str]:
         if self._at >= len(self._tokens):
             raise NotUnderstood("the formula ends too early")
         self._at += 1
         return self._tokens[self._at - 1]
 
     def _expect(self, sign: str) -> None:
-        if self._take()["sign"] != sign:
+        if self._advance()["sign"] != sign:
             raise NotUnderstood(f"a {sign!r} is missing")
 
 
@@ -249,7 +249,7 @@ def _joined(sign: str, left: Node, right: Node) -> Node:
 
 
 def _error(words: str) -> Node:
-    def fails(_: Place) -> Any:
+    def fails(_: FormulaContext) -> Any:
         raise FormulaError(words)
 
     return fails
@@ -278,7 +278,7 @@ def _area(written: str, sheet: str | None) -> Node:
         columns.append((column_number(corner[2]), bool(corner[1])))
         rows.append((int(corner[4]), bool(corner[3])) if corner[4] else (whole, True))
 
-    def moved(place: Place) -> Area:
+    def moved(place: FormulaContext) -> Area:
         top, bottom = (at if fixed else at + place.down for at, fixed in rows)
         left, right = (at if fixed else at + place.right for at, fixed in columns)
         if min(top, bottom, left, right) < 1:

@@ -25,18 +25,18 @@ _MISSING_WORDS = frozenset(
 )  # fmt: skip
 
 
-class Missing:
+class MissingValue:
     """An error or a word for "no value": all the same, and nothing else."""
 
     def __repr__(self) -> str:
         return "a missing value (an error, NA or the like)"
 
 
-MISSING = Missing()
+MISSING = MissingValue()
 
 
 @dataclass(frozen=True)
-class Way:
+class CellComparison:
     """How cells are compared: `precision` decimal digits, letters with or without their case, upstream's faults."""
 
     precision: int = 4
@@ -44,10 +44,10 @@ class Way:
     strict: bool = False
 
 
-class Frame:
+class SheetFrame:
     """One sheet, ready to be compared row by row; `rows` has those with any cell."""
 
-    def __init__(self, book: Workbook, sheet: Sheet, way: Way) -> None:
+    def __init__(self, book: Workbook, sheet: Sheet, way: CellComparison) -> None:
         self.book, self.sheet, self._way = book, sheet, way
         self._dates: dict[int, str] = {}
         self._texts: dict[str, Any] = {}
@@ -57,7 +57,7 @@ class Frame:
         """Numbers of the rows that have cells."""
         return set(self.sheet.rows)
 
-    def same(self, other: "Frame", number: int) -> bool:
+    def same(self, other: "SheetFrame", number: int) -> bool:
         """Whether a row is written the same way in both, so that there is nothing to compare."""
         mine, theirs = self.sheet.rows.get(number), other.sheet.rows.get(number)
         if mine is None or theirs is None or self.sheet.has_truths or other.sheet.has_truths:
@@ -184,7 +184,7 @@ class Frame:
         return value if exact or (self._way.strict and kind != "number") else rounded(value, self._way.precision)
 
 
-def frame_differences(actual: Frame, expected: Frame, *, strict: bool) -> Iterator[tuple[int, int, Any, Any]]:
+def frame_differences(actual: SheetFrame, expected: SheetFrame, *, strict: bool) -> Iterator[tuple[int, int, Any, Any]]:
     """Row, column, what is there and what should be, None = nothing. Row 0 stands for the whole."""
     if strict and actual.shape != expected.shape:
         yield 0, 0, f"{actual.shape} rows and columns", f"{expected.shape}"

@@ -8,10 +8,10 @@ from typing import Any
 
 from backend.domain.evaluators.metrics.table._formulas import (
     Area,
+    FormulaContext,
     FormulaError,
     Node,
     NotUnderstood,
-    Place,
     compare,
     number,
     scalar,
@@ -20,7 +20,7 @@ from backend.domain.evaluators.metrics.table._formulas import (
 )
 
 MANY = 255
-Function = Callable[[Place, Sequence[Node]], Any]
+Function = Callable[[FormulaContext, Sequence[Node]], Any]
 FUNCTIONS: dict[str, tuple[Function, tuple[int, int]]] = {}
 _CRITERION = re.compile(r"(<>|<=|>=|=|<|>)?(.*)", re.DOTALL)
 _EPOCH = datetime(1899, 12, 30)  # noqa: DTZ001 - a spreadsheet's days have no time zone.
@@ -34,7 +34,7 @@ def _enter(name: str, least: int, most: int, function: Function) -> None:
 def _of_values(name: str, least: int, most: int, function: Callable[..., Any]) -> None:
     """A function of single values."""
 
-    def called(place: Place, arguments: Sequence[Node]) -> Any:
+    def called(place: FormulaContext, arguments: Sequence[Node]) -> Any:
         return function(*(scalar(argument(place), place) for argument in arguments))
 
     _enter(name, least, most, called)
@@ -43,19 +43,19 @@ def _of_values(name: str, least: int, most: int, function: Callable[..., Any]) -
 def _of_numbers(name: str, function: Callable[[list[float]], Any]) -> None:
     """A function of all numbers in its arguments; of areas, text and truth values are passed over."""
 
-    def called(place: Place, arguments: Sequence[Node]) -> Any:
+    def called(place: FormulaContext, arguments: Sequence[Node]) -> Any:
         return function(list(_numbers(place, arguments)))
 
     _enter(name, 1, MANY, called)
 
 
-def _items(place: Place, argument: Node) -> tuple[list[Any], bool]:
+def _items(place: FormulaContext, argument: Node) -> tuple[list[Any], bool]:
     """The values of an argument and whether it is an area."""
     value = argument(place)
     return (place.values(value), True) if isinstance(value, Area) else ([value], False)
 
 
-def _numbers(place: Place, arguments: Sequence[Node]) -> Iterator[float]:
+def _numbers(place: FormulaContext, arguments: Sequence[Node]) -> Iterator[float]:
     for argument in arguments:
         values, area = _items(place, argument)
         for value in values:
@@ -66,7 +66,7 @@ def _numbers(place: Place, arguments: Sequence[Node]) -> Iterator[float]:
             yield number(value)
 
 
-def _truths(place: Place, arguments: Sequence[Node]) -> list[bool]:
+def _truths(place: FormulaContext, arguments: Sequence[Node]) -> list[bool]:
     values = [value for argument in arguments for value in _items(place, argument)[0]]
     failed = next((value for value in values if isinstance(value, FormulaError)), None)
     if failed is not None:
@@ -74,13 +74,13 @@ def _truths(place: Place, arguments: Sequence[Node]) -> list[bool]:
     return [truth(value) for value in values if value is not None and not isinstance(value, str)]
 
 
-def _if(place: Place, arguments: Sequence[Node]) -> Any:
+def _if(place: FormulaContext, arguments: Sequence[Node]) -> Any:
     chosen = 1 if truth(scalar(arguments[0](place), place)) else 2
     return arguments[chosen](place) if chosen < len(arguments) else False
 
 
 def _instead(name: str, only: str | None) -> None:
-    def called(place: Place, arguments: Sequence[Node]) -> Any:
+    def called(place: FormulaContext, arguments: Sequence[Node]) -> Any:
         try:
             return scalar(arguments[0](place), place)
         except FormulaError as error:
@@ -94,7 +94,7 @@ def _instead(name: str, only: str | None) -> None:
 def _asks(name: str, question: Callable[[Any], bool]) -> None:
     """A question about a value, which may be an error."""
 
-    def called(place: Place, arguments: Sequence[Node]) -> bool:
+    def called(place: FormulaContext, arguments: Sequence[Node]) -> bool:
         try:
             value = scalar(arguments[0](place), place)
         except FormulaError as error:
@@ -122,7 +122,7 @@ def _criterion(criterion: Any) -> Callable[[Any], bool]:
     )
 
 
-def _count_if(place: Place, arguments: Sequence[Node]) -> float:
+def _count_if(place: FormulaContext, arguments: Sequence[Node]) -> float:
     """COUNTIF and COUNTIFS."""
     hits: list[bool] = []
     for area, criterion in zip(arguments[::2], arguments[1::2], strict=True):
@@ -132,7 +132,7 @@ def _count_if(place: Place, arguments: Sequence[Node]) -> float:
     return float(sum(hits))
 
 
-def _sum_if(place: Place, arguments: Sequence[Node]) -> float:
+def _sum_if(place: FormulaContext, arguments: Sequence[Node]) -> float:
     fits = _criterion(scalar(arguments[1](place), place))
     values = _items(place, arguments[0])[0]
     summands = _items(place, arguments[2])[0] if len(arguments) > 2 else values  # noqa: PLR2004
@@ -143,7 +143,7 @@ def _sum_if(place: Place, arguments: Sequence[Node]) -> float:
     )
 
 
-def _match(place: Place, arguments: Sequence[Node]) -> float:
+def _match(place: FormulaContext, arguments: Sequence[Node]) -> float:
     target, values = scalar(arguments[0](place), place), _items(place, arguments[1])[0]
     way = number(scalar(arguments[2](place), place)) if len(arguments) > 2 else 1.0  # noqa: PLR2004
     if way == 0:
@@ -157,21 +157,21 @@ def _match(place: Place, arguments: Sequence[Node]) -> float:
     return float(hits[0])
 
 
-def _column_of(place: Place, arguments: Sequence[Node]) -> float:
+def _column_of(place: FormulaContext, arguments: Sequence[Node]) -> float:
     area = arguments[0](place)
     if not isinstance(area, Area):
         raise FormulaError("#VALUE!")
     return float(area.bounds[1])
 
 
-def _row_of(place: Place, arguments: Sequence[Node]) -> float:
+def _row_of(place: FormulaContext, arguments: Sequence[Node]) -> float:
     area = arguments[0](place)
     if not isinstance(area, Area):
         raise FormulaError("#VALUE!")
     return float(area.bounds[0])
 
 
-def _look_up(place: Place, arguments: Sequence[Node]) -> Any:
+def _look_up(place: FormulaContext, arguments: Sequence[Node]) -> Any:
     """VLOOKUP."""
     area = arguments[1](place)
     if not isinstance(area, Area):
@@ -187,7 +187,7 @@ def _look_up(place: Place, arguments: Sequence[Node]) -> Any:
 
 
 def _ranked(name: str, *, descending: bool) -> None:
-    def called(place: Place, arguments: Sequence[Node]) -> float:
+    def called(place: FormulaContext, arguments: Sequence[Node]) -> float:
         values = sorted(_numbers(place, arguments[:1]), reverse=descending)
         position = int(number(scalar(arguments[1](place), place)))
         if not 1 <= position <= len(values):
@@ -235,7 +235,7 @@ def _formatted(value: Any, code: Any) -> str:
     return known[pattern]
 
 
-def _found(where: str, what: str, start: float) -> float:
+def _find_position(where: str, what: str, start: float) -> float:
     at = where.find(what, int(start) - 1)
     if at < 0:
         raise FormulaError("#VALUE!")
@@ -272,11 +272,11 @@ def _root(value: Any) -> float:
     return math.sqrt(number(value))
 
 
-def _filled(place: Place, arguments: Sequence[Node]) -> float:
+def _filled(place: FormulaContext, arguments: Sequence[Node]) -> float:
     return float(sum(value is not None for argument in arguments for value in _items(place, argument)[0]))
 
 
-def _empty(place: Place, arguments: Sequence[Node]) -> float:
+def _empty(place: FormulaContext, arguments: Sequence[Node]) -> float:
     return float(sum(value in {None, ""} for value in _items(place, arguments[0])[0]))
 
 
@@ -333,8 +333,10 @@ _of_values("LEFT", 1, 2, lambda value, size=1: text(value)[: int(number(size))])
 _of_values("RIGHT", 1, 2, lambda value, size=1: text(value)[-int(number(size)) :] if number(size) >= 1 else "")
 _of_values("MID", 3, 3, lambda value, at, size: text(value)[int(number(at)) - 1 :][: int(number(size))])
 _of_values("EXACT", 2, 2, lambda one, other: text(one) == text(other))
-_of_values("FIND", 2, 3, lambda what, where, start=1: _found(text(where), text(what), number(start)))
-_of_values("SEARCH", 2, 3, lambda what, where, start=1: _found(text(where).lower(), text(what).lower(), number(start)))
+_of_values("FIND", 2, 3, lambda what, where, start=1: _find_position(text(where), text(what), number(start)))
+_of_values(
+    "SEARCH", 2, 3, lambda what, where, start=1: _find_position(text(where).lower(), text(what).lower(), number(start))
+)
 _of_values(
     "SUBSTITUTE", 3, 3, lambda value, old, new: text(value).replace(text(old), text(new)) if old else text(value)
 )

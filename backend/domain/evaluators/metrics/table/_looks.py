@@ -2,9 +2,9 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.metrics.table._books import Books
-from backend.domain.formats.cell_styles import BLACK, NO_COLOUR, Colour, Fill, Font, Look
-from backend.domain.formats.workbook import Cell, Sheet, Workbook, bounds, inside, relation
+from backend.domain.evaluators.metrics.table._books import WorkbookPair
+from backend.domain.formats.cell_styles import BLACK, NO_COLOUR, CellFill, CellFormat, Colour, Font
+from backend.domain.formats.workbook import Sheet, StoredCell, Workbook, bounds, inside, relation
 
 CellProperty = Literal[
     "number_format", "font_name", "font_family", "font_color", "font_bold", "font_italic", "font_underline",
@@ -15,10 +15,10 @@ _OF_TEXT = {"font_name": "name", "font_family": "family", "font_bold": "bold", "
 _BY_THEME = "a colour of the theme"  # all that upstream knows of such a colour
 
 
-class Looks:
+class SheetFormats:
     """The looks of one sheet's cells, without what conditions change in them."""
 
-    def __init__(self, books: Books, book: Workbook, sheet: Sheet) -> None:
+    def __init__(self, books: WorkbookPair, book: Workbook, sheet: Sheet) -> None:
         self._strict, self._waa, self._styles, self._sheet = books.strict, books.waa, book.styles, sheet
         self._links = _links(book, sheet)
 
@@ -26,7 +26,7 @@ class Looks:
         """A property of one cell, None where it has none."""
         return self.of(self._sheet.at(row, column), name)
 
-    def of(self, cell: Cell, name: str, changes: Look | None = None) -> Any:
+    def of(self, cell: StoredCell, name: str, changes: CellFormat | None = None) -> Any:
         """The same of a cell that was read.
 
         Args:
@@ -41,12 +41,12 @@ class Looks:
             )
         look = self._styles.look(cell.style)
         if name in {"bgcolor", "fgcolor", "fill_type"}:
-            return self._background(name, look.fill or Fill(), None if changes is None else changes.fill)
+            return self._background(name, look.fill or CellFill(), None if changes is None else changes.fill)
         if cell.value is None and not cell.formula:
             return None
         return self._of_text(cell, name, look, changes)
 
-    def _of_text(self, cell: Cell, name: str, look: Look, changes: Look | None) -> Any:
+    def _of_text(self, cell: StoredCell, name: str, look: CellFormat, changes: CellFormat | None) -> Any:
         """Properties that only a cell with a value has."""
         if name == "hyperlink":
             return self._links.get((cell.row, cell.column), "")
@@ -60,7 +60,7 @@ class Looks:
         own, other = getattr(font, _OF_TEXT[name]), getattr(changed, _OF_TEXT[name])
         return own if other is None else other
 
-    def _hidden_from_upstream(self, cell: Cell) -> bool:
+    def _hidden_from_upstream(self, cell: StoredCell) -> bool:
         """Upstream sees number formats only of plain numbers: not of dates, formulas or truth values."""
         return cell.formula or isinstance(cell.value, bool) or self._styles.is_date(cell.style)
 
@@ -69,21 +69,21 @@ class Looks:
             return colour.written or _BY_THEME
         return BLACK if colour is None else colour.argb
 
-    def _background(self, name: str, fill: Fill, changed: Fill | None) -> Any:
+    def _background(self, name: str, fill: CellFill, changed: CellFill | None) -> Any:
         if name == "fill_type":
             return (changed or fill).kind
         if not self._strict:
             return (changed or fill).shown
         if changed is not None:
-            return _written(changed.back)
+            return _colour_text(changed.back)
         return (
             None
             if fill.kind == "gradientFill"
-            else _written(fill.back if self._waa and name == "bgcolor" else fill.front)
+            else _colour_text(fill.back if self._waa and name == "bgcolor" else fill.front)
         )
 
 
-def _written(colour: Colour | None) -> str:
+def _colour_text(colour: Colour | None) -> str:
     return NO_COLOUR if colour is None else colour.written or _BY_THEME
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.table._books import MOST_REASONS, Books, Rule
+from backend.domain.evaluators.metrics.table._books import MOST_REASONS, Rule, WorkbookPair
 from backend.domain.evaluators.metrics.table._rules.chart import ChartRule
 from backend.domain.evaluators.metrics.table._rules.check_cell import CheckCellRule
 from backend.domain.evaluators.metrics.table._rules.data_validation import DataValidationRule
@@ -22,7 +22,7 @@ from backend.domain.evaluators.metrics.table._rules.sheet_print import SheetPrin
 from backend.domain.evaluators.metrics.table._rules.sparkline import SparklineRule
 from backend.domain.evaluators.metrics.table._rules.style import StyleRule
 from backend.domain.evaluators.metrics.table._rules.zoom import ZoomRule
-from backend.domain.formats.workbook import Damaged, Workbook, read_workbook
+from backend.domain.formats.workbook import DamagedWorkbook, Workbook, read_workbook
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import MetricValue
 
@@ -76,7 +76,7 @@ def judged(
     book, reason = read_workbook(result)
     if book is None:
         return verdict(met=False, reason=reason)
-    books = Books(book, gold, strict=strict, waa=waa)
+    books = WorkbookPair(book, gold, strict=strict, waa=waa)
     wrong = [
         f"rule {number} ({rule.type}): {words}"
         for number, rule in enumerate(rules, 1)
@@ -95,10 +95,10 @@ def _expectation(path: str) -> Workbook:
     return book
 
 
-def _judged(rule: Rule, books: Books) -> list[str]:
+def _judged(rule: Rule, books: WorkbookPair) -> list[str]:
     try:
         return rule.judge(books)
-    except Damaged as error:
+    except DamagedWorkbook as error:
         if books.expected is not None and error.path == books.expected.path:
             raise EvaluatorFailed(f"the workbook to compare with: {error}") from error
         return [f"the workbook is damaged: {error}"]

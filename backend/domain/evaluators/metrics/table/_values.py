@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from backend.domain.evaluators.metrics.table._books import Books, SheetReference
+from backend.domain.evaluators.metrics.table._books import SheetReference, WorkbookPair
 from backend.domain.formats.workbook import CellError
 
 
-def value_of(books: Books, reference: SheetReference, row: int, column: int) -> Any:
+def value_of(books: WorkbookPair, reference: SheetReference, row: int, column: int) -> Any:
     """Numbers as floats, truth values, text, errors by their name; None for an empty cell or an absent sheet.
 
     As upstream (strict): truth values are nothing, in WAA errors, too; the sheet is the one whose file bears its id.
@@ -20,7 +20,7 @@ def value_of(books: Books, reference: SheetReference, row: int, column: int) -> 
     return str(value) if isinstance(value, str) else value
 
 
-def text_of(books: Books, reference: SheetReference, row: int, column: int) -> str | None:
+def text_of(books: WorkbookPair, reference: SheetReference, row: int, column: int) -> str | None:
     """The same as text, None for an empty cell."""
     value = value_of(books, reference, row, column)
     return None if value is None else str(value)

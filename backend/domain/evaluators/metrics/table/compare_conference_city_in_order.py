@@ -7,14 +7,14 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.workbook import Damaged, Workbook, read_workbook
+from backend.domain.formats.workbook import DamagedWorkbook, Workbook, read_workbook
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 FIRST_ROW, LAST_ROW, COLUMN = 2, 22, 3
 
 
-@register(Kind.METRIC, "compare_conference_city_in_order")
+@register(PluginKind.METRIC, "compare_conference_city_in_order")
 def compare_conference_city_in_order(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
@@ -34,7 +34,7 @@ def compare_conference_city_in_order(
         return verdict(met=False, reason=reason)
     try:
         cells = _column(book)
-    except Damaged as error:
+    except DamagedWorkbook as error:
         return verdict(met=False, reason=f"the workbook is damaged: {error}")
     wrong = [
         f"C{row}: got {short(cell)}, expected {short(names[0] if len(names) == 1 else names)}"

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from backend.domain.evaluators.metrics.table._csv import compared
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_csv", dialect="waa")
+@register(PluginKind.METRIC, "compare_csv", dialect="waa")
 def compare_csv(
     result: str | None,
     expected: str | Sequence[str | None] | None,

@@ -4,10 +4,10 @@ from typing import Any
 
 from backend.domain.evaluators.metrics.table._tables import checked, judged
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_table")
+@register(PluginKind.METRIC, "compare_table")
 @checked
 def compare_table(
     result: str | None, expected: str | None = None, *, strict_upstream: bool = False, **options: Any

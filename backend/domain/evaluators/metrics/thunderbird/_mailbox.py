@@ -17,7 +17,7 @@ DELETED = 0x0008
 
 
 @dataclass(frozen=True)
-class Reading:
+class MailFlags:
     """Which marks of Thunderbird count. `deleted`: messages that are marked so and wait to be swept out are there."""
 
     status: bool = False
@@ -25,7 +25,7 @@ class Reading:
     deleted: bool = False
 
 
-def messages(path: str | None, reading: Reading) -> tuple[list[str] | None, str]:
+def messages(path: str | None, reading: MailFlags) -> tuple[list[str] | None, str]:
     """The messages' texts, and why there are none. An empty file is an empty folder."""
     if path is None or not Path(path).is_file():
         return None, "the folder's file is not there"
@@ -41,7 +41,7 @@ def _is_deleted(message: str) -> bool:
     return match is not None and bool(int(match[1], 16) & DELETED)
 
 
-def _normal(message: str, reading: Reading) -> str:
+def _normal(message: str, reading: MailFlags) -> str:
     """Without the fields that Thunderbird writes for itself, and without space at the ends of lines."""
     head, _, body = message.strip().partition("\n\n")
     fields = [line.rstrip() for line in head.split("\n") if _counts(line, reading)]
@@ -49,7 +49,7 @@ def _normal(message: str, reading: Reading) -> str:
     return "\n".join([*fields, "", *lines]).strip()
 
 
-def _counts(line: str, reading: Reading) -> bool:
+def _counts(line: str, reading: MailFlags) -> bool:
     if _STATUS_FIELD.match(line):
         return reading.status
     if _KEYS_FIELD.match(line):

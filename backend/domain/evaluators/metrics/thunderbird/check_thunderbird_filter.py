@@ -9,7 +9,7 @@ from backend.domain.evaluators.metrics._rules import HINT, mappings
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 KEYS = ("name", "enabled", "type", "action", "actionValue", "condition")
 _LINE = re.compile(rf'(?P<key>{"|".join(KEYS)})="(?P<value>.*)"')
@@ -20,7 +20,7 @@ PUBLISHED = re.compile(_TERM.format(quoted=r'".+"'))
 Filter = dict[str, Any]
 
 
-@register(Kind.METRIC, "check_thunderbird_filter")
+@register(PluginKind.METRIC, "check_thunderbird_filter")
 def check_thunderbird_filter(result: str | None, rules: object, *, strict_upstream: bool = False) -> MetricValue:
     """1 if there is a filter for each of `expect`, and none that fits one of `unexpect`.
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.thunderbird._mailbox import Reading, messages
+from backend.domain.evaluators.metrics.thunderbird._mailbox import MailFlags, messages
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _SUBJECT = re.compile(r"^Subject:\s*(.*)$", re.MULTILINE | re.IGNORECASE)
 Paths = str | Sequence[str | None] | None
 
 
-@register(Kind.METRIC, "check_thunderbird_folder")
+@register(PluginKind.METRIC, "check_thunderbird_folder")
 def check_thunderbird_folder(  # noqa: PLR0913 - upstream's options.
     result: Paths,
     expected: Paths,
@@ -38,7 +38,7 @@ def check_thunderbird_folder(  # noqa: PLR0913 - upstream's options.
         strict_upstream: as published, where every message is passed over and nothing is compared.
     """
     paths, golds = _paths(result, len(_paths(expected, 1))), _paths(expected, 1)
-    reading = Reading(status=ignore_status is False, keys=ignore_keys is False, deleted=not remove_deleted)
+    reading = MailFlags(status=ignore_status is False, keys=ignore_keys is False, deleted=not remove_deleted)
     if strict_upstream:
         return verdict(met=None not in paths, reason="every folder's file is there; nothing is compared, as published")
     if len(paths) != len(golds):
@@ -54,7 +54,7 @@ def _paths(value: Paths, number: int) -> list[str | None]:
     return [value] * number if value is None else [value] if isinstance(value, str) else list(value)
 
 
-def _difference(mine: str | None, gold: str | None, reading: Reading, *, once: bool) -> str:
+def _difference(mine: str | None, gold: str | None, reading: MailFlags, *, once: bool) -> str:
     """In words; empty if there is none."""
     expected, reason = messages(gold, reading)
     if expected is None:

@@ -11,13 +11,13 @@ from backend.domain.evaluators.metrics._value_rules import fits
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _PREF = re.compile(r'user_pref\("(?P<key>(?:[^"\\]|\\.)+)", (?P<value>.+)\);')
 Rules = Mapping[str, Mapping[str, Any]]
 
 
-@register(Kind.METRIC, "check_thunderbird_prefs")
+@register(PluginKind.METRIC, "check_thunderbird_prefs")
 def check_thunderbird_prefs(result: str | None, rules: object) -> MetricValue:
     """1 if every setting in `expect` is in `prefs.js` and fits its rule, and none in `unexpect` fits its own.
 
@@ -32,9 +32,9 @@ def check_thunderbird_prefs(result: str | None, rules: object) -> MetricValue:
     if text is None:
         return verdict(met=False, reason=reason)
     prefs = _prefs(text, {*expect, *unexpect})
-    wrong = [f"{key} is {_shown(prefs, key)}, expected {short(dict(one))}" for key, one in expect.items()
+    wrong = [f"{key} is {_pref_text(prefs, key)}, expected {short(dict(one))}" for key, one in expect.items()
              if key not in prefs or not fits(prefs[key][-1], one)]  # fmt: skip
-    wrong += [f"{key} is {_shown(prefs, key)}, which is not allowed" for key, one in unexpect.items()
+    wrong += [f"{key} is {_pref_text(prefs, key)}, which is not allowed" for key, one in unexpect.items()
               if key not in expect and any(fits(value, one) for value in prefs.get(key, ()))]  # fmt: skip
     if wrong:
         return MetricValue(value=0.0, reasons=tuple(wrong[:20]))
@@ -63,5 +63,5 @@ def _prefs(text: str, keys: set[str]) -> dict[str, list[Any]]:
     return prefs
 
 
-def _shown(prefs: Mapping[str, list[Any]], key: str) -> str:
+def _pref_text(prefs: Mapping[str, list[Any]], key: str) -> str:
     return short(prefs[key][-1]) if key in prefs else "not set"

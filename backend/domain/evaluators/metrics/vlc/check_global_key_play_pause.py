@@ -6,12 +6,12 @@ from typing import Any
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.vlc._settings import value_of, wanted_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 KEY = "global-key-play-pause"
 
 
-@register(Kind.METRIC, "check_global_key_play_pause")
+@register(PluginKind.METRIC, "check_global_key_play_pause")
 def check_global_key_play_pause(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:

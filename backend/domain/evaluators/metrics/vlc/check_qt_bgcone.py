@@ -5,10 +5,10 @@ from typing import Any
 
 from backend.domain.evaluators.metrics.vlc._settings import compare_setting
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_qt_bgcone")
+@register(PluginKind.METRIC, "check_qt_bgcone")
 def check_qt_bgcone(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """1 if VLC's setting `qt-bgcone` is as wanted; a file without it means 1.
 

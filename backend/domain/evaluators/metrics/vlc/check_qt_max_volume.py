@@ -5,10 +5,10 @@ from typing import Any
 
 from backend.domain.evaluators.metrics.vlc._settings import compare_setting
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_qt_max_volume")
+@register(PluginKind.METRIC, "check_qt_max_volume")
 def check_qt_max_volume(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """1 if VLC's setting `qt-max-volume` is as wanted; a file without it means 125.
 

@@ -8,14 +8,14 @@ from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.vlc._settings import value_of, wanted_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 KEY = "qt-slider-colours"
 DEFAULT = "153;210;153;20;210;20;255;199;15;245;39;29"
 BLACKISH = 100  # every channel is below
 
 
-@register(Kind.METRIC, "check_qt_slider_colours")
+@register(PluginKind.METRIC, "check_qt_slider_colours")
 def check_qt_slider_colours(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:

@@ -5,10 +5,10 @@ from typing import Any
 
 from backend.domain.evaluators.metrics.vlc._settings import compare_setting
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_qt_video_resize")
+@register(PluginKind.METRIC, "check_qt_video_resize")
 def check_qt_video_resize(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:

@@ -2,10 +2,10 @@
 
 from backend.domain.evaluators.metrics.vlc._sounds import by_average, compare_sounds
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_audios")
+@register(PluginKind.METRIC, "compare_audios")
 def compare_audios(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """How near the aligned cepstra are: e to the power of minus their average cosine distance.
 

@@ -2,10 +2,10 @@
 
 from backend.domain.evaluators.metrics.vlc._sounds import by_sum, compare_sounds
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_audios", dialect="waa")
+@register(PluginKind.METRIC, "compare_audios", dialect="waa")
 def compare_audios_waa(result: str | None, expected: str | None) -> MetricValue:
     """1 / (1 + the sum of the cosine distances of the aligned cepstra): 1 for the same sound only.
 

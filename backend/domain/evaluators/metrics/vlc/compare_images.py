@@ -5,12 +5,12 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.pictures import read_picture
 from backend.domain.formats.structural_similarity import structural_similarity
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 BETTER = 0.01  # by so much a picture must be nearer than the reference
 
 
-@register(Kind.METRIC, "compare_images")
+@register(PluginKind.METRIC, "compare_images")
 def compare_images(
     result: str | None, expected: str | None, *, reference_base_result: float | None = None
 ) -> MetricValue:

@@ -8,10 +8,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.video import each_frame, refusal
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_videos")
+@register(PluginKind.METRIC, "compare_videos")
 def compare_videos(
     result: str | None,
     expected: str | None,

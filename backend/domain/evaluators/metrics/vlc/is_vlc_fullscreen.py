@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 Size = Mapping[str, int]
 
 
-@register(Kind.METRIC, "is_vlc_fullscreen")
+@register(PluginKind.METRIC, "is_vlc_fullscreen")
 def is_vlc_fullscreen(window: Size | None, screen: Size | None) -> MetricValue:
     """1 if both sizes `{width, height}` are known and equal. Which of the two is the result does not matter."""
     if window is None or screen is None:

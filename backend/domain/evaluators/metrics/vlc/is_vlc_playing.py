@@ -9,13 +9,13 @@ from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 FILE_INFO = ("filename", "title", "uri", "location", "name")
 URL_INFO = ("url", "URI", "location", "title", "filename")
 
 
-@register(Kind.METRIC, "is_vlc_playing")
+@register(PluginKind.METRIC, "is_vlc_playing")
 def is_vlc_playing(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """1 if VLC's state is `playing` and what it plays is the wanted thing.
 

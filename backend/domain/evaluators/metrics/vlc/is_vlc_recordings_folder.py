@@ -7,13 +7,13 @@ from typing import Any
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.vlc._settings import value_of, wanted_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 KEY = "input-record-path"
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]")
 
 
-@register(Kind.METRIC, "is_vlc_recordings_folder")
+@register(PluginKind.METRIC, "is_vlc_recordings_folder")
 def is_vlc_recordings_folder(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:

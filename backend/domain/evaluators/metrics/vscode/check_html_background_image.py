@@ -8,7 +8,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 _BACKGROUND = re.compile(
     r"background(?:-image)?\s*:[^;{}]*?url\(\s*(?:'([^']*)'|\"([^\"]*)\"|([^'\")\s]*))\s*\)", re.IGNORECASE
@@ -16,7 +16,7 @@ _BACKGROUND = re.compile(
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
-@register(Kind.METRIC, "check_html_background_image")
+@register(PluginKind.METRIC, "check_html_background_image")
 def check_html_background_image(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:

@@ -8,10 +8,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.jsonc import parse_jsonc
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_json_keybindings")
+@register(PluginKind.METRIC, "check_json_keybindings")
 def check_json_keybindings(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:

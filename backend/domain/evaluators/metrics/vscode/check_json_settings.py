@@ -7,10 +7,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.jsonc import read_jsonc
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_json_settings")
+@register(PluginKind.METRIC, "check_json_settings")
 def check_json_settings(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """1 if every expected setting is there with its value; others may be there, too.
 

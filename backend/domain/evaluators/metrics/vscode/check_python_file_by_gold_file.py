@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from backend.domain.evaluators.metrics.vscode._texts import compare_files
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_python_file_by_gold_file")
+@register(PluginKind.METRIC, "check_python_file_by_gold_file")
 def check_python_file_by_gold_file(
     result: str | Sequence[str | None] | None, expected: str | None, **_options: object
 ) -> MetricValue:

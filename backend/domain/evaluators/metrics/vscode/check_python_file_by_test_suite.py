@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.vscode._suite import run_suite
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "check_python_file_by_test_suite")
+@register(PluginKind.METRIC, "check_python_file_by_test_suite")
 def check_python_file_by_test_suite(
     result: str | Sequence[str | None] | None, expected: str | None, *, test_function_name: str = "test"
 ) -> MetricValue:

@@ -6,10 +6,10 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_answer")
+@register(PluginKind.METRIC, "compare_answer")
 def compare_answer(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if the text equals `rules.expected`; an empty answer is wrong."""
     if "expected" not in rules:

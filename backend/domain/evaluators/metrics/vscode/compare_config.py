@@ -8,10 +8,10 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.jsonc import parse_jsonc
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_config")
+@register(PluginKind.METRIC, "compare_config")
 def compare_config(
     result: str | None, rules: Mapping[str, Any], *, containment_ok: bool = True, strict_upstream: bool = False
 ) -> MetricValue:

@@ -7,10 +7,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_config", dialect="waa")
+@register(PluginKind.METRIC, "compare_config", dialect="waa")
 def compare_config_waa(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if the file's text equals `rules.expected`."""
     expected = rules.get("expected")

@@ -6,7 +6,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 TOLERANCE = 1e-4
 _NUMBER = re.compile(
@@ -14,7 +14,7 @@ _NUMBER = re.compile(
 )
 
 
-@register(Kind.METRIC, "compare_result_files")
+@register(PluginKind.METRIC, "compare_result_files")
 def compare_result_files(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the file says the expected number, alone or in a sentence, or else has the expected text.
 

@@ -2,10 +2,10 @@
 
 from backend.domain.evaluators.metrics.vscode._texts import compare_files
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_text_file")
+@register(PluginKind.METRIC, "compare_text_file")
 def compare_text_file(
     result: str | None, expected: str | None, *, ignore_blanks: bool = False, ignore_case: bool = False
 ) -> MetricValue:

@@ -2,10 +2,10 @@
 
 from backend.domain.evaluators.metrics.vscode._texts import compare_files
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "compare_text_file", dialect="starter")
+@register(PluginKind.METRIC, "compare_text_file", dialect="starter")
 def compare_text_file_starter(
     result: str | None,
     expected: str | None,

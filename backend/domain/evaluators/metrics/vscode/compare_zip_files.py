@@ -13,13 +13,13 @@ from backend.domain.formats.failures import let_through
 from backend.domain.formats.packages import check_archive
 from backend.domain.formats.pdf import PdfRefused, read_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 PDF_LIKENESS = 0.95
 _MOST = 20
 
 
-@register(Kind.METRIC, "compare_zip_files")
+@register(PluginKind.METRIC, "compare_zip_files")
 def compare_zip_files(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if both have files of the same names with the same bytes; of PDFs the texts have to be alike to 0.95.
 

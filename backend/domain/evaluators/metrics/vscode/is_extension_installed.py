@@ -6,10 +6,10 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind, register
+from backend.domain.registry import PluginKind, register
 
 
-@register(Kind.METRIC, "is_extension_installed")
+@register(PluginKind.METRIC, "is_extension_installed")
 def is_extension_installed(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if the part is there, or is not; the tasks use it for lists of extensions, files and registry values alike.
 

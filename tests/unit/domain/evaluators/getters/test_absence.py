@@ -8,9 +8,9 @@ import pytest
 from backend.domain import registry
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._evidence import ABSENT, NO_ROUTE, absence, fetched, python_says
-from backend.domain.evaluators.getters._live import NO_PAGES, running, shown
+from backend.domain.evaluators.getters._live import NO_PAGES, page_evidence, running
 from backend.domain.ports.desktop import SetupContext
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from backend.domain.setup import run_step
 from tests.factories.desktops import linux, refuses
 from tests.factories.getter_cases.browsers import showing
@@ -47,7 +47,7 @@ def desktop_that(kind: str) -> FakeContext:
 
 
 def collected(name: str, context: SetupContext) -> Any:
-    return registry.lookup(Kind.GETTER, name, "osworld")().collect(context, GETTERS[name])
+    return registry.lookup(PluginKind.GETTER, name, "osworld")().collect(context, GETTERS[name])
 
 
 class TestAbsence:
@@ -86,7 +86,7 @@ class TestGetters:
         routes = {("POST", "/desktop_path"): {"desktop_path": "/d"}}
         context = linux(routes=routes, python='{"files": ["a.desktop"], "folders": []}')
         context.desktop.read_file = lambda *_, **__: refuses("so it is", kind)(None)
-        getter = registry.lookup(Kind.GETTER, "shortcuts_on_desktop", "osworld")()
+        getter = registry.lookup(PluginKind.GETTER, "shortcuts_on_desktop", "osworld")()
         with pytest.raises(GuestRefused):
             getter.collect(context, {})
 
@@ -94,7 +94,7 @@ class TestGetters:
         """Its file cannot be read while it runs, and would seem not to be there."""
         context = linux(platform="Windows", commands={"taskkill": refuses("so it is", "timeout")})
         with pytest.raises(GuestRefused):
-            registry.lookup(Kind.GETTER, "cookie_data_for_edge", "waa")().collect(context, {})
+            registry.lookup(PluginKind.GETTER, "cookie_data_for_edge", "waa")().collect(context, {})
 
     @pytest.mark.parametrize(("kind", "raises"), [("timeout", True), ("no_browser", False), ("failed", False)])
     def test_the_page_of_settings(self, kind: str, raises: bool) -> None:  # noqa: FBT001
@@ -103,7 +103,7 @@ class TestGetters:
         browser = FakeBrowser()
         browser.tabs = lambda: refuses("so it is", kind)(None)  # type: ignore[method-assign]
         context.browsers[9222] = browser
-        getter = registry.lookup(Kind.GETTER, "chrome_appearance_mode_ui", "osworld")()
+        getter = registry.lookup(PluginKind.GETTER, "chrome_appearance_mode_ui", "osworld")()
         if raises:
             with pytest.raises(GuestRefused):
                 getter.collect(context, {})
@@ -131,7 +131,7 @@ class TestShown:
         """Which kinds of refusal the tree and the list of pages give."""
         context = desktop_that(pages)
         context.desktop.accessibility_tree = lambda: refuses("so it is", tree)(None)
-        return shown(context)
+        return page_evidence(context)
 
     @pytest.mark.parametrize("kind", sorted(NO_PAGES))
     def test_no_browser(self, kind: str) -> None:
@@ -148,7 +148,7 @@ class TestShown:
     def test_devtools_stands_in_for_the_tree(self) -> None:
         context = showing("x", "https://a.org/")
         context.desktop.accessibility_tree = lambda: refuses("so it is", "timeout")(None)
-        tree, pages = shown(context)
+        tree, pages = page_evidence(context)
         assert (tree.data, b"https://a.org/" in (pages.data or b"")) == (None, True)
 
     def test_a_busy_page_is_not_mistaken_for_another(self) -> None:
@@ -165,7 +165,7 @@ class TestShown:
             return "visible" if shows else evaluate(tab, expression, timeout=timeout)
 
         browser.evaluate = answer  # type: ignore[method-assign]
-        blobs = shown(context, lambda browser, tab: {"seen": browser.evaluate(tab.id, "document.title")})
+        blobs = page_evidence(context, lambda browser, tab: {"seen": browser.evaluate(tab.id, "document.title")})
         assert {blob.name: blob.note for blob in blobs[2:]}[f"page {busy.url}"] == "busy"
         assert f"page {other.url}" in {blob.name for blob in blobs[2:]}
 

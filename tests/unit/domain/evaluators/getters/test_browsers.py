@@ -15,7 +15,7 @@ from backend.domain.evaluators.getters._profile import at, settings
 from backend.domain.evaluators.getters._shortcuts import Shortcuts
 from backend.domain.evaluators.getters.chrome._macys import product
 from backend.domain.model.score import Blob
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories import chrome_profile
 from tests.factories.getter_cases.browsers import CHROMIUM, EDGE, bar, folder, profile, showing
 from tests.factories.lnk import lnk
@@ -27,7 +27,7 @@ registry.load()
 
 
 def value(context: FakeContext, name: str, folder: Path, **parameters: Any) -> Any:
-    getter = registry.lookup(Kind.GETTER, name, "osworld")()
+    getter = registry.lookup(PluginKind.GETTER, name, "osworld")()
     getter.check(parameters)
     return getter.read(getter.collect(context, parameters), parameters, folder)
 
@@ -220,7 +220,7 @@ class TestShortcuts:
         context = folder("Windows", {"a.lnk": lnk("Play 2048"), "broken.LNK": b"no", "b.url": b""})
         found = value(context, "shortcuts_on_desktop", tmp_path)
         assert sorted(found) == ["a.lnk", "broken.LNK"]
-        metric = registry.lookup(Kind.METRIC, "is_shortcut_on_desktop", "waa")
+        metric = registry.lookup(PluginKind.METRIC, "is_shortcut_on_desktop", "waa")
         assert metric(found, {"type": "description", "description": "2048"}).value == 1.0
         assert metric({"broken.LNK": found["broken.LNK"]}, {"type": "description", "description": "2048"}).value == 0.0
 

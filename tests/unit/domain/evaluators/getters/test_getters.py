@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import EvaluatorFailed, Invalid
-from backend.domain.evaluators.getters._files import Files
+from backend.domain.evaluators.getters._files import FilesParams
 from backend.domain.evaluators.getters.files.cloud_file import CloudFile
 from backend.domain.evaluators.getters.files.folder_contents import FolderContents
 from backend.domain.evaluators.getters.files.list_directory import ListDirectory
 from backend.domain.evaluators.getters.files.vm_file import VmFile
 from backend.domain.evaluators.getters.general.accessibility_tree import AccessibilityTree
-from backend.domain.evaluators.getters.general.rule import Rule
+from backend.domain.evaluators.getters.general.rule import RuleGetter
 from backend.domain.evaluators.getters.general.vm_command_line import VmCommandLine
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import ExecResult
@@ -41,12 +41,12 @@ class TestFiles:
     )
     def test_wrong_parameters_are_refused(self, parameters: dict[str, Any]) -> None:
         with pytest.raises(Invalid):
-            Files.of(parameters)
+            FilesParams.of(parameters)
 
     def test_folders_in_a_name_are_dropped(self) -> None:
-        assert Files.of({"path": "/a", "dest": "../../etc/passwd"}).names == ("passwd",)
-        assert Files.of({"path": "/a", "dest": "..\\..\\x.txt"}).names == ("x.txt",)
-        assert Files.of({"path": "/a", "dest": ".."}).names == ("file",)
+        assert FilesParams.of({"path": "/a", "dest": "../../etc/passwd"}).names == ("passwd",)
+        assert FilesParams.of({"path": "/a", "dest": "..\\..\\x.txt"}).names == ("x.txt",)
+        assert FilesParams.of({"path": "/a", "dest": ".."}).names == ("file",)
 
 
 class TestVmFile:
@@ -88,7 +88,8 @@ class TestRule:
     def test_the_rules_are_the_value(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         parameters = {"rules": {"expected": [1, None]}}
         assert (
-            Rule().read(Rule().collect(FakeContext(desktop), parameters), parameters, tmp_path) == parameters["rules"]
+            RuleGetter().read(RuleGetter().collect(FakeContext(desktop), parameters), parameters, tmp_path)
+            == parameters["rules"]
         )
 
 

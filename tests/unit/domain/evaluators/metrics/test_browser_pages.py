@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.formats.url_match import normal, same, same_osworld, same_waa
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.chrome_profile import bookmark_roots, folder, page
 
 registry.load()
@@ -33,7 +33,7 @@ ADDRESSES = [
 
 
 def judge(name: str, *args: Any, dialect: str = "osworld", **options: Any) -> float:
-    found = registry.lookup(Kind.METRIC, name, dialect)(*args, **options)
+    found = registry.lookup(PluginKind.METRIC, name, dialect)(*args, **options)
     assert found.reasons
     return float(found.value)
 

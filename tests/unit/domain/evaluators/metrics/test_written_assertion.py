@@ -6,7 +6,7 @@ from PIL import Image
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.rules.written_assertion import written_assertion
-from backend.domain.file_generators import Order, make
+from backend.domain.file_generators import FileRequest, make
 from backend.domain.formats.program_names import runs, shows
 
 
@@ -25,12 +25,12 @@ class TestFiles:
         prompts = ("包含标题“Harbour report”和“全部完成”的文档",)
         if kind == "xlsx":
             prompts = ("生成包含姓名、部门列的表格，其中至少2行为‘Harbour部’，列“全部完成”",)
-        seen = file(tmp_path / f"a.{kind}", make(kind, Order(f"a.{kind}", prompts)))
+        seen = file(tmp_path / f"a.{kind}", make(kind, FileRequest(f"a.{kind}", prompts)))
         assert value('file_contains("f", "Harbour")', **seen) == 1.0
         assert value('file_contains("f", "Harbor")', **seen) == 0.0
 
     def test_a_cell(self, tmp_path: Path) -> None:
-        seen = file(tmp_path / "a.xlsx", make("xlsx", Order("a.xlsx", ("A列为姓名，B列为部门，共2行",))))
+        seen = file(tmp_path / "a.xlsx", make("xlsx", FileRequest("a.xlsx", ("A列为姓名，B列为部门，共2行",))))
         assert value('file_contains("f", "姓名", sheet="Sheet1", cell="A1")', **seen) == 1.0
         assert value('file_contains("f", "姓名", sheet="Sheet1", cell="B1")', **seen) == 0.0
 

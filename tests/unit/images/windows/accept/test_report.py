@@ -2,16 +2,16 @@ import json
 from pathlib import Path
 
 from backend.domain.errors import Unavailable
-from worker.images.checks import Line
-from worker.images.windows.accept.report import Report, Section, host_facts
+from worker.images.checks import CheckResult
+from worker.images.windows.accept.report import AcceptanceReport, Section, host_facts
 
 
 class TestReport:
     def test_is_written_after_each_section(self, tmp_path: Path) -> None:
-        report = Report(tmp_path / "r.json", lambda _: None)
+        report = AcceptanceReport(tmp_path / "r.json", lambda _: None)
         assert report.section("one", lambda: Section(name="", facts={"cores": 2}))
         first = json.loads((tmp_path / "r.json").read_text())
-        assert not report.section("two", lambda: Section(name="", lines=(Line(name="a", fault="wrong"),)))
+        assert not report.section("two", lambda: Section(name="", lines=(CheckResult(name="a", fault="wrong"),)))
         second = json.loads((tmp_path / "r.json").read_text())
         assert (first["ok"], second["ok"]) == (True, False)
         assert [section["name"] for section in second["sections"]] == ["one", "two"]
@@ -22,7 +22,7 @@ class TestReport:
             raise Unavailable("no QEMU", hint="Install it.")
 
         told: list[str] = []
-        report = Report(tmp_path / "r.json", told.append)
+        report = AcceptanceReport(tmp_path / "r.json", told.append)
         assert not report.section("one", fails)
         assert report.section("two", lambda: Section(name=""))
         assert not report.ok

@@ -5,7 +5,7 @@ import pytest
 
 from backend.domain.errors import ClusterLost, GuestLost
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import Screen
+from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeProvider
@@ -67,7 +67,7 @@ class TestResets:
 class TestScreens:
     def test_each_is_started_once_and_ended(self) -> None:
         provider = FakeProvider()
-        specs = [DesktopSpec(screen=Screen(width=width, height=600)) for width in (800, 1000)]
+        specs = [DesktopSpec(screen=ScreenSize(width=width, height=600)) for width in (800, 1000)]
         section = screens(provider, specs)
         assert [line.name for line in section.lines if line.ok] == ["shows 800x600", "shows 1000x600"]
         assert [opened.closed for opened in provider.opened] == [1, 1]

@@ -11,11 +11,11 @@ import pytest
 from botocore.exceptions import ClientError
 
 from backend.config import Settings
-from backend.domain.errors import Damaged, Invalid, NotFound, Unavailable
+from backend.domain.errors import DamagedArtifact, Invalid, NotFound, Unavailable
 from backend.services.artifacts.stores import bucket, open_store, s3
 from backend.services.artifacts.stores.bucket import BucketStore
 from backend.services.artifacts.stores.folder import FolderStore
-from backend.services.artifacts.stores.s3 import Place, told
+from backend.services.artifacts.stores.s3 import BucketConfig, store_error
 from tests.fakes.s3 import place_at, s3_server
 
 HELLO = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
@@ -100,7 +100,7 @@ class TestPut:
 
         answers = (answer(b"", status="404 Not Found"), no("NoSuchBucket", "404 x"), no("AccessDenied", "403 x"))
         with answering(*answers) as address, pytest.raises(Unavailable, match="could not be made") as caught:
-            BucketStore(Place(bucket="b", endpoint=address, access_key="k", secret_key="s")).put(b"", "a/b")
+            BucketStore(BucketConfig(bucket="b", endpoint=address, access_key="k", secret_key="s")).put(b"", "a/b")
         assert "DESKARENA_S3_BUCKET" in caught.value.hint
 
     def test_a_store_that_is_away_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,8 +122,8 @@ class TestPut:
 
 
 class TestGet:
-    def place(self, address: str) -> Place:
-        return Place(bucket="b", endpoint=address, access_key="k", secret_key="s")
+    def place(self, address: str) -> BucketConfig:
+        return BucketConfig(bucket="b", endpoint=address, access_key="k", secret_key="s")
 
     def test_what_broke_off_is_asked_for_again(self) -> None:
         with answering(answer(b"he", size=5), answer(b"hello")) as address:
@@ -143,7 +143,7 @@ class TestGet:
     def test_what_is_too_large_is_not_read(self) -> None:
         with (
             answering(*[answer(b"x", size=3 * 2**30)] * 2) as address,
-            pytest.raises(Damaged, match="more than any artifact"),
+            pytest.raises(DamagedArtifact, match="more than any artifact"),
         ):
             BucketStore(self.place(address)).get(HELLO)
 
@@ -178,7 +178,7 @@ class TestOld:
 
 
 class TestTold:
-    PLACE = Place(bucket="b", endpoint="http://store:8333")
+    PLACE = BucketConfig(bucket="b", endpoint="http://store:8333")
 
     @pytest.mark.parametrize(
         ("code", "hint"),
@@ -191,7 +191,7 @@ class TestTold:
         ],
     )
     def test_says_what_to_do(self, code: str, hint: str) -> None:
-        found = told(refusal(code), self.PLACE)
+        found = store_error(refusal(code), self.PLACE)
         assert hint in found.hint
         assert "http://store:8333/b" in found.message
 
@@ -209,13 +209,13 @@ class TestOpenStore:
         monkeypatch.setenv("DESKARENA_S3_SECRET_KEY", "s")
         store = open_store(Settings())
         assert isinstance(store, BucketStore)
-        assert store.place == Place(
+        assert store.place == BucketConfig(
             bucket="b", endpoint="http://s:1", prefix="a/b/", region="eu-x", access_key="k", secret_key="s"
         )
 
     @pytest.mark.parametrize(("endpoint", "style"), [("", False), ("http://s:1", True)])
     def test_the_path_style_follows_the_endpoint(self, endpoint: str, style: bool) -> None:  # noqa: FBT001
-        assert Place.of(Settings(s3_bucket="b", s3_endpoint=endpoint)).path_style is style
+        assert BucketConfig.of(Settings(s3_bucket="b", s3_endpoint=endpoint)).path_style is style
 
     def test_one_key_alone_is_refused(self) -> None:
         with pytest.raises(Invalid, match="one of the two keys"):

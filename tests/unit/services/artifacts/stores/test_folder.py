@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.errors import Damaged, NotFound, Unavailable
+from backend.domain.errors import DamagedArtifact, NotFound, Unavailable
 from backend.services.artifacts.stores.folder import FolderStore
 
 
@@ -58,7 +58,7 @@ class TestPut:
     def test_what_is_damaged_is_restored_from_a_copy_as_its_hint_says(self, store: FolderStore) -> None:
         sha256 = store.put(b"hello", "a/b")
         store.path(sha256).write_bytes(b"hellO")
-        with pytest.raises(Damaged) as caught:
+        with pytest.raises(DamagedArtifact) as caught:
             store.get(sha256)
         # Put again, bytes of the same length are taken for whole: that is not promised.
         assert caught.value.hint == "Restore it from a copy of the store."

@@ -1,26 +1,26 @@
 import pytest
 
-from backend.services.runs.views.outcome_style import Look, Split, look_of, state_of
+from backend.services.runs.views.outcome_style import OutcomeCounts, OutcomeStyle, look_of, state_of
 
 
 class TestLookOf:
     @pytest.mark.parametrize(
         ("state", "score", "ended_by", "look"),
         [
-            ("scored", 1.0, "done", Look.PASS),
-            ("scored", 1.0 - 1e-12, "steps", Look.PASS),
-            ("scored", 0.5, "steps", Look.PARTIAL),
-            ("scored", 0.0, "done", Look.FAIL),
-            ("scored", 0.0, "infeasible", Look.FAIL),
-            ("scored", 0.0, "steps", Look.AGENT),
-            ("scored", 0.0, "agent_error", Look.AGENT),
-            ("handed_in", None, "steps", Look.HANDEDIN),
-            ("lost", None, None, Look.LOST),
-            ("not_runnable", None, None, Look.NOTRUNNABLE),
-            ("waiting", None, None, Look.WAITING),
+            ("scored", 1.0, "done", OutcomeStyle.PASS),
+            ("scored", 1.0 - 1e-12, "steps", OutcomeStyle.PASS),
+            ("scored", 0.5, "steps", OutcomeStyle.PARTIAL),
+            ("scored", 0.0, "done", OutcomeStyle.FAIL),
+            ("scored", 0.0, "infeasible", OutcomeStyle.FAIL),
+            ("scored", 0.0, "steps", OutcomeStyle.AGENT),
+            ("scored", 0.0, "agent_error", OutcomeStyle.AGENT),
+            ("handed_in", None, "steps", OutcomeStyle.HANDEDIN),
+            ("lost", None, None, OutcomeStyle.LOST),
+            ("not_runnable", None, None, OutcomeStyle.NOTRUNNABLE),
+            ("waiting", None, None, OutcomeStyle.WAITING),
         ],
     )
-    def test_each_kind(self, state: str, score: float | None, ended_by: str | None, look: Look) -> None:
+    def test_each_kind(self, state: str, score: float | None, ended_by: str | None, look: OutcomeStyle) -> None:
         assert look_of(state, score, ended_by) is look
 
 
@@ -33,7 +33,9 @@ class TestStateOf:
 
 class TestSplit:
     def test_words_and_sums(self) -> None:
-        split = Split({Look.WAITING: 3, Look.PASS: 2, Look.RUNNING: 1, Look.LOST: 0})
+        split = OutcomeCounts(
+            {OutcomeStyle.WAITING: 3, OutcomeStyle.PASS: 2, OutcomeStyle.RUNNING: 1, OutcomeStyle.LOST: 0}
+        )
         assert (split.total, split.ended) == (6, 2)
         assert split.words() == "2 solved, 1 running, 3 waiting"
-        assert Split({}).words() == "no episodes"
+        assert OutcomeCounts({}).words() == "no episodes"

@@ -6,15 +6,15 @@ from itertools import chain
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.slides._compare.geometry import geometry
 from backend.domain.evaluators.metrics.slides._compare.looks import fills, links, pictures, sizes, transitions
-from backend.domain.evaluators.metrics.slides._compare.options import Manner, Options
+from backend.domain.evaluators.metrics.slides._compare.options import CompareMode, CompareSlidesOptions
 from backend.domain.evaluators.metrics.slides._compare.tables import tables
 from backend.domain.evaluators.metrics.slides._compare.text import TextRules, bullets, texts
-from backend.domain.formats.slides import Deck, OwnFill, Paragraph, Shape, Slide
+from backend.domain.formats.slides import Deck, OwnFill, Shape, Slide, SlideParagraph
 
 _BROKEN = "upstream breaks over a theme's colour"
 
 
-def differences(one: Deck, other: Deck, o: Options) -> Iterator[str]:
+def differences(one: Deck, other: Deck, o: CompareSlidesOptions) -> Iterator[str]:
     """Everything in which the result differs from the expected deck, in words, as far as it is examined."""
     if o.number_of_slides and len(one.slides) != len(other.slides):
         yield f"{len(one.slides)} slides, expected {len(other.slides)}"
@@ -25,7 +25,7 @@ def differences(one: Deck, other: Deck, o: Options) -> Iterator[str]:
         yield from _slide(slide, model, number, o)
 
 
-def _slide(one: Slide, other: Slide, number: int, o: Options) -> Iterator[str]:
+def _slide(one: Slide, other: Slide, number: int, o: CompareSlidesOptions) -> Iterator[str]:
     where = f"slide {number}"
     yield from _background(one, other, where, o)
     if o.note and one.notes.strip() != other.notes.strip():
@@ -43,7 +43,7 @@ def _slide(one: Slide, other: Slide, number: int, o: Options) -> Iterator[str]:
         yield from _groups_of_upstream(one, other, where, o)
 
 
-def _background(one: Slide, other: Slide, where: str, o: Options) -> Iterator[str]:
+def _background(one: Slide, other: Slide, where: str, o: CompareSlidesOptions) -> Iterator[str]:
     if not o.background_color:
         # Upstream reads the colours all the same, and breaks over those that it cannot read.
         if o.manner.strict and not o.manner.waa and _BROKEN in {_solid(one), _solid(other)}:
@@ -69,7 +69,7 @@ def _solid(slide: Slide) -> str | None:
     return colour_of(slide.master_background if slide.own_background.kind == "none" else slide.own_background)
 
 
-def _shape(one: Shape, other: Shape, where: str, number: int, o: Options) -> Iterator[str]:
+def _shape(one: Shape, other: Shape, where: str, number: int, o: CompareSlidesOptions) -> Iterator[str]:
     yield from geometry(where, one, other, number, o)
     if not o.manner.blind:
         yield from tables(one, other, where, o)
@@ -101,7 +101,7 @@ def _lost_text(one: Shape, other: Shape, where: str) -> Iterator[str]:
         yield f"{where}: text {short(one.text or '', 60)}, expected {short(other.text or '', 60)}"
 
 
-def _group(one: Shape, other: Shape, where: str, o: Options) -> Iterator[str]:
+def _group(one: Shape, other: Shape, where: str, o: CompareSlidesOptions) -> Iterator[str]:
     """The members of groups. Their places are not compared: each writer has its own units inside of a group."""
     mine, expected = (list(members(shape)) for shape in (one, other))
     if len(mine) != len(expected):
@@ -120,7 +120,7 @@ def members(shape: Shape) -> Iterator[Shape]:
             yield child
 
 
-def _bullets_seen(one: Slide, other: Slide, m: Manner) -> bool:
+def _bullets_seen(one: Slide, other: Slide, m: CompareMode) -> bool:
     """Upstream comes to the bullets while it compares runs, and passes over them where a run is empty."""
     if not m.strict:
         return True
@@ -130,13 +130,13 @@ def _bullets_seen(one: Slide, other: Slide, m: Manner) -> bool:
     return any(_run_pairs(a.paragraphs or (), b.paragraphs or (), m) for a, b in pairs)
 
 
-def _run_pairs(one: Sequence[Paragraph], other: Sequence[Paragraph], m: Manner) -> bool:
+def _run_pairs(one: Sequence[SlideParagraph], other: Sequence[SlideParagraph], m: CompareMode) -> bool:
     return any(
         a.runs and b.runs and (m.waa or a.text.strip() or b.text.strip()) for a, b in zip(one, other, strict=False)
     )
 
 
-def _groups_of_upstream(one: Slide, other: Slide, where: str, o: Options) -> Iterator[str]:
+def _groups_of_upstream(one: Slide, other: Slide, where: str, o: CompareSlidesOptions) -> Iterator[str]:
     """Upstream's second look, at all texts with those in groups: their number, text and alignment."""
     mine, expected = ([shape for shape in _all(slide) if shape.paragraphs is not None] for slide in (one, other))
     if len(mine) != len(expected):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from backend.domain.evaluators.metrics.slides._compare.options import Options
+from backend.domain.evaluators.metrics.slides._compare.options import CompareSlidesOptions
 from backend.domain.formats.slides import Shape
 
 PICTURE, TABLE, FREEFORM = 13, 19, 5
@@ -23,7 +23,7 @@ def near(one: int | None, other: int | None, tolerance: float) -> bool:
     return abs(one - other) / max(abs(one), abs(other)) <= tolerance
 
 
-def geometry(where: str, one: Shape, other: Shape, number: int, o: Options) -> Iterator[str]:
+def geometry(where: str, one: Shape, other: Shape, number: int, o: CompareSlidesOptions) -> Iterator[str]:
     """What is wrong with the place and size of a shape.
 
     Args:
@@ -34,7 +34,7 @@ def geometry(where: str, one: Shape, other: Shape, number: int, o: Options) -> I
         o: what is examined.
     """
     off = [side for side, a, b in zip(_SIDES, one.box, other.box, strict=True) if not near(a, b, o.tolerance)]
-    words = f"{where}: {' and '.join(off)} {_of(one, off)}, expected {_of(other, off)}"
+    words = f"{where}: {' and '.join(off)} {_sides_text(one, off)}, expected {_sides_text(other, off)}"
     if off and _examined(off, one, other, number, o):
         yield words
     yield from _moved(where, one, other, number, o)
@@ -44,7 +44,7 @@ def geometry(where: str, one: Shape, other: Shape, number: int, o: Options) -> I
         yield words
 
 
-def _examined(off: list[str], one: Shape, other: Shape, number: int, o: Options) -> bool:
+def _examined(off: list[str], one: Shape, other: Shape, number: int, o: CompareSlidesOptions) -> bool:
     """Whether any of the options that are on asks for this geometry."""
     textual, same_text = one.text is not None and other.text is not None, one.text == other.text
     pictures = one.type == PICTURE == other.type
@@ -60,7 +60,7 @@ def _examined(off: list[str], one: Shape, other: Shape, number: int, o: Options)
     )
 
 
-def _by_shape(off: list[str], one: Shape, other: Shape, o: Options) -> bool:
+def _by_shape(off: list[str], one: Shape, other: Shape, o: CompareSlidesOptions) -> bool:
     """Shapes without text move between two versions of an editor; only the Windows suite insists on theirs."""
     blank = not (one.text or "").strip() and not (other.text or "").strip()
     if blank and not o.manner.waa:
@@ -72,7 +72,7 @@ def _free(one: Shape, other: Shape) -> bool:
     return (one.text is None and other.text is None) or (one.type == FREEFORM == other.type)
 
 
-def _moved(where: str, one: Shape, other: Shape, number: int, o: Options) -> Iterator[str]:
+def _moved(where: str, one: Shape, other: Shape, number: int, o: CompareSlidesOptions) -> Iterator[str]:
     """The options whose expected deck is the untouched one: a shape must have been moved the right way."""
     left, top = one.box[0] or 0, one.box[1] or 0
     old_left, old_top = other.box[0] or 0, other.box[1] or 0
@@ -88,5 +88,5 @@ def _moved(where: str, one: Shape, other: Shape, number: int, o: Options) -> Ite
         yield f"{where}: its top is at {top}, expected above {min(old_top, _UPPER)}"
 
 
-def _of(shape: Shape, sides: list[str]) -> str:
+def _sides_text(shape: Shape, sides: list[str]) -> str:
     return " and ".join(str(value) for side, value in zip(_SIDES, shape.box, strict=True) if side in sides)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics.slides._compare.geometry import near
-from backend.domain.evaluators.metrics.slides._compare.options import Options
+from backend.domain.evaluators.metrics.slides._compare.options import CompareSlidesOptions
 from backend.domain.formats.pictures import decode_picture
-from backend.domain.formats.slides import Deck, Fill, Picture, Shape, Slide
+from backend.domain.formats.slides import Deck, Shape, ShapeFill, Slide, SlidePicture
 from backend.domain.formats.slides_text import far
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _KEPT = frozenset(
 """Transitions that LibreOffice writes as it has read them; others it drops or replaces."""
 
 
-def sizes(one: Deck, other: Deck, o: Options) -> Iterator[str]:
+def sizes(one: Deck, other: Deck, o: CompareSlidesOptions) -> Iterator[str]:
     """The slides' width and height (with `examine_shape`)."""
     same = near(one.width, other.width, _SIZE_TOLERANCE) and near(one.height, other.height, _SIZE_TOLERANCE)
     if o.shape and not same:
@@ -43,20 +43,20 @@ def _names(slide: Slide) -> str:
     return " or ".join(dict.fromkeys(slide.transitions)) or "none"
 
 
-def fills(one: Fill, other: Fill, where: str) -> Iterator[str]:
+def fills(one: ShapeFill, other: ShapeFill, where: str) -> Iterator[str]:
     """Whether two areas are clearly filled in different ways; what cannot be told is no difference."""
     if {one.kind, other.kind} <= _STABLE and (one.kind != other.kind or _clearly(one, other)):
         yield f"{where}: filled {_words(one)}, expected {_words(other)}"
 
 
-def _clearly(one: Fill, other: Fill) -> bool:
+def _clearly(one: ShapeFill, other: ShapeFill) -> bool:
     """Every colour of the one is far from every colour of the other. Writers thin out a gradient's stops."""
     if not one.colours or not other.colours:
         return False
     return all(far(a, b) for a in one.colours for b in other.colours)
 
 
-def _words(fill: Fill) -> str:
+def _words(fill: ShapeFill) -> str:
     return " ".join([fill.kind, *("#{:02X}{:02X}{:02X}".format(*colour) for colour in fill.colours)])
 
 
@@ -79,7 +79,7 @@ def pictures(one: Shape, other: Shape, where: str) -> Iterator[str]:
             yield f"{where}: {'a picture' if one.tag == 'pic' else 'no picture'}, not as expected"
 
 
-def same_look(one: Picture, other: Picture, *, untold: bool = True) -> bool:
+def same_look(one: SlidePicture, other: SlidePicture, *, untold: bool = True) -> bool:
     """Equal bytes or nearly equal thumbnails; `untold` where one cannot be decoded (vector formats)."""
     if one.data == other.data:
         return True
@@ -87,7 +87,7 @@ def same_look(one: Picture, other: Picture, *, untold: bool = True) -> bool:
     return untold if first is None or second is None else float(abs(first - second).mean()) < _ALIKE
 
 
-def _thumb(picture: Picture) -> "np.ndarray | None":
+def _thumb(picture: SlidePicture) -> "np.ndarray | None":
     import numpy as np
     from PIL import Image
 

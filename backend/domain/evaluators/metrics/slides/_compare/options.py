@@ -8,7 +8,7 @@ from backend.domain.errors import EvaluatorFailed
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class CompareMode:
     """Whose verdict is wanted.
 
     Attributes:
@@ -26,7 +26,7 @@ class Manner:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CompareSlidesOptions:
     """The options of `compare_pptx_files`, with upstream's names (without `examine_`) and defaults.
 
     Attributes:
@@ -67,10 +67,10 @@ class Options:
     note: bool = True
     shape_lenient_height: bool = False
     tolerance: float = 0.005
-    manner: Manner = Manner()
+    manner: CompareMode = CompareMode()
 
     @classmethod
-    def of(cls, settings: Mapping[str, Any], manner: Manner) -> "Options":
+    def of(cls, settings: Mapping[str, Any], manner: CompareMode) -> "CompareSlidesOptions":
         """Reads a task's options. Keys that begin with `_` are remarks; `enable_debug` switches only upstream's log.
 
         Raises:

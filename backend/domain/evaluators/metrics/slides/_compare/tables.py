@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from itertools import chain
 
 from backend.domain.evaluators.metrics.slides._compare.looks import fills
-from backend.domain.evaluators.metrics.slides._compare.options import Options
+from backend.domain.evaluators.metrics.slides._compare.options import CompareSlidesOptions
 from backend.domain.evaluators.metrics.slides._compare.text import TextRules, texts
-from backend.domain.formats.slides import Cell, Shape
+from backend.domain.formats.slides import Shape, SlideTableCell
 
-Rows = tuple[tuple[Cell, ...], ...]
+Rows = tuple[tuple[SlideTableCell, ...], ...]
 
 
-def tables(one: Shape, other: Shape, where: str, o: Options) -> Iterator[str]:
+def tables(one: Shape, other: Shape, where: str, o: CompareSlidesOptions) -> Iterator[str]:
     """What differs between two tables."""
     if one.rows is None or other.rows is None:
         if (one.rows is None) != (other.rows is None) and not o.manner.strict:

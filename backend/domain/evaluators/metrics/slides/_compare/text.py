@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from backend.domain.evaluators.metrics._verdicts import short
-from backend.domain.evaluators.metrics.slides._compare.options import Manner, Options
-from backend.domain.formats.slides import Bullet, Paragraph, Run, Slide
+from backend.domain.evaluators.metrics.slides._compare.options import CompareMode, CompareSlidesOptions
+from backend.domain.formats.slides import Bullet, Slide, SlideParagraph, TextRun
 from backend.domain.formats.slides_text import far
 
 _FIRST_LEVELS = {0, 1}
@@ -24,17 +24,17 @@ class TextRules:
     """
 
     place: str
-    o: Options
+    o: CompareSlidesOptions
     inherits: bool = False
     in_table: bool = False
 
     @property
-    def m(self) -> Manner:
+    def m(self) -> CompareMode:
         """Whose verdict is wanted."""
         return self.o.manner
 
 
-def texts(one: Sequence[Paragraph], other: Sequence[Paragraph], rules: TextRules) -> Iterator[str]:
+def texts(one: Sequence[SlideParagraph], other: Sequence[SlideParagraph], rules: TextRules) -> Iterator[str]:
     """What differs between two texts."""
     if len(one) != len(other) and not rules.m.blind:
         yield f"{rules.place}: {len(one)} paragraphs, expected {len(other)}"
@@ -43,7 +43,7 @@ def texts(one: Sequence[Paragraph], other: Sequence[Paragraph], rules: TextRules
         yield from _paragraph(mine, expected, rules, f"{rules.place}, paragraph {number}")
 
 
-def _paragraph(one: Paragraph, other: Paragraph, rules: TextRules, where: str) -> Iterator[str]:
+def _paragraph(one: SlideParagraph, other: SlideParagraph, rules: TextRules, where: str) -> Iterator[str]:
     o, m = rules.o, rules.m
     if not (rules.in_table and m.strict):
         if o.text and one.text != other.text:
@@ -60,7 +60,7 @@ def _paragraph(one: Paragraph, other: Paragraph, rules: TextRules, where: str) -
         yield from (f"{where}, {short(run.text, 30)}: {words}" for words in _run(run, model, rules))
 
 
-def _placing(one: Paragraph, other: Paragraph, rules: TextRules, where: str) -> Iterator[str]:
+def _placing(one: SlideParagraph, other: SlideParagraph, rules: TextRules, where: str) -> Iterator[str]:
     if rules.o.alignment and _align(one, rules.m) != _align(other, rules.m):
         yield f"{where}: alignment {one.align or 'l'}, expected {other.align or 'l'}"
     # Levels 0 and 1 look alike in what these suites compare: an indented line may be written as either.
@@ -69,18 +69,18 @@ def _placing(one: Paragraph, other: Paragraph, rules: TextRules, where: str) -> 
         yield f"{where}: level {one.level}, expected {other.level}"
 
 
-def _align(paragraph: Paragraph, m: Manner) -> str | None:
+def _align(paragraph: SlideParagraph, m: CompareMode) -> str | None:
     return paragraph.align if m.waa else paragraph.align or "l"
 
 
-def _runs(one: Paragraph, other: Paragraph, m: Manner) -> tuple[Sequence[Run], Sequence[Run]]:
+def _runs(one: SlideParagraph, other: SlideParagraph, m: CompareMode) -> tuple[Sequence[TextRun], Sequence[TextRun]]:
     """Runs to be compared; an empty paragraph may have one empty run or none."""
     if m.waa or one.text.strip() or other.text.strip():
         return one.runs, other.runs
     return [run for run in one.runs if run.text.strip()], [run for run in other.runs if run.text.strip()]
 
 
-def _run(one: Run, other: Run, rules: TextRules) -> Iterator[str]:
+def _run(one: TextRun, other: TextRun, rules: TextRules) -> Iterator[str]:
     o, m = rules.o, rules.m
     always = rules.in_table and m.strict  # Upstream's options do not reach into tables.
     if not always:
@@ -107,11 +107,11 @@ def _differ(one: object, other: object, rules: TextRules) -> bool:
     return one != other
 
 
-def _flags_differ(one: bool | None, other: bool | None, m: Manner) -> bool:  # noqa: FBT001 - three values.
+def _flags_differ(one: bool | None, other: bool | None, m: CompareMode) -> bool:  # noqa: FBT001 - three values.
     return one != other if m.waa else bool(one) != bool(other)
 
 
-def _underlines_differ(one: str | None, other: str | None, m: Manner) -> bool:
+def _underlines_differ(one: str | None, other: str | None, m: CompareMode) -> bool:
     if m.waa:
         return one != other
     if m.strict and (one is None or other is None):
@@ -119,7 +119,7 @@ def _underlines_differ(one: str | None, other: str | None, m: Manner) -> bool:
     return (one or "none") != (other or "none")
 
 
-def _colours_differ(one: Run, other: Run, m: Manner) -> bool:
+def _colours_differ(one: TextRun, other: TextRun, m: CompareMode) -> bool:
     if one.rgb is not None and other.rgb is not None:
         return one.rgb != other.rgb
     if m.strict or not (one.own_colour or other.own_colour):
@@ -129,13 +129,13 @@ def _colours_differ(one: Run, other: Run, m: Manner) -> bool:
     return far(one.colour, other.colour)
 
 
-def _bullet_colour(one: Paragraph, other: Paragraph, where: str) -> Iterator[str]:
+def _bullet_colour(one: SlideParagraph, other: SlideParagraph, where: str) -> Iterator[str]:
     mine, expected = one.bullet_colour, other.bullet_colour
     if (mine is None) != (expected is None) or (mine is not None and expected is not None and far(mine, expected)):
         yield f"{where}: bullet colour {mine or 'as usual'}, expected {expected or 'as usual'}"
 
 
-def bullets(one: Slide, other: Slide, where: str, m: Manner) -> Iterator[str]:
+def bullets(one: Slide, other: Slide, where: str, m: CompareMode) -> Iterator[str]:
     """Signs, levels and texts of all paragraphs of a slide, those of tables and groups included."""
     mine, expected = ([bullet for bullet in slide.bullets if m.waa or bullet.text.strip()] for slide in (one, other))
     if len(mine) != len(expected):
@@ -147,7 +147,7 @@ def bullets(one: Slide, other: Slide, where: str, m: Manner) -> Iterator[str]:
             yield f"{where}, {short(bullet.text, 30)}: bullet {sign}, expected {model_sign} for {short(model.text, 30)}"
 
 
-def _signs(bullet: Bullet, m: Manner) -> tuple[str | None, ...]:
+def _signs(bullet: Bullet, m: CompareMode) -> tuple[str | None, ...]:
     """What must be equal; the level only shows where there is a sign."""
     if m.waa:
         return bullet.level, bullet.char, bullet.text, bullet.colour
@@ -159,5 +159,5 @@ def _points(size: int | None) -> str:
     return "inherited" if size is None else f"{size / 100:g} pt"
 
 
-def _colour(run: Run) -> str:
+def _colour(run: TextRun) -> str:
     return run.rgb or ("inherited" if run.colour is None else "#{:02X}{:02X}{:02X}".format(*run.colour))

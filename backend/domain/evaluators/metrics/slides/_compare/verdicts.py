@@ -7,20 +7,20 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.slides._compare.decks import differences
-from backend.domain.evaluators.metrics.slides._compare.options import Manner, Options
+from backend.domain.evaluators.metrics.slides._compare.options import CompareMode, CompareSlidesOptions
 from backend.domain.formats.slides import read_deck
 from backend.domain.model.score import MetricValue
 
 _MOST = 20
 
 
-def compare(result: str | None, expected: str | None, settings: Mapping[str, Any], manner: Manner) -> MetricValue:
+def compare(result: str | None, expected: str | None, settings: Mapping[str, Any], manner: CompareMode) -> MetricValue:
     """1 if nothing that is examined differs, else 0 with the first differences.
 
     Raises:
         EvaluatorFailed: the expected deck cannot be read, or an option has no meaning.
     """
-    options = Options.of(settings, manner)
+    options = CompareSlidesOptions.of(settings, manner)
     model, reason = read_deck(expected)
     if model is None:
         raise EvaluatorFailed(f"the expected presentation: {reason}")

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, capped, shown
+from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped, value_text
 from backend.domain.formats.charts import Anchor, Chart, read_charts
 
 Property = Literal[
@@ -23,7 +23,7 @@ class ChartRule(PairRule):
     type: Literal["chart"]
     chart_props: tuple[Property, ...] = ()
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         if books.strict:
             return self._as_upstream(books)
@@ -31,21 +31,21 @@ class ChartRule(PairRule):
         if actual is None or expected is None:
             return [books.lacks(self.sheet_idx0 if actual is None else self.sheet_idx1)]
         # The same chart twice is drawn on top of itself or beside: as upstream, it counts once.
-        mine, other = (set(map(self._seen, charts)) for charts in (actual, expected))
-        reasons = [f"no chart is {_said(chart)}" for chart in sorted(other - mine, key=str)]
-        return capped(reasons + [f"a chart is {_said(chart)}" for chart in sorted(mine - other, key=str)])
+        mine, other = (set(map(self._properties, charts)) for charts in (actual, expected))
+        reasons = [f"no chart is {_properties_text(chart)}" for chart in sorted(other - mine, key=str)]
+        return capped(reasons + [f"a chart is {_properties_text(chart)}" for chart in sorted(mine - other, key=str)])
 
-    def _charts(self, books: Books, reference: SheetReference) -> list[Chart] | None:
+    def _charts(self, books: WorkbookPair, reference: SheetReference) -> list[Chart] | None:
         name = books.name(reference)
         return None if name is None else read_charts(books.book(reference), name)
 
-    def _seen(self, chart: Chart) -> tuple[tuple[str, Any], ...]:
+    def _properties(self, chart: Chart) -> tuple[tuple[str, Any], ...]:
         data = "; ".join(
             f"{item.values} {'over' if item.of_numbers else 'by'} {item.categories}" for item in chart.series
         )
         return (("data", data), *((name, _property(chart, name)) for name in sorted(set(self.chart_props))))
 
-    def _as_upstream(self, books: Books) -> list[str]:
+    def _as_upstream(self, books: WorkbookPair) -> list[str]:
         """Charts by the data of their first plot, the last one wins; no charts where there is no sheet."""
         both = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
@@ -56,7 +56,7 @@ class ChartRule(PairRule):
             both.append(
                 {_first_data(chart): tuple(_strictly(chart, name) for name in self.chart_props) for chart in charts}
             )
-        return [] if both[0] == both[1] else [f"got {shown(both[0])}, expected {shown(both[1])}"]
+        return [] if both[0] == both[1] else [f"got {value_text(both[0])}, expected {value_text(both[1])}"]
 
 
 def _property(chart: Chart, name: str) -> Any:
@@ -105,5 +105,5 @@ def _strictly(chart: Chart, name: str) -> Any:
             return next((axis.title_first_run for axis in chart.axes if axis.role == _ROLES[name]), None)
 
 
-def _said(chart: tuple[tuple[str, Any], ...]) -> str:
-    return ", ".join(f"{name} {shown(value)}" for name, value in chart)
+def _properties_text(chart: tuple[tuple[str, Any], ...]) -> str:
+    return ", ".join(f"{name} {value_text(value)}" for name, value in chart)

@@ -4,8 +4,8 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from backend.domain.evaluators.metrics.table._books import Books, Rule, SheetReference, shown
-from backend.domain.evaluators.metrics.table._looks import CellProperty, Looks
+from backend.domain.evaluators.metrics.table._books import Rule, SheetReference, WorkbookPair, value_text
+from backend.domain.evaluators.metrics.table._looks import CellProperty, SheetFormats
 from backend.domain.evaluators.metrics.table._matching import ValueRule
 from backend.domain.evaluators.metrics.table._values import value_of
 from backend.domain.formats.workbook import bounds
@@ -31,15 +31,17 @@ class CheckCellRule(Rule):
             raise ValueError(f"{self.coordinate!r} is no cell")
         return self
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         sheet = books.sheet(self.sheet_idx)
         if sheet is None:
             return [books.lacks(self.sheet_idx)]
         row, column = (bounds(self.coordinate) or (1, 1))[:2]
-        looks, reasons = Looks(books, books.book(self.sheet_idx), sheet), []
+        looks, reasons = SheetFormats(books, books.book(self.sheet_idx), sheet), []
         for name, rule in self.props.items():
             value = value_of(books, self.sheet_idx, row, column) if name == "value" else looks.at(row, column, name)
             if not rule.matches(value, strict=books.strict):
-                reasons.append(f"{self.coordinate}: {name} is {shown(value)}, expected {rule.method} {shown(rule.ref)}")
+                reasons.append(
+                    f"{self.coordinate}: {name} is {value_text(value)}, expected {rule.method} {value_text(rule.ref)}"
+                )
         return reasons

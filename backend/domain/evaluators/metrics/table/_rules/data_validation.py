@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.metrics.table._books import Books, Rule, SheetReference, shown
+from backend.domain.evaluators.metrics.table._books import Rule, SheetReference, WorkbookPair, value_text
 from backend.domain.evaluators.metrics.table._matching import ValueRule
 from backend.domain.formats.workbook import Sheet
 
@@ -28,14 +28,16 @@ class DataValidationRule(Rule):
     sheet_idx: SheetReference
     dv_props: tuple[dict[Attribute, ValueRule], ...]
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         sheet = books.sheet(self.sheet_idx)
         if sheet is None:
             return [books.lacks(self.sheet_idx)]
         actual = validations(sheet, extended=not books.strict)
         fits = [[_fits(each, description, strict=books.strict) for description in self.dv_props] for each in actual]
-        reasons = [f"a validation is {shown(each)}" for each, row in zip(actual, fits, strict=True) if not any(row)]
+        reasons = [
+            f"a validation is {value_text(each)}" for each, row in zip(actual, fits, strict=True) if not any(row)
+        ]
         if books.strict:
             return reasons if len(actual) >= len(self.dv_props) else [f"there are {len(actual)} validations"]
         missing = [number for number in range(len(self.dv_props)) if not any(row[number] for row in fits)]

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.metrics.table._books import Books, PairRule, differences
+from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, differences
 from backend.domain.formats.workbook import Sheet
 
 _CONDITION = ("descending", "sortBy", "ref", "customList", "dxfId", "iconSet", "iconId")
@@ -17,7 +17,7 @@ class FilterRule(PairRule):
 
     type: Literal["filter"]
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         both: list[Any] = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
@@ -52,12 +52,12 @@ def _column(item: Any, *, strict: bool) -> tuple[Any, ...]:
         each = frozenset((one.get("operator", "equal"), one.get("val")) for one in custom.iterfind("{*}customFilter"))
         parts.append((_true(custom, "and"), each))
     if not strict:
-        parts.append(tuple(_written(each) for each in item if _name(each) not in _KNOWN))
-        parts.append(() if values is None else tuple(_written(each) for each in values.iterfind("{*}dateGroupItem")))
+        parts.append(tuple(_filter_key(each) for each in item if _name(each) not in _KNOWN))
+        parts.append(() if values is None else tuple(_filter_key(each) for each in values.iterfind("{*}dateGroupItem")))
     return tuple(parts)
 
 
-def _written(item: Any) -> tuple[Any, ...]:
+def _filter_key(item: Any) -> tuple[Any, ...]:
     return _name(item), tuple(sorted((str(key), str(value)) for key, value in item.items()))
 
 

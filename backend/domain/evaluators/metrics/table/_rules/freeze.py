@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.metrics.table._books import Books, PairRule, shown
+from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, value_text
 from backend.domain.formats.workbook import Sheet
 
 
@@ -11,7 +11,7 @@ class FreezeRule(PairRule):
 
     type: Literal["freeze"]
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         both = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
@@ -19,7 +19,7 @@ class FreezeRule(PairRule):
             if sheet is None:
                 return [books.lacks(reference)]
             both.append(_pane(sheet, first_cell=books.strict and books.waa))
-        return [] if both[0] == both[1] else [f"the pane is {shown(both[0])}, expected {shown(both[1])}"]
+        return [] if both[0] == both[1] else [f"the pane is {value_text(both[0])}, expected {value_text(both[1])}"]
 
 
 def _pane(sheet: Sheet, *, first_cell: bool) -> tuple[Any, ...]:

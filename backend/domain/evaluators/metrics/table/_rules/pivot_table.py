@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, capped, shown
+from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped, value_text
 from backend.domain.formats.pivots import Pivot, PivotItem, read_pivots
 from backend.domain.formats.workbook import address
 
@@ -32,7 +32,7 @@ class PivotTableRule(PairRule):
     type: Literal["pivot_table"]
     pivot_props: tuple[Property, ...] = ()
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         both = [self._tables(books, each) for each in (self.sheet_idx0, self.sheet_idx1)]
         if books.strict:
@@ -40,11 +40,13 @@ class PivotTableRule(PairRule):
         for reference, pivots in zip((self.sheet_idx0, self.sheet_idx1), both, strict=True):
             if pivots is None:
                 return [books.lacks(reference)]
-        actual, expected = ([self._seen(pivot, strict=False) for pivot in pivots or ()] for pivots in both)
-        reasons = [f"no pivot table is {_said(pivot)}" for pivot in expected if pivot not in actual]
-        return capped(reasons + [f"a pivot table is {_said(pivot)}" for pivot in actual if pivot not in expected])
+        actual, expected = ([self._properties(pivot, strict=False) for pivot in pivots or ()] for pivots in both)
+        reasons = [f"no pivot table is {_properties_text(pivot)}" for pivot in expected if pivot not in actual]
+        return capped(
+            reasons + [f"a pivot table is {_properties_text(pivot)}" for pivot in actual if pivot not in expected]
+        )
 
-    def _tables(self, books: Books, reference: SheetReference) -> list[Pivot] | None:
+    def _tables(self, books: WorkbookPair, reference: SheetReference) -> list[Pivot] | None:
         name = books.name(reference)
         return None if name is None else read_pivots(books.book(reference), name)
 
@@ -53,11 +55,11 @@ class PivotTableRule(PairRule):
         if any(pivot.source is None for pivots in both for pivot in pivots):
             return ["upstream's reader stumbles over a source that is no area"]
         actual, expected = (
-            {(summary := self._seen(pivot, strict=True))[0]: summary for pivot in pivots} for pivots in both
+            {(summary := self._properties(pivot, strict=True))[0]: summary for pivot in pivots} for pivots in both
         )
-        return [] if actual == expected else [f"got {shown(actual)}, expected {shown(expected)}"]
+        return [] if actual == expected else [f"got {value_text(actual)}, expected {value_text(expected)}"]
 
-    def _seen(self, pivot: Pivot, *, strict: bool) -> tuple[Any, ...]:
+    def _properties(self, pivot: Pivot, *, strict: bool) -> tuple[Any, ...]:
         used = [position for position, items in enumerate(pivot.fields) if items]
         shift = used[0] if used else len(pivot.fields)
         fields = pivot.fields[shift : used[-1] + 1] if used else ()
@@ -108,5 +110,5 @@ def _selection(items: Sequence[PivotItem], *, ordered: bool, strict: bool) -> An
     return len(pairs), sorted(item.value for item in items if item.hidden)
 
 
-def _said(summary: tuple[Any, ...]) -> str:
-    return f"of {summary[0]} with {', '.join(f'{name} {shown(value)}' for name, value in summary[1])}"[:300]
+def _properties_text(summary: tuple[Any, ...]) -> str:
+    return f"of {summary[0]} with {', '.join(f'{name} {value_text(value)}' for name, value in summary[1])}"[:300]

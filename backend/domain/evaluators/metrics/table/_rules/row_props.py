@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, differences
+from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, differences
 from backend.domain.formats.workbook import Sheet, column_letters
 
 _ROW = {"hidden": "hidden", "collapsed": "collapsed", "height": "ht", "outlineLevel": "outlineLevel", "s": "s"}
@@ -26,7 +26,7 @@ class RowPropsRule(PairRule):
     type: Literal["row_props"]
     props: tuple[Literal["hidden", "collapsed", "height", "outlineLevel", "s"], ...] = ()
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         return _judged(books, (self.sheet_idx0, self.sheet_idx1), self._rows, "row")
 
@@ -52,7 +52,7 @@ class ColumnPropsRule(PairRule):
         Literal["width", "auto_size", "bestFit", "hidden", "collapsed", "min", "max", "outlineLevel"], ...
     ] = ()
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         return _judged(books, (self.sheet_idx0, self.sheet_idx1), self._columns, "column")
 
@@ -71,7 +71,7 @@ class ColumnPropsRule(PairRule):
 
 
 def _judged(
-    books: Books, references: tuple[SheetReference, SheetReference], read: Callable[..., Table], what: str
+    books: WorkbookPair, references: tuple[SheetReference, SheetReference], read: Callable[..., Table], what: str
 ) -> list[str]:
     both: list[Any] = []
     for reference in references:

@@ -4,8 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from backend.domain.evaluators.metrics.table._books import Books, PairRule, capped, shown
-from backend.domain.evaluators.metrics.table._frames import Frame, Way, frame_differences
+from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, capped, value_text
+from backend.domain.evaluators.metrics.table._frames import CellComparison, SheetFrame, frame_differences
 from backend.domain.formats.workbook import address, column_letters
 
 
@@ -21,24 +21,26 @@ class SheetDataRule(PairRule):
     precision: int = Field(default=4, ge=-15, le=15)
     ignore_case: bool = False
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         frames = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
             sheet = books.sheet(reference)
             if sheet is None:
                 return [books.lacks(reference)]
-            frames.append(Frame(books.book(reference), sheet, Way(self.precision, self.ignore_case, books.strict)))
+            frames.append(
+                SheetFrame(books.book(reference), sheet, CellComparison(self.precision, self.ignore_case, books.strict))
+            )
         differences = frame_differences(frames[0], frames[1], strict=books.strict)
         return capped(_words(row, column, mine, other) for row, column, mine, other in differences)
 
 
 def _words(row: int, column: int, mine: object, other: object) -> str:
     where = address(row, column) if row else f"column {column_letters(column)}" if column else "the sheet"
-    return f"{where}: got {_said(mine)}, expected {_said(other)}"
+    return f"{where}: got {_to_text(mine)}, expected {_to_text(other)}"
 
 
-def _said(value: object) -> str:
+def _to_text(value: object) -> str:
     if isinstance(value, tuple):
         return str(value[1]).upper()
-    return "nothing" if value is None else str(value) if isinstance(value, float) else shown(value)
+    return "nothing" if value is None else str(value) if isinstance(value, float) else value_text(value)

@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from backend.domain.evaluators.metrics.table._books import Books, PairRule, capped, shown
+from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, capped, value_text
 from backend.domain.evaluators.metrics.table._matching import areas
 from backend.domain.evaluators.metrics.table._values import text_of
 from backend.domain.formats.workbook import Bounds, address
@@ -84,18 +84,18 @@ class SheetFuzzyRule(PairRule):
     type: Literal["sheet_fuzzy"]
     rules: tuple[RangeRule, ...] = Field(min_length=1)
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         reasons = [books.lacks(each) for each in (self.sheet_idx0, self.sheet_idx1) if books.sheet(each) is None]
         return reasons or capped(self._differences(books))
 
-    def _differences(self, books: Books) -> Iterator[str]:
+    def _differences(self, books: WorkbookPair) -> Iterator[str]:
         for rule in self.rules:
             for row, column in rule.cells():
                 actual, expected = (text_of(books, each, row, column) for each in (self.sheet_idx0, self.sheet_idx1))
                 if not rule.alike(actual, expected, strict=books.strict):
-                    yield f"{address(row, column)}: got {_said(actual)}, expected {_said(expected)} ({rule.type})"
+                    yield f"{address(row, column)}: got {_to_text(actual)}, expected {_to_text(expected)} ({rule.type})"
 
 
-def _said(text: Any) -> str:
-    return "nothing" if text is None else shown(text)
+def _to_text(text: Any) -> str:
+    return "nothing" if text is None else value_text(text)

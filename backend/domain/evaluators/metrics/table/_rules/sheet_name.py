@@ -3,7 +3,7 @@
 from typing import Literal
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.table._books import Books, Rule, shown
+from backend.domain.evaluators.metrics.table._books import Rule, WorkbookPair, value_text
 
 
 class SheetNameRule(Rule):
@@ -11,9 +11,9 @@ class SheetNameRule(Rule):
 
     type: Literal["sheet_name"]
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         if books.expected is None:
             raise EvaluatorFailed("the rule sheet_name compares, but the task has no expectation")
         actual, expected = books.result.names, books.expected.names
-        return [] if actual == expected else [f"the sheets are {shown(actual)}, expected {shown(expected)}"]
+        return [] if actual == expected else [f"the sheets are {value_text(actual)}, expected {value_text(expected)}"]

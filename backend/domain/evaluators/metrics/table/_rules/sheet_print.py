@@ -3,7 +3,7 @@
 from typing import Literal
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, capped, shown
+from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped, value_text
 from backend.domain.formats.csvs import beside, read_lines
 
 
@@ -17,7 +17,7 @@ class SheetPrintRule(PairRule):
     type: Literal["sheet_print"]
     ignore_case: bool = False
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         (actual, reason), (expected, other) = (_lines(books, each) for each in (self.sheet_idx0, self.sheet_idx1))
         if actual is None or expected is None:
@@ -25,13 +25,13 @@ class SheetPrintRule(PairRule):
         if self.ignore_case:
             actual, expected = ([line.lower() for line in lines] for lines in (actual, expected))
         pairs = enumerate(zip(actual, expected, strict=False), 1)
-        reasons = [f"line {at}: got {shown(a)}, expected {shown(b)}" for at, (a, b) in pairs if a != b]
+        reasons = [f"line {at}: got {value_text(a)}, expected {value_text(b)}" for at, (a, b) in pairs if a != b]
         if len(actual) != len(expected):
             reasons.append(f"{len(actual)} lines, expected {len(expected)}")
         return capped(reasons)
 
 
-def _lines(books: Books, reference: SheetReference) -> tuple[list[str] | None, str]:
+def _lines(books: WorkbookPair, reference: SheetReference) -> tuple[list[str] | None, str]:
     name, book = books.name(reference), books.book(reference)
     if name is None:
         return None, books.lacks(reference)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from backend.domain.evaluators.metrics.table._books import Books, PairRule, differences
+from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, differences
 from backend.domain.formats.sparklines import read_sparklines
 
 
@@ -11,7 +11,7 @@ class SparklineRule(PairRule):
 
     type: Literal["sparkline"]
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         both = []
         for reference in (self.sheet_idx0, self.sheet_idx1):

@@ -5,11 +5,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from backend.domain.evaluators.metrics.table._books import Books, PairRule, SheetReference, differences
+from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, differences
 from backend.domain.evaluators.metrics.table._conditions import Conditions
-from backend.domain.evaluators.metrics.table._looks import CellProperty, Looks
-from backend.domain.formats.cell_styles import Look
-from backend.domain.formats.workbook import Cell, Sheet, address
+from backend.domain.evaluators.metrics.table._looks import CellProperty, SheetFormats
+from backend.domain.formats.cell_styles import CellFormat
+from backend.domain.formats.workbook import Sheet, StoredCell, address
 
 
 class Position(tuple[int, int]):
@@ -33,7 +33,7 @@ class StyleRule(PairRule):
     type: Literal["style"]
     props: tuple[CellProperty, ...] = Field(min_length=1)
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         tables = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
@@ -43,14 +43,14 @@ class StyleRule(PairRule):
             tables.append({} if sheet is None else self._table(books, reference, sheet))
         return differences(tables[0], tables[1], what="the style of")
 
-    def _table(self, books: Books, reference: SheetReference, sheet: Sheet) -> Mapping[Any, Any]:
+    def _table(self, books: WorkbookPair, reference: SheetReference, sheet: Sheet) -> Mapping[Any, Any]:
         """Position -> properties of the cells that are not plain."""
-        looks = Looks(books, books.book(reference), sheet)
+        looks = SheetFormats(books, books.book(reference), sheet)
         conditions = Conditions(books.book(reference), sheet)
         changes = conditions.changes()
         books.notes.extend(conditions.notes)
         props = tuple(name for name in self.props if name != "merge")
-        plain = [looks.of(Cell(0, 0, None), name) for name in props]
+        plain = [looks.of(StoredCell(0, 0, None), name) for name in props]
         table: dict[Any, Any] = {"merged": sorted(sheet.merged)} if "merge" in self.props else {}
         if books.strict:
             table["used up to"] = _corner(sheet)
@@ -68,7 +68,7 @@ class StyleRule(PairRule):
         return table
 
 
-def _changed(looks: Looks, cell: Cell, name: CellProperty, change: Look, now: Any) -> Any:
+def _changed(looks: SheetFormats, cell: StoredCell, name: CellProperty, change: CellFormat, now: Any) -> Any:
     """A property after one condition, if that says something about it. The most urgent one comes last."""
     plain, changed = looks.of(cell, name), looks.of(cell, name, change)
     return now if changed == plain else changed

@@ -4,7 +4,7 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from backend.domain.evaluators.metrics.table._books import Books, Rule, SheetReference, shown
+from backend.domain.evaluators.metrics.table._books import Rule, SheetReference, WorkbookPair, value_text
 from backend.domain.evaluators.metrics.table._matching import ValueRule
 
 
@@ -21,7 +21,7 @@ class ZoomRule(Rule):
         ValueRule(method=self.method, ref=self.ref)
         return self
 
-    def judge(self, books: Books) -> list[str]:
+    def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         sheet = books.sheet(self.sheet_idx)
         if sheet is None:
@@ -30,4 +30,4 @@ class ZoomRule(Rule):
         written = None if view is None else view.get("zoomScale")
         zoom = int(written) if written and written.isdigit() and int(written) else 100
         met = ValueRule(method=self.method, ref=self.ref).matches(zoom)
-        return [] if met else [f"the zoom is {zoom} %, expected {self.method} {shown(self.ref)}"]
+        return [] if met else [f"the zoom is {zoom} %, expected {self.method} {value_text(self.ref)}"]

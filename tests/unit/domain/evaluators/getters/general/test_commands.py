@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid
-from backend.domain.evaluators.getters.general.replay import Replay
+from backend.domain.evaluators.getters.general.replay import ReplayGetter
 from backend.domain.evaluators.getters.general.vm_command_error import VmCommandError
 from backend.domain.evaluators.getters.general.vm_terminal_output import VmTerminalOutput
 from backend.domain.ports.desktop import ExecResult
@@ -38,7 +38,7 @@ class TestReplay:
             {"type": "typewrite", "param": "it's"},
             {"type": "press", "param": "enter"},
         ]
-        assert Replay().collect(context, {"trajectory": steps}) == []
+        assert ReplayGetter().collect(context, {"trajectory": steps}) == []
         assert [(str(a.type), a.keys, a.text) for a in context.desktop.performed] == [
             ("HOTKEY", ("ctrl", "shift"), ""),
             ("TYPING", (), "it's"),
@@ -47,9 +47,9 @@ class TestReplay:
 
     def test_an_unknown_key(self) -> None:
         with pytest.raises(GuestRefused, match="nokey"):
-            Replay().collect(linux(), {"trajectory": [{"type": "press", "param": "nokey"}]})
+            ReplayGetter().collect(linux(), {"trajectory": [{"type": "press", "param": "nokey"}]})
 
     @pytest.mark.parametrize("step", [{"type": "click", "param": "x"}, {"type": "hotkey", "param": "ctrl"}, {}])
     def test_an_unknown_step_is_refused(self, step: dict[str, str]) -> None:
         with pytest.raises(Invalid):
-            Replay().check({"trajectory": [step]})
+            ReplayGetter().check({"trajectory": [step]})

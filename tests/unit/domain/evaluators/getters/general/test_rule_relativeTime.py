@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.getters._evidence import as_json
-from backend.domain.evaluators.getters.general._days import DAYS, day, second_day, written
+from backend.domain.evaluators.getters.general._days import DAYS, day, format_day, second_day
 from backend.domain.evaluators.getters.general.rule_relativeTime import RuleRelativeTime
 from backend.domain.model.score import Blob
 from tests.factories.desktops import linux
@@ -121,11 +121,11 @@ class TestCodes:
     def test_all(self) -> None:
         codes = ("DoW", "Month", "MonthFull", "month", "MonthD", "Month0D", "DayD", "Day0D", "Year")
         found = "Sun Feb February february 2 02 1 01 2026"
-        assert written(" ".join("{" + code + "}" for code in codes), date(2026, 2, 1)) == found
+        assert format_day(" ".join("{" + code + "}" for code in codes), date(2026, 2, 1)) == found
 
     def test_one_code_twice(self) -> None:
         """OSWorld replaces the first only."""
-        assert written("{DayD}/{DayD} {Nonsense}", date(2026, 2, 1)) == "1/1 {Nonsense}"
+        assert format_day("{DayD}/{DayD} {Nonsense}", date(2026, 2, 1)) == "1/1 {Nonsense}"
 
 
 class TestZones:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters.impress._slide import Link, desktop_path, links
+from backend.domain.evaluators.getters.impress._slide import Relationship, desktop_path, links
 from backend.domain.evaluators.getters.impress.audio_in_slide import AudioInSlide
 from backend.domain.evaluators.getters.impress.background_image_in_slide import BackgroundImageInSlide
 from tests.factories.desktops import linux, real_python
@@ -126,5 +126,5 @@ class TestLinks:
         ],
     )
     def test_paths_on_windows(self, target: str, path: str) -> None:
-        link = Link(id="1", type="audio", target=target, outside=True)
+        link = Relationship(id="1", type="audio", target=target, outside=True)
         assert desktop_path(link, "C:\\Users\\x\\slides.pptx") == path

@@ -8,7 +8,7 @@ from backend.domain.evaluators.getters._evidence import as_json
 from backend.domain.evaluators.getters.settings import desktop_background, storage_sense_run_frequency
 from backend.domain.evaluators.getters.settings._night_light import schedule
 from backend.domain.evaluators.getters.settings._registry import query_registry, text
-from backend.domain.evaluators.getters.settings._times import shown
+from backend.domain.evaluators.getters.settings._times import format_time
 from backend.domain.evaluators.getters.settings.desktop_background import DesktopBackground
 from backend.domain.evaluators.getters.settings.night_light_state import KEY, NightLightState
 from backend.domain.evaluators.getters.settings.storage_sense_run_frequency import StorageSenseRunFrequency
@@ -125,4 +125,4 @@ class TestOtherSettings:
         ("hour", "expected"), [(0, "00:00 AM"), (7, "07:00 AM"), (12, "00:00 PM"), (19, "07:00 PM")]
     )
     def test_times(self, hour: int, expected: str) -> None:
-        assert shown(hour, 0) == expected
+        assert format_time(hour, 0) == expected

@@ -12,7 +12,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.chrome._pictures import hash_distance
 from backend.domain.formats import archives
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.metric_cases.chrome import taped, write_html, zipped
 from tests.factories.pdf import drawing, long_text, pdf_bytes, write_pdf
 
@@ -20,7 +20,7 @@ registry.load()
 
 
 def judge(name: str, *args: Any, dialect: str = "osworld", **options: Any) -> MetricValue:
-    found = registry.lookup(Kind.METRIC, name, dialect)(*args, **options)
+    found = registry.lookup(PluginKind.METRIC, name, dialect)(*args, **options)
     assert isinstance(found, MetricValue)
     return found
 

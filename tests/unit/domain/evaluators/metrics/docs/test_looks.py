@@ -12,7 +12,7 @@ from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.formats import picture_text
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.docx import Block, Picture, Xml, p, png, r, save, save_odt, table
 from tests.factories.metric_cases.docs import BREAK, OBJECT, OPTIONS, PAGE, TABS, screenshot, settings
 from tests.factories.office import soffice_all
@@ -29,7 +29,7 @@ RULE = {"type": "text", "text": "Documents"}
 
 
 def metric(name: str) -> Any:
-    return registry.lookup(Kind.METRIC, name, "osworld")
+    return registry.lookup(PluginKind.METRIC, name, "osworld")
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.docs import _texts
-from backend.domain.evaluators.metrics.docs._texts import Comparison, compare_texts
+from backend.domain.evaluators.metrics.docs._texts import CompareDocxOptions, compare_texts
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.docx import Block, save, save_odt, table
 from tests.factories.office import soffice
 
@@ -20,7 +20,7 @@ registry.load()
 
 
 def metric(name: str, dialect: str = "osworld") -> Any:
-    return registry.lookup(Kind.METRIC, name, dialect)
+    return registry.lookup(PluginKind.METRIC, name, dialect)
 
 
 @pytest.fixture
@@ -55,40 +55,46 @@ class TestCompareTexts:
     )
     def test_options(self, options: dict[str, bool], value: float) -> None:
         found, wanted = ["Alpha beta", "", "gamma"], ["alpha beta", "delta gamma"]
-        assert compare_texts(found, wanted, Comparison(**options)).value == pytest.approx(value, abs=1e-6)
+        assert compare_texts(found, wanted, CompareDocxOptions(**options)).value == pytest.approx(value, abs=1e-6)
 
     def test_blanks(self) -> None:
-        assert compare_texts(["a  b", "c"], ["a b c"], Comparison()).value == 1.0
-        assert compare_texts(["a  b", "c"], ["a b", "c"], Comparison(ignore_blanks=False)).value == 0.0
+        assert compare_texts(["a  b", "c"], ["a b c"], CompareDocxOptions()).value == 1.0
+        assert compare_texts(["a  b", "c"], ["a b", "c"], CompareDocxOptions(ignore_blanks=False)).value == 0.0
         assert (
-            compare_texts(["a", " ", "b"], ["a", "b"], Comparison(ignore_blanks=False, delete_empty_lines=True)).value
+            compare_texts(
+                ["a", " ", "b"], ["a", "b"], CompareDocxOptions(ignore_blanks=False, delete_empty_lines=True)
+            ).value
             == 1
         )
 
     def test_order_and_case(self) -> None:
         """As published, lines are sorted before their case is dropped."""
         found, wanted = ["b", "A"], ["a", "B"]
-        assert compare_texts(found, wanted, Comparison(ignore_order=True, ignore_case=True)).value == 1.0
-        assert compare_texts(["a", "B"], ["A", "b"], Comparison(ignore_order=True, ignore_case=True)).value == 1.0
-        strict = Comparison(ignore_order=True, ignore_case=True, strict_upstream=True)
+        assert compare_texts(found, wanted, CompareDocxOptions(ignore_order=True, ignore_case=True)).value == 1.0
+        assert (
+            compare_texts(["a", "B"], ["A", "b"], CompareDocxOptions(ignore_order=True, ignore_case=True)).value == 1.0
+        )
+        strict = CompareDocxOptions(ignore_order=True, ignore_case=True, strict_upstream=True)
         assert compare_texts(["a", "B"], ["A", "b"], strict).value == 0.0
 
     def test_likeness(self) -> None:
         """Twice the longest common subsequence by both lengths: 2 * 3 / 8."""
-        assert compare_texts(["abcd"], ["abce"], Comparison(content_only=True)).value == pytest.approx(0.75)
-        fuzzy = Comparison(fuzzy_match=True, ignore_blanks=False)
+        assert compare_texts(["abcd"], ["abce"], CompareDocxOptions(content_only=True)).value == pytest.approx(0.75)
+        fuzzy = CompareDocxOptions(fuzzy_match=True, ignore_blanks=False)
         assert compare_texts(["abcd", "x"], ["abce", "x"], fuzzy).value == pytest.approx(0.875)
         assert compare_texts([], [], fuzzy).value == 1.0
 
     def test_long_texts_by_words(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_texts, "MAX_WORK", 10)
-        assert compare_texts(["a b c d"], ["a b c e"], Comparison(content_only=True)).value == pytest.approx(0.75)
+        assert compare_texts(["a b c d"], ["a b c e"], CompareDocxOptions(content_only=True)).value == pytest.approx(
+            0.75
+        )
 
     def test_reasons(self) -> None:
-        assert compare_texts(["a", "b"], ["a", "c"], Comparison(ignore_blanks=False)).reasons == (
+        assert compare_texts(["a", "b"], ["a", "c"], CompareDocxOptions(ignore_blanks=False)).reasons == (
             "paragraph 2 is 'b', expected 'c'",
         )
-        assert compare_texts(["a", "b"], ["a", "c"], Comparison()).reasons == (
+        assert compare_texts(["a", "b"], ["a", "c"], CompareDocxOptions()).reasons == (
             "from character 3: 'a b', expected 'a c'",
         )
 
@@ -97,9 +103,9 @@ class TestCompareTexts:
     def test_laws(self, lines: list[str], draw: Any, blanks: bool, fuzzy: bool) -> None:  # noqa: FBT001 - drawn.
         shuffled = draw.sample(lines, len(lines))
         how = {"ignore_blanks": blanks, "fuzzy_match": fuzzy}
-        assert compare_texts(lines, lines, Comparison(**how)).value == 1.0
-        assert compare_texts(lines, shuffled, Comparison(**how, ignore_order=True)).value == 1.0
-        assert 0.0 <= compare_texts(lines, [*shuffled, "x"], Comparison(**how)).value <= 1.0
+        assert compare_texts(lines, lines, CompareDocxOptions(**how)).value == 1.0
+        assert compare_texts(lines, shuffled, CompareDocxOptions(**how, ignore_order=True)).value == 1.0
+        assert 0.0 <= compare_texts(lines, [*shuffled, "x"], CompareDocxOptions(**how)).value <= 1.0
 
 
 class TestCompareDocxFiles:

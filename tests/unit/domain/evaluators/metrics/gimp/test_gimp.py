@@ -16,7 +16,7 @@ from backend.domain.evaluators.metrics.gimp._structure import ssim
 from backend.domain.formats.gimp_config import read_entries
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.images import (
     blurred,
     brighter,
@@ -35,7 +35,7 @@ registry.load()
 
 
 def metric(name: str, *args: Any, **options: Any) -> MetricValue:
-    found: MetricValue = registry.lookup(Kind.METRIC, name, "osworld")(*args, **options)
+    found: MetricValue = registry.lookup(PluginKind.METRIC, name, "osworld")(*args, **options)
     return found
 
 

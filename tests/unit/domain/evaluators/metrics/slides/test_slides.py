@@ -10,7 +10,7 @@ from pptx.oxml import parse_xml
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.score import MetricValue
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories.editor_settings import SAVE, START, settings
 from tests.factories.metric_cases.slides import BLUE, STRUCK, blue, pictured, stretched, strike, tree, upright
 from tests.factories.office import soffice
@@ -33,7 +33,7 @@ registry.load()
 
 
 def metric(name: str, *args: Any, dialect: str = "osworld", **options: Any) -> MetricValue:
-    found: MetricValue = registry.lookup(Kind.METRIC, name, dialect)(*args, **options)
+    found: MetricValue = registry.lookup(PluginKind.METRIC, name, dialect)(*args, **options)
     return found
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.metrics.table.compare_table import compare_table
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 from tests.factories import xlsx
 from tests.factories.metric_cases.table import CASES
 from tests.factories.office import soffice_all
@@ -109,7 +109,7 @@ class TestCheck:
     def test_faults_have_a_place(self, options: dict[str, Any], path: str) -> None:
         for dialect in ("osworld", "waa"):
             with pytest.raises(Invalid) as caught:
-                registry.lookup(Kind.METRIC, "compare_table", dialect).check(options)
+                registry.lookup(PluginKind.METRIC, "compare_table", dialect).check(options)
             assert caught.value.path.startswith(path)
 
     def test_wrong_options_are_the_tasks_fault(self, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.vscode import _suite
 from backend.domain.formats.jsonc import parse_jsonc
-from backend.domain.registry import Kind
+from backend.domain.registry import PluginKind
 
 registry.load()
 LEAVES = st.none() | st.booleans() | st.integers() | st.text()
@@ -20,7 +20,7 @@ JSON = st.recursive(LEAVES, lambda one: st.lists(one) | st.dictionaries(st.text(
 
 
 def metric(name: str, dialect: str = "osworld") -> Any:
-    return registry.lookup(Kind.METRIC, name, dialect)
+    return registry.lookup(PluginKind.METRIC, name, dialect)
 
 
 @pytest.fixture
