@@ -114,13 +114,7 @@ class World:
     def claim(self, worker: Worker, provider: str = "local") -> Claim | None:
         """Lease and claim, as a worker's poll does."""
         with self.work() as session:
-            lease = claims.acquire_lease(session, worker.id, provider)
-            if lease is None:
-                return None
-            claim = claims.claim_episode(session, lease)
-            if claim is None:
-                claims.release_lease(session, lease.id, "nothing waits")
-            return claim
+            return next(iter(claims.claim_many(session, worker.id, provider, 1)), None)
 
     def must_claim(self, worker: Worker) -> Claim:
         """The same where there is work for sure."""

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from backend.domain.errors import Invalid, WebFailed
 
 LONGEST_URL = 2000
-_SCHEMES = {"http": 80, "https": 443}
+_SCHEMES = frozenset({"http", "https"})
 _TRANSLATED = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
 """IPv6 addresses behind which a translator puts an IPv4 address (RFC 6052, RFC 8215)."""
 
@@ -59,11 +59,6 @@ def checked_url(url: str) -> SplitResult:
     if "@" in parts.netloc or "\\" in url:
         raise Invalid(f"{parts.scheme}://...@{parts.hostname} carries a user name: none is ever sent")
     return parts
-
-
-def port_of(parts: SplitResult) -> int:
-    """The port that an address means."""
-    return parts.port or _SCHEMES[parts.scheme]
 
 
 def is_public(address: str) -> bool:

@@ -42,15 +42,6 @@ Cube = Mapping[Dimension, Mapping[str, Means]]
 """Means by dimension, then by key."""
 
 
-def of_cells(session: Session, run_id: UUID, cells: Cells) -> Cube:
-    """The same as it is now, without storing it."""
-    cube: dict[Dimension, dict[str, dict[str, MeasureMean]]] = {}
-    for row in rows(cells, task_sums(session, run_id)):
-        mean = _mean(row["total"], row["n"], (row["low"], row["high"]), row["tasks"], row["undefined_tasks"])
-        cube.setdefault(row["dimension"], {}).setdefault(row["key"], {})[row["measure"]] = mean
-    return cube
-
-
 def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Collection[Dimension]) -> dict[UUID, Cube]:
     """The stored means of several runs."""
     cubes: dict[UUID, dict[Dimension, dict[str, dict[str, MeasureMean]]]] = {}

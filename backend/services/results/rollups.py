@@ -29,7 +29,6 @@ from backend.services.runs.summary import (
     mean_interval,
     run_summary,
     success_interval,
-    summarise,
 )
 
 UNLABELLED = "unlabelled"
@@ -76,11 +75,6 @@ def store(session: Session, run_id: UUID, computed: RollupRows) -> None:
 def recompute(session: Session, run_id: UUID) -> None:
     """Computes the run's whole cube from its episodes and stores it. The caller holds the run's lock."""
     store(session, run_id, compute(gather(session, run_id)))
-
-
-def cells_of(session: Session, run_id: UUID) -> dict[tuple[Dimension, str], list[TaskTotals]]:
-    """Every cell of the run's cube with the totals of its tasks, from its episodes as they are now."""
-    return grouped(repository.task_totals(session, run_id))
 
 
 def refresh(session: Session, run_id: UUID) -> bool:
@@ -191,18 +185,6 @@ def _interval(low: float | None, high: float | None) -> Interval | None:
     return None if low is None or high is None else Interval(low, high)
 
 
-def run_summaries(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, RunSummary]:
-    """What several runs come to, for lists: from the cube where it is up to date, else from the episodes."""
-    rows = {row.run_id: row for row in repository.of_runs(session, run_ids, [Dimension.ALL])}
-    stale = turns.behind_among(session, run_ids)
-    return {
-        run_id: summary_of(rows[run_id])
-        if run_id in rows and run_id not in stale
-        else summarise(repository.task_totals(session, run_id))
-        for run_id in run_ids
-    }
-
-
 def summary_now(session: Session, run: Run) -> RunSummary:
     """What a run comes to, from its episodes as they are now; of a large one that goes on, as its cube has it.
 
@@ -214,11 +196,3 @@ def summary_now(session: Session, run: Run) -> RunSummary:
     if cube and (not behind or (not ended and turns.larger_than(session, run.id, LARGE))):
         return summary_of(cube[0])
     return run_summary(session, run.id)
-
-
-def run_cube(session: Session, run_id: UUID) -> dict[Dimension, dict[str, RunSummary]]:
-    """What a run comes to now, by every dimension, computed from its episodes."""
-    cube: dict[Dimension, dict[str, RunSummary]] = {}
-    for (dimension, key), tasks in sorted(cells_of(session, run_id).items()):
-        cube.setdefault(dimension, {})[key] = summarise(tasks)
-    return cube

@@ -72,11 +72,6 @@ def number_waiting(session: Session, run_id: UUID) -> int:
     return repository.counts(session, [run_id])[run_id].get(EpisodeState.WAITING.value, 0)
 
 
-def live_episodes(session: Session, limit: int = 200) -> list[EpisodeSummary]:
-    """Episodes under way now, with the attempt that is live."""
-    return [EpisodeSummary(*row) for row in repository.live(session, limit=limit)]
-
-
 def get_attempt(session: Session, attempt_id: UUID) -> Attempt:
     """The attempt. Raises NotFound."""
     attempt = attempt_repository.get(session, attempt_id)

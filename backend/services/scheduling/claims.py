@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Lease, Slot, Worker
+from backend.db.models import Slot, Worker
 from backend.db.models.enums import SlotState, WorkerState
 from backend.db.repositories.capacity import leases, workers
 from backend.db.repositories.scheduling import scheduler
@@ -21,8 +21,6 @@ from backend.services.scheduling.claim_types import Claim, Fence, LeasedSlot
 __all__ = [
     "Claim",
     "Fence",
-    "acquire_lease",
-    "claim_episode",
     "claim_many",
     "claim_next",
     "drain",
@@ -93,32 +91,6 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
         return None
     places = [_place(worker, slot, node.name if node.cluster else "", lease.id, lease.fencing_token)]
     return attempt_start.begin(session, chosen, places, images_of(worker.capabilities, slot.provider))[0]
-
-
-def claim_episode(session: Session, lease: Lease) -> Claim | None:
-    """`claim_next` under a lease that `acquire_lease` has given."""
-    return claim_next(session, lease.id)
-
-
-def acquire_lease(session: Session, worker_id: UUID, provider: str) -> Lease | None:
-    """A lease on a free slot, if there is one and an episode waits that this worker can do.
-
-    Follow it by `claim_episode` in the same transaction; if that finds nothing after all (somebody was faster),
-    release it. `claim_many` does both, for many at once.
-    """
-    worker = workers.get(session, worker_id)
-    if worker is None or worker.state != WorkerState.ONLINE:
-        return None
-    if not episode_scheduler.waits(session, episode_scheduler.able_of(worker, provider)):
-        return None
-    scheduler.enter(session)  # Before the slot, as everywhere.
-    slots = leases.free_slots(session, worker, provider, 1)
-    if not slots:
-        return None
-    lease = Lease(slot_id=slots[0].id, worker_id=worker.id)
-    session.add(lease)
-    session.flush()  # The caller needs the token.
-    return lease
 
 
 def _nodes(session: Session, worker: Worker, provider: str, slots: Sequence[Slot]) -> Mapping[UUID, str]:

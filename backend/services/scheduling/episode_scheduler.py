@@ -67,15 +67,6 @@ def open_to(session: Session, able: WorkerCapability) -> list[Row[Any]]:
     return [row for row in fitting if row.id in with_room]
 
 
-def waits(session: Session, able: WorkerCapability) -> bool:
-    """Whether an episode waits that would begin if such a worker had a free slot. Locks nothing."""
-    pairs = [(row, need) for row in open_to(session, able) for need in _satisfiable_needs(session, able, row)]
-    seats = licences.free(session) if any(need.licences for _, need in pairs) else {}
-    open_ = [(row, need) for row, need in pairs if seated(need, seats)]
-    left = [(row.id, task) for row, need in open_ for task in able.leaves(need)]
-    return repository.any_waits(session, [(row.id, need.id) for row, need in open_], left)
-
-
 def start_episodes(session: Session, able: WorkerCapability, number: int, *, leases: int = 0) -> list[StartingEpisode]:
     """Moves up to `number` episodes to `running`.
 

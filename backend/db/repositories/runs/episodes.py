@@ -114,14 +114,6 @@ def newest_attempts(session: Session, episode_ids: Sequence[UUID]) -> dict[UUID,
     return {row.episode_id: row for row in rows}
 
 
-def live(session: Session, *, limit: int = 200) -> list[tuple[Episode, Task, Attempt]]:
-    """Episodes under way with their live attempts, oldest attempt first."""
-    query = select(Episode, Task, Attempt).join(Task, Task.id == Episode.task_id)
-    query = query.join(Attempt, (Attempt.episode_id == Episode.id) & Attempt.live)
-    rows = session.execute(query.where(Episode.state == EpisodeState.RUNNING.value).order_by(Attempt.id).limit(limit))
-    return [(row[0], row[1], row[2]) for row in rows]
-
-
 def next_available(session: Session, run_id: UUID) -> datetime | None:
     """When the run's next waiting episode may start."""
     query = select(func.min(Episode.available_at)).where(

@@ -98,20 +98,6 @@ _NOTE_UNREAD = text("""
 """)
 
 
-def _any(others: str) -> TextClause:
-    return text(f"""
-    SELECT EXISTS (
-        SELECT FROM unnest(CAST(:able_runs AS uuid[]), CAST(:needs AS uuid[])) AS able(run_id, needs)
-        CROSS JOIN LATERAL (
-            SELECT e.id FROM episode e WHERE e.run_id = able.run_id AND e.needs = able.needs AND {_READY} {others}
-            LIMIT 1
-        ) one
-    )
-""")  # noqa: S608 - constant texts
-
-
-_ANY, _ANY_OTHER = _any(""), _any(NOT_LEFT)
-
 _SPENT = f"""
     used_seconds = used_seconds * exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - used_at)))
         + in_use * (1 - exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - used_at)))) / {RATE},
@@ -278,12 +264,6 @@ def patience(session: Session, milliseconds: int | None) -> None:
     """How long this transaction waits for a lock from now on; None = as every other does."""
     how_long = "DEFAULT" if milliseconds is None else str(int(milliseconds))
     session.execute(text(f"SET LOCAL lock_timeout TO {how_long}"))
-
-
-def any_waits(session: Session, needs: Sequence[tuple[UUID, UUID]], left: Sequence[tuple[UUID, UUID]] = ()) -> bool:
-    """Whether an episode with one of these (run, need) may begin now, but for those of `left`: (run, task)."""
-    values = {"able_runs": [run for run, _ in needs], "needs": [need for _, need in needs]}
-    return bool(session.scalar(_ANY_OTHER if left else _ANY, values | left_to_others(left)))
 
 
 def start_episodes(

@@ -107,16 +107,15 @@ class TestReap:
         installation.benchmark(make_benchmark(make_task(name="a"), make_task(name="b")))
         worker = installation.worker()
         run = installation.submit()
-        with installation.work() as session:
-            idle = claims.acquire_lease(session, worker.id, "local")
-        assert idle is not None
-        claim = installation.must_claim(worker)
+        idle, claim = installation.must_claim(worker), installation.must_claim(worker)
+        installation.run_to_evaluation(idle)
+        installation.score_only(idle)
         with ThreadPoolExecutor(1) as pool, installation.work() as session:
             runs.lock(session, run.id)
             reaper = pool.submit(installation.do, claims.reap, lease_seconds=-1.0)
             until(lambda: installation.do(waiting_for_a_lock), what="the reaper waits for the run")
             session.execute(text("SET LOCAL lock_timeout = '5s'"))
-            assert leases.lock(session, idle.id) is not None
+            assert leases.lock(session, idle.lease_id) is not None
             session.commit()
             assert reaper.result(timeout=30) == [claim.attempt_id]
 

@@ -6,7 +6,6 @@ from typing import Any
 from sqlalchemy import select
 
 from backend.db.models import Episode, Rollup, Run, Task
-from backend.db.models.enums import Dimension
 from backend.db.repositories.results import rollups as repository
 from backend.domain.errors import FailureClass
 from backend.services.results import rollups
@@ -115,16 +114,17 @@ class TestSummaries:
         worker, run = ready.worker(), ready.submit(repeats=2)
         for score in (1.0, 0.5, 0.0, 1.0):
             ready.score(ready.must_claim(worker), score)
-        live = ready.do(rollups.run_summaries, [run.id])[run.id]
+        live = ready.do(rollups.summary_now, run)
         ready.do(rollups.refresh, run.id)
-        from_cube = ready.do(rollups.run_summaries, [run.id])[run.id]
+        from_cube = ready.do(rollups.summary_now, run)
         assert from_cube == live == ready.do(runs.run_summary, run.id)
 
     def test_by_dimension(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit()
         for score in (1.0, 0.0, 0.5):
             ready.score(ready.must_claim(worker), score)
-        cube = ready.do(rollups.run_cube, run.id)
-        assert cube[Dimension.DOMAIN]["files"].mean_score == 0.5
-        assert cube[Dimension.DOMAIN]["editor"].denominator_words == "1 of 1 episode scored"
-        assert set(cube[Dimension.APP]) == {"pcmanfm"}
+        ready.do(rollups.refresh, run.id)
+        cells = {key: rollups.summary_of(row) for key, row in stored(ready, run).items()}
+        assert cells["domain", "files"].mean_score == 0.5
+        assert cells["domain", "editor"].denominator_words == "1 of 1 episode scored"
+        assert {key for dimension, key in cells if dimension == "app"} == {"pcmanfm"}

@@ -84,13 +84,3 @@ class TestOneEpisode:
             ready.do(episodes.get_episode, uuid7())
         with pytest.raises(NotFound):
             ready.do(episodes.get_attempt, uuid7())
-
-
-class TestLiveEpisodes:
-    def test_those_under_way(self, ready: World) -> None:
-        worker = ready.worker()
-        ready.submit()
-        claims = [ready.must_claim(worker), ready.must_claim(worker)]
-        ready.score(claims[0])
-        (row,) = ready.do(episodes.live_episodes)
-        assert row.attempt.id == claims[1].attempt_id

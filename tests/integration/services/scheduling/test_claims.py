@@ -18,24 +18,22 @@ from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 
 
-class TestAcquireLease:
+class TestLease:
     def test_gives_a_larger_token_every_time(self, ready: World) -> None:
-        worker, tokens = ready.worker(slots=3), []
+        worker = ready.worker(slots=3)
         ready.submit()
-        for _ in range(3):
-            lease = ready.do(claims.acquire_lease, worker.id, "local")
-            tokens.append(lease.fencing_token)
+        tokens = [ready.must_claim(worker).fence.token for _ in range(3)]
         assert tokens == sorted(set(tokens))
 
     def test_none_without_a_free_slot(self, ready: World) -> None:
         worker = ready.worker(slots=1)
         ready.submit()
-        assert ready.do(claims.acquire_lease, worker.id, "local") is not None
-        assert ready.do(claims.acquire_lease, worker.id, "local") is None
+        assert ready.claim(worker) is not None
+        assert ready.claim(worker) is None
 
     def test_leaves_nothing_behind_without_work(self, ready: World) -> None:
         worker = ready.worker()
-        assert ready.do(claims.acquire_lease, worker.id, "local") is None
+        assert ready.claim(worker) is None
         with ready.work() as session:
             assert session.scalars(select(Lease)).all() == []
 
@@ -43,17 +41,17 @@ class TestAcquireLease:
         worker = ready.worker()
         ready.submit()
         ready.do(claims.drain, worker.id)
-        assert ready.do(claims.acquire_lease, worker.id, "local") is None
+        assert ready.claim(worker) is None
 
     def test_none_on_a_broken_slot(self, ready: World) -> None:
         worker = ready.worker(slots=1)
         ready.submit()
         with ready.work() as session:
             session.scalars(select(Slot)).one().state = "broken"
-        assert ready.do(claims.acquire_lease, worker.id, "local") is None
+        assert ready.claim(worker) is None
 
 
-class TestClaimEpisode:
+class TestClaim:
     def test_gives_all_that_a_worker_needs(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit(seed=7, repeats=2)
         claim = ready.must_claim(worker)
@@ -136,21 +134,16 @@ class TestClaimEpisode:
         worker = ready.worker()
         ready.submit()
         claim = ready.must_claim(worker)
-        with ready.work() as session, pytest.raises(LeaseLost):
-            claims.claim_episode(session, session.get_one(Lease, claim.lease_id))
+        with pytest.raises(LeaseLost):
+            ready.do(claims.claim_next, claim.lease_id)
 
     def test_uses_a_lease_again_after_its_attempt(self, ready: World) -> None:
         worker = ready.worker(slots=1)
         ready.submit()
         claim = ready.must_claim(worker)
         ready.run_to_evaluation(claim)
-        ready.do(lambda session: session.get_one(Lease, claim.lease_id))
-        from backend.services.attempts import attempts
-        from tests.factories.records import evaluation
-
-        ready.do(attempts.finish_scored, claim.fence, evaluation(), [], {})
-        with ready.work() as session:
-            again = claims.claim_episode(session, session.get_one(Lease, claim.lease_id))
+        ready.score_only(claim)
+        again = ready.do(claims.claim_next, claim.lease_id)
         assert again is not None
         assert again.episode_id != claim.episode_id
 

@@ -99,13 +99,7 @@ class TestScheduler:
         having = mixed.worker("w2", slots=9, node="n2", pid=2, capabilities=fenced())
         mixed.submit()
         assert names(mixed, without) == Counter(OTHERS)
-        with mixed.work() as session:
-            assert not episode_scheduler.waits(
-                session, episode_scheduler.able_of(session.get_one(Worker, without.id), "local")
-            )
-            assert episode_scheduler.waits(
-                session, episode_scheduler.able_of(session.get_one(Worker, having.id), "local")
-            )
+        assert names(mixed, without) == Counter()
         assert names(mixed, having) == Counter(FUNCTIONS)
 
     def test_they_keep_nothing_back_that_comes_after_them(self, mixed: World) -> None:
