@@ -103,6 +103,14 @@ class TestCompare:
         assert back.p_value == there.p_value
         assert (back.only_base, back.only_other) == (there.only_other, there.only_base)
 
+    def test_the_interval_reaches_to_the_difference_where_the_draws_do_not(self) -> None:
+        given_pairs = [Pair(f"t{at}", 0.0, at / 20) for at in range(20)]
+        scores = [compare(given_pairs, resamples=1, seed=seed).score for seed in range(1, 6)]
+        found = [(score.interval.low, score.value, score.interval.high) for score in scores if score is not None]
+        # One draw is an interval without width: the difference is its other end.
+        assert [low < value == high or low == value < high for low, value, high in found] == [True] * 5
+        assert {low < value for low, value, _ in found} == {True, False}
+
     def test_the_seed_decides_the_draws(self) -> None:
         given_pairs = [Pair(f"t{at}", at / 20, (at * 7 % 20) / 20) for at in range(20)]
         one = compare(given_pairs, seed=1)
@@ -134,6 +142,13 @@ class TestPairedInterval:
     ) -> None:
         found = paired_interval([TaskCluster(1, difference)] * n)
         assert found == pytest.approx((low, high), abs=1e-6)
+
+    @pytest.mark.parametrize("whole", [1.0, -1.0])
+    def test_sums_that_rounding_made_larger_than_their_number_are_it(self, whole: float) -> None:
+        beyond = Cluster(10, math.nextafter(10 * whole, 20 * whole))
+        assert abs(beyond.total / beyond.n) > 1.0
+        for tasks in range(1, 100):
+            assert paired_interval([beyond] * tasks) == paired_interval([Cluster(1, whole)] * tasks)
 
     def test_more_tasks_say_more(self) -> None:
         few, many = (paired_interval([TaskCluster(1, 0.0)] * n) for n in (5, 50))

@@ -24,6 +24,10 @@ class TestStandings:
         assert [(s.rank, s.group) for s in found] == [(2, 1), (1, 1), (3, 2)]
         assert [(s.best, s.worst) for s in found] == [(1, 3), (1, 2), (2, 3)]
 
+    def test_intervals_that_touch_are_a_tie(self) -> None:
+        found = standings([(0.55, Interval(0.5, 0.6)), (0.45, Interval(0.4, 0.5))])
+        assert [(s.rank, s.group, s.best, s.worst) for s in found] == [(1, 1, 1, 2), (2, 1, 1, 2)]
+
     def test_equal_estimates_share_a_rank(self) -> None:
         found = standings([(0.5, Interval(0.5, 0.5))] * 2 + [(0.1, Interval(0.1, 0.1))])
         assert [s.rank for s in found] == [1, 1, 3]

@@ -4,7 +4,7 @@ from datetime import date
 from typing import Any
 
 from backend.domain.model.run import RunConfig
-from backend.services.runs.provenance import answered, code_version, pins_of
+from backend.services.runs.provenance import MOST_MODELS, answered, code_version, pins_of
 
 TODAY = date(2026, 11, 22)
 
@@ -67,6 +67,15 @@ class TestAnswered:
         assert first is not None
         assert first["model"]["answered"] == ["gpt-4o-2024-08-06"]
         assert answered(first, "gpt-4o-2024-08-06") is None
+
+    def test_only_so_many_models_are_noted(self) -> None:
+        noted: dict[str, Any] | None = pins()
+        for number in range(MOST_MODELS):
+            assert noted is not None
+            noted = answered(noted, f"m{number}")
+        assert noted is not None
+        assert len(noted["model"]["answered"]) == MOST_MODELS
+        assert answered(noted, "one more") is None
 
     def test_nothing_to_note(self) -> None:
         assert answered(pins(), "") is None

@@ -23,9 +23,17 @@ class TestLookOf:
     def test_each_kind(self, state: str, score: float | None, ended_by: str | None, look: OutcomeStyle) -> None:
         assert look_of(state, score, ended_by) is look
 
+    @pytest.mark.parametrize("score", [1.0, 0.5, 0.0, None])
+    def test_what_a_person_helped_with_is_never_the_agents(self, score: float | None) -> None:
+        assert look_of("scored", score, "steps", mixed=True) is Look.HELPED
+
+    def test_a_lost_one_is_lost_whoever_helped(self) -> None:
+        assert look_of("lost", None, None, mixed=True) is Look.LOST
+
 
 class TestStateOf:
     def test_words_say_more_than_the_kind(self) -> None:
+        assert state_of("scored", 1.0, "done", mixed=True).look is Look.HELPED
         assert state_of("scored", 0.0, "steps").words == "out of steps"
         assert state_of("scored", 0.5, "done").words == "partly solved, 0.50"
         assert state_of("lost", None, None, "model_api").words == "lost (model api)"
