@@ -181,7 +181,7 @@ class Pods(PodInventory):
             raise LaterLease(f"the pod {pod['metadata']['name']} is held under a later lease")
 
     def _adopt(self, pod: Object, slot: SlotRef, room: PodResources) -> Object:
-        """Ours from now on: no holder of an earlier lease takes it after this. Raises ObjectConflict, ObjectNotFound."""
+        """Ours from now on: no holder of an earlier lease gets it later. Raises ObjectConflict, ObjectNotFound."""
         deadline = manifests.moment(self._started_and_idle())
         notes = {DESKTOP: room.desktop, DEADLINE: deadline, ATTEMPTS: manifests.begins(slot, _attempts_begun(pod))}
         return self._note(pod, slot.fence, notes, labels={SLOT: manifests.slot_name(slot)})

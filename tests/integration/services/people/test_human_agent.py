@@ -23,7 +23,7 @@ from backend.services.runs import runs
 from backend.services.runs.views import episode as episode_view
 from backend.services.runs.views import runs as runs_view
 from backend.services.runs.views.episode import EpisodePage
-from backend.services.runs.views.outcome_style import Look
+from backend.services.runs.views.outcome_style import OutcomeStyle
 from backend.services.runs.views.runs import RunPage
 from backend.services.scheduling.wait_reasons import explain
 from tests.factories.records import World, capabilities, emptied
@@ -356,4 +356,4 @@ class TestMixed:
             assert sum(vars(summary.counts).values()) == summary.episodes
             (row,) = leaderboards.leaderboard(session, "starter").rows
             assert (row.summary.counts.mixed, row.summary.counts.scored) == (1, 0)
-            assert episode_view.episode_page(session, claim.episode_id, None).state.look is Look.HELPED
+            assert episode_view.episode_page(session, claim.episode_id, None).state.look is OutcomeStyle.HELPED

@@ -145,10 +145,10 @@ class TestPairedInterval:
 
     @pytest.mark.parametrize("whole", [1.0, -1.0])
     def test_sums_that_rounding_made_larger_than_their_number_are_it(self, whole: float) -> None:
-        beyond = Cluster(10, math.nextafter(10 * whole, 20 * whole))
+        beyond = TaskCluster(10, math.nextafter(10 * whole, 20 * whole))
         assert abs(beyond.total / beyond.n) > 1.0
         for tasks in range(1, 100):
-            assert paired_interval([beyond] * tasks) == paired_interval([Cluster(1, whole)] * tasks)
+            assert paired_interval([beyond] * tasks) == paired_interval([TaskCluster(1, whole)] * tasks)
 
     def test_more_tasks_say_more(self) -> None:
         few, many = (paired_interval([TaskCluster(1, 0.0)] * n) for n in (5, 50))

@@ -25,15 +25,15 @@ class TestLookOf:
 
     @pytest.mark.parametrize("score", [1.0, 0.5, 0.0, None])
     def test_what_a_person_helped_with_is_never_the_agents(self, score: float | None) -> None:
-        assert look_of("scored", score, "steps", mixed=True) is Look.HELPED
+        assert look_of("scored", score, "steps", mixed=True) is OutcomeStyle.HELPED
 
     def test_a_lost_one_is_lost_whoever_helped(self) -> None:
-        assert look_of("lost", None, None, mixed=True) is Look.LOST
+        assert look_of("lost", None, None, mixed=True) is OutcomeStyle.LOST
 
 
 class TestStateOf:
     def test_words_say_more_than_the_kind(self) -> None:
-        assert state_of("scored", 1.0, "done", mixed=True).look is Look.HELPED
+        assert state_of("scored", 1.0, "done", mixed=True).look is OutcomeStyle.HELPED
         assert state_of("scored", 0.0, "steps").words == "out of steps"
         assert state_of("scored", 0.5, "done").words == "partly solved, 0.50"
         assert state_of("lost", None, None, "model_api").words == "lost (model api)"
