@@ -25,7 +25,7 @@ from backend.domain.registry import PluginKind
 from worker.activity import ActivitySource, ProgressLines, Tracker
 
 FAILED = 3
-
+logger = logging.getLogger(__name__)
 
 Show = Callable[[Tracker], AbstractContextManager[object]]
 
@@ -48,6 +48,7 @@ def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambd
         offer = provider.availability()
         if not offer.ok:
             raise Unavailable(f"the provider {provider.name} does not work here: {offer.reason}")
+        logger.info("machines run %s", offer.reason)
         began = time.monotonic()
         tracker = provider.tracker(None) if isinstance(provider, ActivitySource) else None
         with show(tracker or Tracker()):

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from fcntl import LOCK_EX, flock
@@ -20,7 +20,7 @@ from typing import Any, Self
 from worker.local.folders import private_folder
 from worker.qemu.arguments import PROGRAM
 from worker.qemu.machine import EMULATED_CPU, KVM, TCG, MachineSpec
-from worker.qemu.probe import ProbeHost, ProbeTimeout, probe_host
+from worker.qemu.probe import UNFINISHED, ProbeHost, ProbeTimeout, probe_host
 from worker.qemu.process import QemuFailed
 
 AUTO = "auto"
@@ -29,9 +29,9 @@ DEVICE = Path("/dev/kvm")
 CLEARLY = 1.5
 """KVM is used where emulation takes at least this many times as long."""
 _PATIENCE = 20.0
-"""KVM's guest is given up after this many times the emulated guest's seconds."""
+"""KVM's guest is given up after this many times the emulated guest's seconds, or after _LIMIT."""
 _LIMIT = 30.0
-"""Seconds for a guest whose speed has nothing to compare with."""
+"""Seconds for a guest."""
 _DECISIVE = 2.0
 """Where one takes this many times as long as the other, one run of each decides; else the best of _ROUNDS."""
 _ROUNDS = 3
@@ -88,8 +88,11 @@ class Acceleration:
     @property
     def figures(self) -> str:
         """What the trial guest took, as an addition in brackets; empty where nothing was measured."""
-        totals = {name: sum(parts.values()) for name, parts in self.seconds.items()}
-        text = ", ".join(f"{total:.1f} s {'with KVM' if name == KVM else 'emulated'}" for name, total in totals.items())
+        text = ", ".join(
+            f"{'stopped after ' if UNFINISHED in parts else ''}{sum(parts.values()):.1f} s "
+            f"{'with KVM' if name == KVM else 'emulated'}"
+            for name, parts in self.seconds.items()
+        )
         return f" [trial guest: {text}]" if text else ""
 
     def to_json(self) -> dict[str, Any]:
@@ -125,7 +128,10 @@ def acceleration(
                 choice = Chooser(host, machine, windows, setting).choose()
             note.write(choice)
     if setting == KVM and choice.emulated:
-        raise KvmRefused(f"DESKARENA_ACCELERATOR is kvm, and KVM cannot be used: {choice.detail}")
+        raise KvmRefused(
+            f"DESKARENA_ACCELERATOR is kvm, but KVM cannot be used: {choice.detail}{choice.figures}. "
+            "Set it to auto to have machines emulated."
+        )
     return choice
 
 
@@ -141,7 +147,10 @@ class Chooser:
 
     def choose(self) -> Acceleration:
         """What `acceleration` returns. Raises QemuFailed: emulation does not work."""
-        self._measure(TCG, self._host.run(self._emulated, _LIMIT))
+        try:
+            self._measure(TCG, self._host.run(self._emulated, _LIMIT))
+        except ProbeTimeout as timeout:
+            raise QemuFailed(f"QEMU's emulation is too slow here: {timeout}") from timeout
         if self._setting == TCG:
             return self._emulate(AccelerationReason.SET, "DESKARENA_ACCELERATOR is tcg")
         if not DEVICE.exists():
@@ -169,7 +178,7 @@ class Chooser:
             over = self._limit() / self._total(TCG)
             return self._emulate(AccelerationReason.SLOWER, f"slower than emulation (over {over:.0f} times)", refused)
         except QemuFailed as error:
-            return self._emulate(AccelerationReason.NO_START, f"a machine died: {error}", refused)
+            return self._emulate(AccelerationReason.NO_START, f"a trial machine failed: {error}", refused)
         hints = accepted(
             _HINTS, lambda combination: self._runs(replace(self._windows, cpu=",".join((cpu, *combination))))
         )
@@ -195,7 +204,7 @@ class Chooser:
         return times
 
     def _limit(self) -> float:
-        return self._total(TCG) * _PATIENCE if self._setting == AUTO else _LIMIT
+        return min(self._total(TCG) * _PATIENCE, _LIMIT) if self._setting == AUTO else _LIMIT
 
     def _runs(self, machine: MachineSpec) -> bool:
         try:
@@ -260,9 +269,11 @@ class _Note:
             return None
 
     def write(self, choice: Acceleration) -> None:
-        """Replaces it."""
-        if self._file:
-            self._file.write_text(json.dumps({"key": self._key, "acceleration": choice.to_json()}, indent=2) + "\n")
+        """Replaces it, where there is room for it."""
+        with suppress(OSError):
+            if self._file:
+                note = {"key": self._key, "acceleration": choice.to_json()}
+                self._file.write_text(json.dumps(note, indent=2) + "\n")
 
 
 @contextmanager

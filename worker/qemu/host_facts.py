@@ -22,7 +22,7 @@ from worker.qemu.process import QemuFailed
 
 UEFI = Path("/usr/share/OVMF")
 UEFI_CODE, UEFI_VARS = "OVMF_CODE_4M.fd", "OVMF_VARS_4M.fd"
-NO_QEMU_EXIT = 3
+NO_QEMU_EXIT, KVM_REFUSED_EXIT = 3, 4
 _ALIAS = re.compile(r"^q35\s.*\(alias of (pc-q35-[\w.]+)\)", re.MULTILINE)
 _ASK_SECONDS = 20.0
 _PROBE_MEMORY_MIB = 256
@@ -40,7 +40,8 @@ def facts(setting: str = AUTO, *, fresh: bool = False) -> dict[str, Any]:
         fresh: measures again what a note tells of an earlier measurement.
 
     Raises:
-        QemuUnavailable: none that could be used, or not with the accelerator that is set.
+        QemuUnavailable: none that could be used.
+        KvmRefused: the setting is `kvm`, and no machine runs with it.
     """
     alias = _ALIAS.search(_output("-machine", "help"))
     if alias is None:
@@ -53,7 +54,7 @@ def facts(setting: str = AUTO, *, fresh: bool = False) -> dict[str, Any]:
         windows = replace(windows, firmware="uefi", firmware_code=code, firmware_vars=variables)
     try:
         choice = acceleration(machine, windows, setting=setting, fresh=fresh)
-    except (KvmRefused, QemuFailed, OSError) as error:
+    except (QemuFailed, OSError) as error:
         raise QemuUnavailable(str(error)) from error
     return {
         "qemu": _output("--version").partition("\n")[0].strip(),
@@ -88,6 +89,8 @@ def _output(*words: str) -> str:
             timeout=_ASK_SECONDS,
             check=True,
         )
+    except FileNotFoundError as error:
+        raise QemuUnavailable(f"QEMU is not installed: there is no program {PROGRAM}") from error
     except (OSError, subprocess.SubprocessError) as error:
         raise QemuUnavailable(f"{PROGRAM} cannot be used: {error}") from error
     return process.stdout
@@ -100,7 +103,7 @@ def _processor() -> str:
 
 
 def main() -> int:
-    """Prints the facts; exits with NO_QEMU_EXIT and the reason on standard error where there are none."""
+    """Prints the facts; where there are none, says why on standard error and exits with one of the codes above."""
     parser = argparse.ArgumentParser(description="What this host gives to virtual machines.")
     parser.add_argument("--accelerator", choices=SETTINGS, default=AUTO)
     parser.add_argument("--fresh", action="store_true", help="measure again")
@@ -108,9 +111,9 @@ def main() -> int:
     kernel.adopt_orphans()
     try:
         sys.stdout.write(json.dumps(facts(options.accelerator, fresh=options.fresh)) + "\n")
-    except QemuUnavailable as error:
+    except (QemuUnavailable, KvmRefused) as error:
         sys.stderr.write(f"{error}\n")
-        return NO_QEMU_EXIT
+        return KVM_REFUSED_EXIT if isinstance(error, KvmRefused) else NO_QEMU_EXIT
     return 0
 
 

@@ -15,7 +15,7 @@ from backend.domain.model.run import ScreenSize
 from worker.qemu.accelerator import AUTO, Acceleration, AccelerationReason
 from worker.qemu.arguments import arguments
 from worker.qemu.client import clean_environment
-from worker.qemu.host_facts import NO_QEMU_EXIT, UEFI, UEFI_CODE, UEFI_VARS
+from worker.qemu.host_facts import KVM_REFUSED_EXIT, NO_QEMU_EXIT, UEFI, UEFI_CODE, UEFI_VARS
 from worker.qemu.machine import EMULATED_CPU, TCG, WINDOWS, MachineFiles, MachineSpec
 
 _FACTS_SECONDS = 300.0
@@ -109,19 +109,23 @@ def this_host(accelerator: str = AUTO, *, fresh: bool = False) -> Host:
     """
     # A process of its own: QEMU needs a parent of one thread.
     words = [sys.executable, "-S", "-m", "worker.qemu.host_facts", "--accelerator", accelerator]
-    process = subprocess.run(
-        [*words, "--fresh"] if fresh else words,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=_FACTS_SECONDS,
-        check=False,
-        env=clean_environment(),
-    )
-    if process.returncode not in {0, NO_QEMU_EXIT}:
+    try:
+        process = subprocess.run(
+            [*words, "--fresh"] if fresh else words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_FACTS_SECONDS,
+            check=False,
+            env=clean_environment(),
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ClusterLost(f"this host's QEMU could not be tried within {_FACTS_SECONDS:.0f} s") from error
+    if process.returncode not in {0, NO_QEMU_EXIT, KVM_REFUSED_EXIT}:
         raise ClusterLost(f"this host's QEMU could not be tried: {process.stderr[-1000:].strip()}", hint=_INSTALL)
     if process.returncode:
-        raise ClusterLost(process.stderr.strip(), hint=_INSTALL)
+        hint = _INSTALL if process.returncode == NO_QEMU_EXIT else ""
+        raise ClusterLost(process.stderr.strip(), hint=hint)
     return Host.from_json(json.loads(process.stdout))
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -14,6 +13,8 @@ from worker.qemu.process import QemuFailed
 from worker.qemu.runtime_dir import RuntimeDir
 from worker.qemu.slot import CLONE, MASTER, StartRequest, VmSlot
 
+UNFINISHED = "unfinished"
+"""In place of the part at which a guest was stopped."""
 _SHORTEST_LIMIT = 2.0
 """Seconds that a clone's first mark may take at least."""
 
@@ -22,12 +23,13 @@ class ProbeTimeout(Exception):  # noqa: N818 - says what happened.
     """The guest did not finish within the limit.
 
     Attributes:
-        seconds: by part, as far as it came.
+        seconds: by part, as far as it came; `UNFINISHED` is the rest until it was stopped.
     """
 
-    def __init__(self, seconds: Mapping[str, float]) -> None:
-        super().__init__(f"not finished after {sum(seconds.values()):.1f} s")
-        self.seconds = seconds
+    def __init__(self, seconds: Mapping[str, float], limit: float) -> None:
+        """Args: seconds: of the finished parts. limit: seconds after which it was stopped."""
+        super().__init__(f"a trial guest had not finished after {limit:.1f} s")
+        self.seconds = {**seconds, UNFINISHED: max(0.0, limit - sum(seconds.values()))}
 
 
 class ProbeHost:
@@ -77,9 +79,8 @@ class ProbeHost:
             self._slot.end(name)
         clone = self._slot.start(StartRequest(kind=CLONE, machine=self._with_disk(machine), place=self._template))
         try:
-            self._wait_mark(clone, max(limit, _SHORTEST_LIMIT), {})
-        except ProbeTimeout:
-            raise QemuFailed("a clone of it does not run") from None
+            if self._wait_mark(clone, max(limit, _SHORTEST_LIMIT)) is None:
+                raise QemuFailed("a clone of it does not run")
         finally:
             self._slot.end(clone)
         return seconds
@@ -105,13 +106,15 @@ class ProbeHost:
         seconds: dict[str, float] = {}
         before = began
         for part in PARTS:
-            mark = self._wait_mark(name, began + limit - time.time(), seconds)
+            mark = self._wait_mark(name, began + limit - time.time())
+            if mark is None:
+                raise ProbeTimeout(seconds, limit)
             # Never negative, even if the host's clock is set back meanwhile.
             seconds[part], before = max(0.0, mark - before), mark
         return seconds
 
-    def _wait_mark(self, name: str, limit: float, seconds: Mapping[str, float]) -> float:
-        """The time of the next mark by QEMU's clock."""
+    def _wait_mark(self, name: str, limit: float) -> float | None:
+        """The time of the next mark by QEMU's clock; None if there was none within the limit."""
         qemu = self._slot.machines[name].qemu
         deadline = time.monotonic() + limit
         try:
@@ -119,21 +122,23 @@ class ProbeHost:
         except QemuFailed:
             if (verdict := qemu.look()) or time.monotonic() < deadline:
                 raise QemuFailed(verdict or "QEMU does not answer") from None
-            raise ProbeTimeout(seconds) from None
+            return None
 
 
 @contextlib.contextmanager
 def probe_host() -> Iterator[ProbeHost]:
-    """Everything that probing needs, gone afterwards. Raises OSError: no temporary folder can be had."""
+    """Everything that probing needs, gone afterwards. Raises OSError: no temporary folder can be had.
+
+    What a killed process leaves lies in its `RuntimeDir`, so the next one removes it.
+    """
     place = RuntimeDir()
     try:
-        with tempfile.TemporaryDirectory(prefix="deskarena-probe-") as folder:
-            overlays = Path(folder) / "overlays"
-            overlays.mkdir()
-            slot = VmSlot(place.path, overlays)
-            try:
-                yield ProbeHost(slot, Path(folder))
-            finally:
-                slot.close()
+        folder = place.path / "probe"
+        folder.mkdir(mode=0o700)
+        slot = VmSlot(place.path, folder)
+        try:
+            yield ProbeHost(slot, folder)
+        finally:
+            slot.close()
     finally:
         place.remove()

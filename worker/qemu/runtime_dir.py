@@ -1,7 +1,7 @@
 """Where a supervisor keeps what must not outlive it, and how a later one removes what a killed one left.
 
 Each has a folder with a lock on it for as long as it lives. What machines write has no name in any folder, and QEMUs
-die with their supervisor, so a killed one leaves sockets' names and empty folders only.
+die with their supervisor, so a killed one leaves sockets' names and folders only, and the small files of a probe.
 """
 
 import contextlib
@@ -11,6 +11,8 @@ import uuid
 from pathlib import Path
 
 from worker.local.folders import lock, private_folder
+
+_TRIES = 20
 
 
 def base_folder() -> Path:
@@ -31,13 +33,18 @@ class RuntimeDir:
 
     def __init__(self) -> None:
         """Makes and locks a new one, and removes those of dead supervisors. Raises OSError."""
-        handle = None
+        handle, tries = None, _TRIES
         while handle is None:
+            tries -= 1
             # Another one that sweeps may remove ours before it is locked; then it is made again.
-            with contextlib.suppress(FileNotFoundError):
+            try:
                 self.path = base_folder() / f"s-{uuid.uuid4().hex[:8]}"
                 self.path.mkdir(mode=0o711 if os.getuid() == 0 else 0o700)
                 handle = lock(self.path)
+            except FileNotFoundError:
+                # Also where no temporary directory can be written to.
+                if not tries:
+                    raise
         self._handle: int | None = handle
         sweep(self.path.parent)
 

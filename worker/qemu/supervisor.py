@@ -40,7 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from worker.local import kernel
-from worker.qemu.accelerator import AUTO
+from worker.qemu.accelerator import AUTO, KvmRefused
 from worker.qemu.access_gate import AccessGate
 from worker.qemu.arguments import PROGRAM
 from worker.qemu.background_job import HASH, SYNC, BackgroundJob
@@ -165,7 +165,7 @@ class SupervisorSession:
             reply = {"ok": False, "error": str(error)}
         except KeyError as error:
             reply = {"ok": False, "error": f"not understood: {error}"}
-        except (TypeError, ValueError, OSError, RuntimeError, QemuUnavailable) as error:
+        except (TypeError, ValueError, OSError, RuntimeError, QemuUnavailable, KvmRefused) as error:
             reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}
         if self.successor is None:
             self._tell({"id": message.get("id"), **reply})

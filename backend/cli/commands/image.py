@@ -78,6 +78,9 @@ def build(
     accelerator: AcceleratorOption = None,
 ) -> None:
     """Build an image; `deskarena image build windows --help` tells the builder's own options."""
+    if system == "--help":
+        print(context.get_help())
+        return
     if system not in images.BUILDERS:
         raise UsageError(f"{system!r} cannot be built. Known: {', '.join(images.BUILDERS)}.")
     place = folder(data)

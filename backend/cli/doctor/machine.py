@@ -19,6 +19,8 @@ GIB = 2**30
 LEAST_DISK_GIB, LEAST_MEMORY_GIB = 2.0, 2.0
 
 FACTS_SECONDS = 300.0
+KVM_REFUSED_EXIT, UNFINISHED = 4, "unfinished"
+"""As `worker.qemu.host_facts` says that no machine runs with the KVM that is set, and that a guest was stopped."""
 KVM = CheckWords(
     name="kvm",
     works="hardware virtualisation: VM desktops run at full speed",
@@ -27,7 +29,8 @@ KVM = CheckWords(
     install="enable virtualisation in the firmware (nested, in a VM) and load kvm_intel or kvm_amd",
 )
 KVM_HINTS = {
-    "slower": "use a host with hardware virtualisation; DESKARENA_ACCELERATOR=kvm uses this KVM all the same",
+    "slower": "use a host with hardware virtualisation; DESKARENA_ACCELERATOR=kvm uses this KVM all the same, if it "
+    "finishes the trial guest within 30 s",
     "no_access": "let QEMU's user open it: chgrp kvm /dev/kvm, chmod 660 /dev/kvm, and join the group kvm",
     "set": "unset DESKARENA_ACCELERATOR to have KVM used where it is faster",
 }
@@ -77,20 +80,26 @@ def machines(accelerator: str) -> list[DoctorCheck]:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return unusable(f"QEMU could not be tried: {error}")
-    return usable(json.loads(process.stdout)) if process.returncode == 0 else unusable(first_line(process.stderr))
+    if process.returncode == 0:
+        return usable(json.loads(process.stdout))
+    why = first_line(process.stderr)
+    return kvm_refused(why) if process.returncode == KVM_REFUSED_EXIT else unusable(why)
 
 
 def usable(facts: dict[str, Any]) -> list[DoctorCheck]:
     """What `worker.qemu.host_facts` prints, as checks."""
     choice = facts["acceleration"]
     emulated = sum(choice["seconds"]["tcg"].values())
-    notes = f"; refused and left out: {', '.join(choice['refused'])}" if choice["refused"] else ""
+    with_kvm, uses_kvm = choice["seconds"].get("kvm", {}), choice["accelerator"] == "kvm"
+    refused = "refused and left out" if uses_kvm else "it refuses"
+    notes = f"; {refused}: {', '.join(choice['refused'])}" if choice["refused"] else ""
     qemu = QEMU.ok(f"{facts['qemu']}; a trial guest took {emulated:.1f} s emulated")
-    if with_kvm := sum(choice["seconds"].get("kvm", {}).values()):
-        notes += f"; the trial guest took {with_kvm:.1f} s with it"
-    if choice["accelerator"] == "kvm":
+    if with_kvm:
+        took = "was stopped after" if UNFINISHED in with_kvm else "took"
+        notes += f"; the trial guest {took} {sum(with_kvm.values()):.1f} s with it"
+    if uses_kvm:
         return [KVM.ok(f"{choice['detail']}{notes}"), qemu]
-    check = KVM.missing if choice["reason"] == "no_device" else KVM.broken
+    check = {"no_device": KVM.missing, "set": KVM.untried}.get(choice["reason"], KVM.broken)
     kvm = check(f"{choice['detail']}; machines are emulated{notes}")
     return [replace(kvm, install=KVM_HINTS.get(choice["reason"], kvm.install)), qemu]
 
@@ -98,7 +107,14 @@ def usable(facts: dict[str, Any]) -> list[DoctorCheck]:
 def unusable(detail: str) -> list[DoctorCheck]:
     """No machine runs at all."""
     qemu = QEMU.broken(detail) if shutil.which("qemu-system-x86_64") else QEMU.missing(detail)
-    return [KVM.untried("QEMU cannot be used"), qemu]
+    return [replace(KVM.untried("QEMU cannot be used"), install="see qemu"), qemu]
+
+
+def kvm_refused(detail: str) -> list[DoctorCheck]:
+    """No machine runs with KVM, which is set; the detail says what to do."""
+    advice = "set DESKARENA_ACCELERATOR to auto, or use a host with hardware virtualisation"
+    kvm = replace(KVM.broken(detail), means=QEMU.lacks, install=advice)
+    return [kvm, replace(QEMU.untried("DESKARENA_ACCELERATOR is kvm, and KVM cannot be used"), install="see kvm")]
 
 
 def images(data: Path) -> DoctorCheck:

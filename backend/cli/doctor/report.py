@@ -15,7 +15,7 @@ _AT_ONCE = 4
 
 
 def all_checks(data: Path, accelerator: str) -> list[DoctorCheck]:
-    """Try everything; about 10 s on two processors, and 15 s more where KVM is slow.
+    """Try everything; about 10 s on two processors, and 10 to 40 s more where KVM is slow.
 
     Args:
         data: Data folder: its disk is looked at, and what is costly to try is kept in it if it is there.

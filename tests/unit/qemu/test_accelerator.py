@@ -1,3 +1,4 @@
+import dataclasses
 import json
 from pathlib import Path
 
@@ -6,6 +7,7 @@ import pytest
 from tests.factories.vm_hosts import ACCELERATED, EMULATED
 from worker.qemu import accelerator
 from worker.qemu.accelerator import Acceleration, accepted
+from worker.qemu.probe import UNFINISHED
 
 
 class TestAccepted:
@@ -73,3 +75,8 @@ class TestNote:
 class TestAcceleration:
     def test_goes_over_the_wire(self) -> None:
         assert Acceleration.from_json(json.loads(json.dumps(ACCELERATED.to_json()))) == ACCELERATED
+
+    def test_figures_tell_a_guest_that_was_stopped_from_one_that_finished(self) -> None:
+        seconds = {"tcg": {"compute": 0.5}, "kvm": {"compute": 4.0, UNFINISHED: 6.0}}
+        choice = dataclasses.replace(EMULATED, seconds=seconds)
+        assert choice.figures == " [trial guest: 0.5 s emulated, stopped after 10.0 s with KVM]"

@@ -9,6 +9,7 @@ from backend.domain.errors import ClusterLost
 from backend.domain.machines.machine_image import DirectBoot, ImageFile, MachineImage, SystemDisk
 from backend.domain.model.run import ScreenSize
 from tests.factories.vm_hosts import ACCELERATED, EMULATED, EMULATING_HOST, KVM_HOST
+from worker.qemu import plan
 from worker.qemu.accelerator import AccelerationReason
 from worker.qemu.plan import Host, machine_of, template_key
 
@@ -76,6 +77,13 @@ class TestMachineOf:
         with pytest.raises(ClusterLost) as raised:
             machine_of(FOLDER, IMAGE, ScreenSize(width=1024, height=768), HOST)
         assert raised.value.hint == "It can show: 800x600, 640x480."
+
+
+class TestThisHost:
+    def test_a_trial_that_takes_too_long_is_the_cluster_s_loss(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(plan, "_FACTS_SECONDS", 0.001)
+        with pytest.raises(ClusterLost, match="could not be tried within"):
+            plan.this_host()
 
 
 def key(image: MachineImage = IMAGE, screen: ScreenSize = SCREEN, host: Host = HOST) -> str:

@@ -1,6 +1,6 @@
 import os
 import tempfile
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
@@ -8,9 +8,10 @@ from worker.qemu.runtime_dir import RuntimeDir, base_folder, sweep
 
 
 @pytest.fixture(autouse=True)
-def _temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = Path(tempfile.mkdtemp(prefix="p-", dir="/tmp"))
-    monkeypatch.setattr(tempfile, "tempdir", str(short))
+def _temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    with tempfile.TemporaryDirectory(prefix="p-", dir="/tmp") as short:
+        monkeypatch.setattr(tempfile, "tempdir", short)
+        yield
 
 
 class TestPlace:
@@ -36,6 +37,11 @@ class TestPlace:
         base_folder().chmod(0o777)
         with pytest.raises(PermissionError):
             base_folder()
+
+    def test_where_no_folder_can_be_made_it_says_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(tempfile, "tempdir", "/no-such-folder")
+        with pytest.raises(FileNotFoundError):
+            RuntimeDir()
 
     def test_the_path_leaves_room_for_a_socket_s_name(self) -> None:
         assert len(os.fsencode(base_folder())) < 80

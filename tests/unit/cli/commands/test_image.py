@@ -83,6 +83,11 @@ class TestBuild:
         assert done.returncode == 2
         assert "Known: linux, windows." in done.stderr
 
+    def test_help_names_its_own_options(self, data: Path, image: Image) -> None:
+        done = image("build", "--help")
+        assert done.returncode == 0
+        assert "--accelerator" in done.stdout
+
 
 class TestRemove:
     def test_asks_first(self, data: Path, image: Image, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,9 @@ import pytest
 from backend.cli.doctor import machine
 from backend.cli.doctor.check import CheckState, DoctorCheck
 from tests.factories.vm_hosts import ACCELERATED, EMULATED, EMULATING_HOST
+from worker.qemu import host_facts
 from worker.qemu.accelerator import Acceleration, AccelerationReason
+from worker.qemu.probe import UNFINISHED
 
 SECONDS = {"tcg": {"firmware": 0.1, "compute": 0.4}}
 SLOWER = Acceleration(
@@ -14,7 +16,7 @@ SLOWER = Acceleration(
     reason=AccelerationReason.SLOWER,
     detail="slower than emulation (over 20 times)",
     refused=("arch-capabilities",),
-    seconds=SECONDS | {"kvm": {"firmware": 10.0}},
+    seconds=SECONDS | {"kvm": {"firmware": 4.0, UNFINISHED: 6.0}},
 )
 
 
@@ -26,7 +28,13 @@ def checks(choice: Acceleration) -> dict[str, DoctorCheck]:
 
 class TestUsable:
     @pytest.mark.parametrize(
-        ("choice", "state"), [(ACCELERATED, CheckState.OK), (SLOWER, CheckState.BROKEN), (EMULATED, CheckState.MISSING)]
+        ("choice", "state"),
+        [
+            (ACCELERATED, CheckState.OK),
+            (SLOWER, CheckState.BROKEN),
+            (EMULATED, CheckState.MISSING),
+            (replace(SLOWER, reason=AccelerationReason.SET), CheckState.UNTRIED),
+        ],
     )
     def test_kvm_is_ok_only_where_it_is_used(self, choice: Acceleration, state: CheckState) -> None:
         assert (checks(choice)["kvm"].state, checks(choice)["qemu"].state) == (state, CheckState.OK)
@@ -38,8 +46,8 @@ class TestUsable:
 
     def test_a_slow_one_says_so_with_figures_and_what_was_left_out(self) -> None:
         assert checks(SLOWER)["kvm"].detail == (
-            "slower than emulation (over 20 times); machines are emulated; refused and left out: arch-capabilities; "
-            "the trial guest took 10.0 s with it"
+            "slower than emulation (over 20 times); machines are emulated; it refuses: arch-capabilities; "
+            "the trial guest was stopped after 10.0 s with it"
         )
         assert checks(SLOWER)["qemu"].detail.endswith("a trial guest took 0.5 s emulated")
 
@@ -49,3 +57,14 @@ class TestUnusable:
         states = {check.name: check.state for check in machine.unusable("qemu-system-x86_64 cannot be used")}
         assert set(states) == {"kvm", "qemu"}
         assert CheckState.OK not in states.values()
+
+
+class TestKvmRefused:
+    def test_kvm_is_what_is_wrong_and_no_package_helps(self) -> None:
+        checks = {check.name: check for check in machine.kvm_refused("DESKARENA_ACCELERATOR is kvm, but ...")}
+        assert (checks["kvm"].state, checks["qemu"].state) == (CheckState.BROKEN, CheckState.UNTRIED)
+        assert "DESKARENA_ACCELERATOR to auto" in checks["kvm"].install
+        assert "apt" not in checks["kvm"].install + checks["qemu"].install
+
+    def test_codes_are_those_of_the_worker(self) -> None:
+        assert (machine.KVM_REFUSED_EXIT, machine.UNFINISHED) == (host_facts.KVM_REFUSED_EXIT, UNFINISHED)
