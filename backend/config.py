@@ -57,8 +57,8 @@ class SecretFiles(PydanticBaseSettingsSource):
 
     def __call__(self) -> dict[str, Any]:
         """What all files say."""
-        found = (self.get_field_value(field, name) for name, field in self.settings_cls.model_fields.items())
-        return {key: value for value, key, _ in found if value is not None}
+        values = (self.get_field_value(field, name) for name, field in self.settings_cls.model_fields.items())
+        return {key: value for value, key, _ in values if value is not None}
 
 
 class Settings(BaseSettings):

@@ -16,7 +16,7 @@ from backend.domain.machines.health import (
     DesktopHealth,
     HealthFinding,
     HealthLimits,
-    Probe,
+    HealthReply,
     findings,
     full_disks,
 )
@@ -90,7 +90,7 @@ def check_room(desktop: Desktop) -> None:
         raise GuestLost(f"the desktop has run out of room: {'; '.join(map(str, disks))}.", hint=HINT)
 
 
-def _ask_health(desktop: Desktop, screen: ScreenSize, size: tuple[int, int]) -> Probe:
+def _ask_health(desktop: Desktop, screen: ScreenSize, size: tuple[int, int]) -> HealthReply:
     sent_at = time.time()
     try:
         health: DesktopHealth = desktop.health()
@@ -100,7 +100,7 @@ def _ask_health(desktop: Desktop, screen: ScreenSize, size: tuple[int, int]) -> 
                 [HealthFinding(Ailment.GUEST_API, "the guest server is older and knows no /health")]
             ) from error
         raise GuestLost(f"the desktop cannot say how it is: {error.message}", hint=HINT) from error
-    return Probe(health, sent_at, time.time(), screen, size)
+    return HealthReply(health, sent_at, time.time(), screen, size)
 
 
 def _unwell(problems: Iterable[HealthFinding]) -> GuestLost:

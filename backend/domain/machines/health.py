@@ -135,7 +135,7 @@ DEFAULT_LIMITS = HealthLimits()
 
 
 @dataclass(frozen=True)
-class Probe:
+class HealthReply:
     """One question and its answer.
 
     Attributes:
@@ -152,7 +152,7 @@ class Probe:
     picture_size: tuple[int, int]
 
 
-def findings(probe: Probe, limits: HealthLimits) -> tuple[HealthFinding, ...]:
+def findings(probe: HealthReply, limits: HealthLimits) -> tuple[HealthFinding, ...]:
     """Everything that is wrong, in the order of Ailment; empty for a desktop that an attempt can begin on."""
     return tuple(
         HealthFinding(ailment, words)
@@ -170,7 +170,7 @@ def full_disks(health: DesktopHealth) -> tuple[HealthFinding, ...]:
     )
 
 
-def _guest_api(probe: Probe, _: HealthLimits) -> Iterator[str]:
+def _guest_api(probe: HealthReply, _: HealthLimits) -> Iterator[str]:
     version = ".".join(map(str, GUEST_API))
     major, _dot, minor = probe.health.api.partition(".")
     fits = major.isdecimal() and minor.isdecimal() and int(major) == GUEST_API[0] and int(minor) >= GUEST_API[1]
@@ -178,7 +178,7 @@ def _guest_api(probe: Probe, _: HealthLimits) -> Iterator[str]:
         yield f"the guest speaks {probe.health.api[:20]!r}, this worker {version}"
 
 
-def _clock(probe: Probe, limits: HealthLimits) -> Iterator[str]:
+def _clock(probe: HealthReply, limits: HealthLimits) -> Iterator[str]:
     """The guest's clock was read between sending and answer: only what lies outside is certainly wrong."""
     ahead, behind = probe.health.clock - probe.answered_at, probe.sent_at - probe.health.clock
     off = max(ahead, behind)
@@ -186,51 +186,51 @@ def _clock(probe: Probe, limits: HealthLimits) -> Iterator[str]:
         yield f"{off:.1f} s {'ahead' if ahead > behind else 'behind'}, at most {limits.clock_seconds:g} s allowed"
 
 
-def _disk(probe: Probe, limits: HealthLimits) -> Iterator[str]:
+def _disk(probe: HealthReply, limits: HealthLimits) -> Iterator[str]:
     for disk in probe.health.disks:
         if disk.free < limits.disk:
             yield f"{_mib(disk.free)} free of {_mib(disk.size)} in {disk.path[:100]}, {_mib(limits.disk)} needed"
 
 
-def _memory(probe: Probe, limits: HealthLimits) -> Iterator[str]:
+def _memory(probe: HealthReply, limits: HealthLimits) -> Iterator[str]:
     free = probe.health.memory_free
     if free is not None and free < limits.memory:
         yield f"{_mib(free)} free, {_mib(limits.memory)} needed"
 
 
-def _resolution(probe: Probe, _: HealthLimits) -> Iterator[str]:
+def _resolution(probe: HealthReply, _: HealthLimits) -> Iterator[str]:
     expected = (probe.screen.width, probe.screen.height)
     for whose, size in (("the screen is", probe.health.screen.size), ("its picture is", probe.picture_size)):
         if size != expected:
             yield f"{whose} {size[0]}x{size[1]} instead of {expected[0]}x{expected[1]}"
 
 
-def _scale(probe: Probe, _: HealthLimits) -> Iterator[str]:
+def _scale(probe: HealthReply, _: HealthLimits) -> Iterator[str]:
     if (scale := probe.health.screen.scale) != 1.0:
         yield f"the display is scaled by {scale:g}: coordinates would not be pixels"
 
 
-def _black_screen(probe: Probe, _: HealthLimits) -> Iterator[str]:
+def _black_screen(probe: HealthReply, _: HealthLimits) -> Iterator[str]:
     if probe.health.screen.black:
         yield "the screen shows nothing"
 
 
-def _locked_screen(probe: Probe, _: HealthLimits) -> Iterator[str]:
+def _locked_screen(probe: HealthReply, _: HealthLimits) -> Iterator[str]:
     if covered := probe.health.screen.locked:
         yield f"the screen is covered: {covered[:100]}"
 
 
-def _pending(probe: Probe, _: HealthLimits) -> Iterator[str]:
+def _pending(probe: HealthReply, _: HealthLimits) -> Iterator[str]:
     yield from (words[:200] for words in probe.health.pending[:_NAMED])
 
 
-def _licence(probe: Probe, limits: HealthLimits) -> Iterator[str]:
+def _licence(probe: HealthReply, limits: HealthLimits) -> Iterator[str]:
     days = probe.health.licence_days
     if days is not None and days < limits.licence_days:
         yield f"the system's licence ends in {days:.1f} days" if days > 0 else "the system's licence has ended"
 
 
-def _processes(probe: Probe, _: HealthLimits) -> Iterator[str]:
+def _processes(probe: HealthReply, _: HealthLimits) -> Iterator[str]:
     programs = probe.health.processes
     if programs:
         more = f" and {len(programs) - _NAMED} more" if len(programs) > _NAMED else ""
@@ -245,7 +245,7 @@ def _mib(size: int) -> str:
     return f"{size / _MIB:.0f} MiB"
 
 
-_CHECKS: dict[Ailment, Callable[[Probe, HealthLimits], Iterator[str]]] = {
+_CHECKS: dict[Ailment, Callable[[HealthReply, HealthLimits], Iterator[str]]] = {
     Ailment.GUEST_API: _guest_api,
     Ailment.CLOCK: _clock,
     Ailment.DISK: _disk,

@@ -9,7 +9,7 @@ from backend.domain.machines.health import (
     DiskRoom,
     HealthFinding,
     HealthLimits,
-    Probe,
+    HealthReply,
     RunningProgram,
     findings,
 )
@@ -22,9 +22,9 @@ LIMITS = HealthLimits()
 MIB = 2**20
 
 
-def asked(*, seen: tuple[int, int] = (1280, 800), **changes: Any) -> Probe:
+def asked(*, seen: tuple[int, int] = (1280, 800), **changes: Any) -> HealthReply:
     """A question that took a tenth of a second; the clock was read in its middle."""
-    return Probe(health_of(SCREEN, **({"clock": NOW} | changes)), NOW - 0.05, NOW + 0.05, SCREEN, seen)
+    return HealthReply(health_of(SCREEN, **({"clock": NOW} | changes)), NOW - 0.05, NOW + 0.05, SCREEN, seen)
 
 
 def told(**changes: Any) -> list[str]:
@@ -70,7 +70,7 @@ class TestFindings:
         assert [found.ailment for found in findings(everything, LIMITS)] == list(Ailment)
 
     def test_a_slow_answer_is_no_wrong_clock(self) -> None:
-        slow = Probe(health_of(SCREEN, clock=NOW), NOW - 20, NOW + 20, SCREEN, (1280, 800))
+        slow = HealthReply(health_of(SCREEN, clock=NOW), NOW - 20, NOW + 20, SCREEN, (1280, 800))
         assert findings(slow, LIMITS) == ()
 
     def test_memory_that_nobody_can_tell_is_no_failure(self) -> None:
