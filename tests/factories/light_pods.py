@@ -37,7 +37,7 @@ class _Light:
     """A machine that is a guest's thread; see `worker.qemu.slot.RunningVm` and `Qemu`."""
 
     guest: LightGuest
-    told: bool = True
+    reported: bool = True
     pid: int = 0
     seconds: dict[str, float] = dataclasses.field(default_factory=dict)
 
