@@ -101,7 +101,7 @@ class TestDesktopEnv:
         """A broker that ends between taking an answer and giving it to the worker is no reason to wait for ever."""
         with redis.from_url(redis_url) as broker, ThreadPoolExecutor(1) as agent:
             with pytest.MonkeyPatch.context() as away:
-                away.setattr("backend.services.events.next_said", lambda *_: None)
+                away.setattr("backend.services.agents.agent_channel_store.next_said", lambda *_: None)
                 env.reset(task_config=NOTE)
                 stepping = agent.submit(env.step, keys("TYPING", text="hello"))
                 until(lambda: broker.keys("deskarena:line:*:said"), what="the answer is taken")
