@@ -6,9 +6,9 @@ from typing import Any
 
 from worker.k8s import manifests
 from worker.k8s.cluster import PODS, Cluster, ClusterError, Object, ObjectConflict
-from worker.k8s.manifests import DEADLINE, DESKTOP, EMULATED, FENCE, SLOT
+from worker.k8s.manifests import ATTEMPTS, DEADLINE, DESKTOP, EMULATED, FENCE, SLOT
 from worker.k8s.plan import PodPlan
-from worker.k8s.pod_status import PATIENT
+from worker.k8s.pod_status import PATIENT, pod_status
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.probe_placement import places
 
@@ -130,3 +130,9 @@ def number_of(text: object) -> int:
 def label_of(pod: Object) -> str:
     """The slot that it says it is of."""
     return str((pod["metadata"].get("labels") or {}).get(SLOT) or pod["metadata"]["name"])
+
+
+def attempts_begun(pod: Object) -> int:
+    """Attempts that have begun in a pod. In one that is not ready, that of its last lease could not."""
+    attempts = number_of(notes_of(pod).get(ATTEMPTS))
+    return attempts if pod_status(pod, (), uid=pod["metadata"]["uid"]).ready else max(0, attempts - 1)

@@ -22,8 +22,8 @@ from worker.k8s.cluster import (
 )
 from worker.k8s.manifests import ATTEMPTS, DEADLINE, DESKTOP, FENCE, KEY, MEMORY, SLOT, WORKER, PodResources
 from worker.k8s.plan import PodPlan
-from worker.k8s.pod_inventory import PodInventory, notes_of, number_of
-from worker.k8s.pod_status import PATIENT, Cause, PodStatus, pod_status
+from worker.k8s.pod_inventory import PodInventory, attempts_begun, notes_of, number_of
+from worker.k8s.pod_status import PATIENT, Cause, PodStatus
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.reflector import WATCH_SECONDS
 
@@ -168,7 +168,7 @@ class Pods(PodInventory):
         return (
             notes.get(KEY) == manifests.spec_key(self._plan)
             and number_of(notes.get(MEMORY)) >= room.memory_mib
-            and _attempts_begun(pod) < self._plan.attempts
+            and attempts_begun(pod) < self._plan.attempts
             and not about.get("deletionTimestamp")
             and (pod.get("status") or {}).get("phase") in {"Pending", "Running"}
             and not status.leave
@@ -183,7 +183,7 @@ class Pods(PodInventory):
     def _adopt(self, pod: Object, slot: SlotRef, room: PodResources) -> Object:
         """Ours from now on: no holder of an earlier lease gets it later. Raises ObjectConflict, ObjectNotFound."""
         deadline = manifests.moment(self._started_and_idle())
-        notes = {DESKTOP: room.desktop, DEADLINE: deadline, ATTEMPTS: manifests.begins(slot, _attempts_begun(pod))}
+        notes = {DESKTOP: room.desktop, DEADLINE: deadline, ATTEMPTS: manifests.begins(slot, attempts_begun(pod))}
         return self._note(pod, slot.fence, notes, labels={SLOT: manifests.slot_name(slot)})
 
     def _note(self, pod: Object, fence: int, notes: Mapping[str, str] | None = None, **more: Any) -> Object:
@@ -398,9 +398,3 @@ class Pods(PodInventory):
             return True
         except ClusterUnavailable:
             return False  # It was asked for, and we may be told in a moment.
-
-
-def _attempts_begun(pod: Object) -> int:
-    """Attempts that have begun in it. In one that is not ready that of its last lease could not."""
-    attempts = number_of(notes_of(pod).get(ATTEMPTS))
-    return attempts if pod_status(pod, (), uid=pod["metadata"]["uid"]).ready else max(0, attempts - 1)

@@ -36,6 +36,7 @@ from backend.services.attempts.evaluations import (
     end_judged,
 )
 from backend.services.attempts.evidence import EvidencePlan, plan_of, spec_of
+from backend.services.attempts.reevaluation_failures import ReevaluationRefusal
 from backend.services.benchmarks.variants import task_of
 from backend.services.capacity.worker_capabilities import FENCES, capabilities, check_judge
 from backend.services.events import EventKind
@@ -45,15 +46,6 @@ from backend.services.runs.episodes import counted_attempt, get_episode
 
 By = Literal["own", "latest"]
 """Which task judges: the episode's own, or the one of the same key in the newest task set of its benchmark."""
-
-
-@dataclass(frozen=True)
-class ReevaluationRefusal:
-    """An episode that cannot be scored again, and why."""
-
-    episode_id: UUID
-    task: str
-    reason: str
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
-"""Requests to score again that came to no new verdict."""
+"""Requests to score again that are refused, or come to no new verdict."""
 
+from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
@@ -16,6 +17,15 @@ PAUSE = timedelta(seconds=15)
 """Until a request is tried again whose files could not be had."""
 PATIENCE = timedelta(hours=1)
 """For so long they are waited for; then the request fails: others wait for it, a person or the end of a run."""
+
+
+@dataclass(frozen=True)
+class ReevaluationRefusal:
+    """An episode that cannot be scored again, and why."""
+
+    episode_id: UUID
+    task: str
+    reason: str
 
 
 def fail(session: Session, rescore_id: UUID, message: str) -> None:
