@@ -31,7 +31,9 @@ verb, rest = sys.argv[1], sys.argv[2:]
 def value(name):
     return rest[rest.index(name) + 1]
 if verb == "run":
-    image = next(word for word in rest if word.startswith("agent-"))
+    image = next(word for word in rest if word.startswith(("agent-", "deskarena-trial:")))
+    if image.startswith("deskarena-trial:"):
+        sys.exit()
     (folder / "line.json").write_text(json.dumps(sys.argv))
     inside = dict(word.split("=", 1) for word in rest if word.startswith("DESKARENA_SERVER="))
     source, target = value("--volume").rsplit(":", 1)
