@@ -178,15 +178,15 @@ WORKER = f"""
 import json, sys, time
 sys.path.insert(0, {str(CHECKOUT)!r})
 from pathlib import Path
-from worker.desktop_supervisor.client import KeeperClient, KeeperOptions
-from worker.local.limits import Limits
+from worker.desktop_supervisor.client import DesktopSupervisorClient, DesktopSupervisorOptions
+from worker.local.limits import DesktopLimits
 options = json.loads(sys.argv[1])
 for name in ("cache", "server", "site", "checkout"):
     options[name] = Path(options[name])
 for name in ("private", "prefix"):
     options[name] = tuple(options[name])
-client = KeeperClient(KeeperOptions(**options))
-kept = [client.spawn(secret="s", screen=(640, 480), limits=Limits(), timeout=30) for _ in range(2)]
+client = DesktopSupervisorClient(DesktopSupervisorOptions(**options))
+kept = [client.spawn(secret="s", screen=(640, 480), limits=DesktopLimits(), timeout=30) for _ in range(2)]
 pids = [each.pid for each in kept]
 print(json.dumps({{"keeper": client.about["keeper"], "pid": client.pid, "desktops": pids}}), flush=True)
 exec(sys.argv[2])

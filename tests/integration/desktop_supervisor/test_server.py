@@ -80,7 +80,7 @@ class TestRun:
         code = (
             "import threading\n"
             "found = []\n"
-            "def spawn(): found.append(client.spawn(secret='s', screen=(1, 1), limits=Limits(), timeout=30))\n"
+            "def spawn(): found.append(client.spawn(secret='s', screen=(1, 1), limits=DesktopLimits(), timeout=30))\n"
             "thread = threading.Thread(target=spawn); thread.start(); thread.join()\n"
             "print(json.dumps(client.status()), flush=True)"
         )
