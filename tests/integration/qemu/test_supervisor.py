@@ -153,7 +153,7 @@ from backend.domain.machines.slots import SlotRef
 from tests.integration.qemu.conftest import SPEC
 from worker.providers.qemu import QemuProvider
 
-opened = QemuProvider(Settings(data=Path(sys.argv[1]))).open(SlotRef(0), SPEC)
+opened = QemuProvider(Settings(data_dir=Path(sys.argv[1]))).open(SlotRef(0), SPEC)
 print("opened", flush=True)
 sys.stdin.read()
 """
