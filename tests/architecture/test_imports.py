@@ -5,9 +5,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.architecture.tree import ROOT, imported, parsed, python_files
+import pytest
+
+from tests.architecture.tree import PRODUCT, ROOT, TESTS, imported, parsed, python_files
 
 OURS = {"backend", "deskarena", "worker", "tests", "tools", "migrations"}
+OWN = OURS | {"guest_server"}
 
 
 def importing(packages: set[str], *folders: str) -> list[str]:
@@ -107,12 +110,47 @@ class TestCircles:
         assert set(circles(graph)) == {frozenset({"b", "c"})}
 
 
+def package_of(path: Path) -> str:
+    """The package whose private modules a file may import.
+
+    A test may import those of the package that it mirrors, as a helper with an underscore is often worth a test of its
+    own. Any other test goes through the package's public modules, like the product.
+    """
+    parts = path.parts[:-1]
+    if parts[0] == "tests":
+        roots: list[tuple[str, ...]] = [(), ("backend",), ("worker",), ("vm_images",)]
+        mirrored = [(*root, *parts[2:]) for root in roots if parts[2:] and ROOT.joinpath(*root, *parts[2:]).is_dir()]
+        parts = mirrored[0] if mirrored else parts
+    return ".".join(parts).removeprefix("vm_images.")
+
+
+def private_imports(path: Path) -> list[str]:
+    """What a file imports of packages or modules that keep it to themselves."""
+    within = f"{package_of(path)}."
+    private = []
+    for line, name in imported(parsed(path)):
+        owner, _, rest = name.partition("._")
+        if rest and owner.split(".")[0] in OWN and not within.startswith(f"{owner}.") and not rest.startswith("_"):
+            private.append(f"{path}:{line} imports {name}")
+    return private
+
+
 class TestPrivateModules:
     def test_are_used_by_their_own_package_only(self) -> None:
-        strangers = [
-            f"{name} imports {each}"
-            for name in MODULES
-            for each in ours_imported(name)
-            if (owner := each.partition("._")[0]) != each and name != owner and not name.startswith(f"{owner}.")
-        ]
+        """The same holds for a name with an underscore: only the module that has it uses it."""
+        strangers = [each for path in python_files(*PRODUCT, *TESTS) for each in private_imports(path)]
         assert strangers == [], "name it without the underscore, or put it beside who uses it"
+
+    @pytest.mark.parametrize(
+        ("path", "package"),
+        [
+            ("worker/providers/k8s.py", "worker.providers"),
+            ("tests/unit/domain/observations/test_som.py", "backend.domain.observations"),
+            ("tests/unit/worker/providers/test_qemu.py", "worker.providers"),
+            ("tests/unit/guest_server/linux/test_health.py", "guest_server.linux"),
+            ("tests/unit/tools/test_x.py", "tools"),
+            ("tests/contract/test_models.py", "tests.contract"),
+        ],
+    )
+    def test_a_test_belongs_to_the_package_that_it_mirrors(self, path: str, package: str) -> None:
+        assert package_of(Path(path)) == package

@@ -49,7 +49,7 @@ class TestRecorded:
             _recorded(tmp_path, "One.", {"answer": "Two."}).complete(asked("a"))
 
     def test_what_was_recorded_from_an_api_comes_back(self, server: ModelServer, api: str, tmp_path: Path) -> None:
-        from worker.models._cassette import RecordingClient
+        from worker.models.cassette import RecordingClient
 
         file = tmp_path / "made.jsonl"
         server.answer = lambda one: Said("Blue." if "blue" in one.text else "Red.", calls=[("click", {"x": 1})])

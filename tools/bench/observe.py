@@ -16,14 +16,14 @@ from pathlib import Path
 
 from backend.config import Settings
 from backend.domain.machines.slots import SlotRef
-from backend.domain.model.run import ImageView
-from backend.domain.model.trajectory import Frame
-from backend.domain.observations._element_sources import from_tree
-from backend.domain.observations._som import MarkOptions, mark
+from backend.domain.model.run import ImageView, ScreenSize
+from backend.domain.model.trajectory import Frame, Mark
+from backend.domain.observations.set_of_marks import SetOfMarks
 from backend.domain.ports.desktop import Desktop, DesktopSpec
 from backend.domain.screen.image import in_view, view_of
 from backend.domain.screen.tree import linear
 from tests.factories.trees import large_tree
+from tests.fakes.desktop import FakeDesktop
 from tools.bench.figures import Figure, machine
 from worker.perception.ocr import read, tesseract
 from worker.providers.local import LocalProvider
@@ -99,9 +99,22 @@ def of_calc(frame: Frame, tree: str, times: int) -> list[Figure]:
     return figures
 
 
-def marks(frame: Frame, tree: str) -> object:
-    """What `set_of_marks` does by default."""
-    return mark(frame, [from_tree(tree)], MarkOptions())
+class StillDesktop(FakeDesktop):
+    """A desktop that gives the same screen and tree at once."""
+
+    def __init__(self, frame: Frame, tree: str) -> None:
+        super().__init__(ScreenSize(width=frame.width, height=frame.height))
+        self._frame = frame
+        self.tree = tree
+
+    def frame(self, *, quality: int = 85) -> Frame:  # noqa: ARG002 - the port's parameter.
+        """The screen."""
+        return self._frame
+
+
+def marks(frame: Frame, tree: str) -> Sequence[Mark]:
+    """What `set_of_marks` finds by default."""
+    return SetOfMarks().observe(StillDesktop(frame, tree), 0).marks or ()
 
 
 def of_a_large_tree(times: int) -> list[Figure]:
@@ -135,7 +148,7 @@ def sampled(times: int, call: Callable[[], object]) -> Samples:
 
 def described(frame: Frame, tree: str) -> str:
     """What was on the screen."""
-    _, labels = mark(frame, [from_tree(tree)], MarkOptions())
+    labels = marks(frame, tree)
     return f"Calc's tree has {tree.count('<') // 2:,} nodes and {len(tree) // 1024:,} KiB; {len(labels)} were marked."
 
 

@@ -33,9 +33,9 @@ from tests.waiting import until
 from tools.bench.figures import Figure, percentile
 from tools.bench.figures import page as page_of
 from worker.desktops import GuestDesktop
-from worker.providers._vm_factory import VmFactory, address_of
-from worker.providers._vm_order import VmRequest
 from worker.providers.qemu import QemuProvider
+from worker.providers.vm_factory import VmFactory, address_of
+from worker.providers.vm_order import VmRequest
 from worker.qemu.client import SlotSupervisor
 from worker.qemu.plan import Host, this_host
 from worker.qemu.slot import CLONE

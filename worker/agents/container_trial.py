@@ -54,12 +54,12 @@ class ContainerTrial:
 
 def _run_one(engine: Engine) -> str:
     """Makes the image, runs it, and removes both. Says what went wrong; empty if nothing did."""
-    program = _elf(platform.machine())
+    program = probe_program(platform.machine())
     if program is None:
         return ""  # On such a machine there is nothing small to run: that the engine answers has to do.
     mark = uuid4()
     image = f"deskarena-trial:{mark.hex}"
-    if why := engine.make_image(image, _archive(program)):
+    if why := engine.make_image(image, image_archive(program)):
         return f"{engine.program} answers, but takes no image: {why}"
     params = ContainerParams(image=image, command=(f"/{_PROGRAM}",), memory_mb=_MEMORY_MB, cpus=0.5)
     with tempfile.TemporaryDirectory(prefix="deskarena-trial-") as name:
@@ -72,7 +72,7 @@ def _run_one(engine: Engine) -> str:
     return f"{engine.program} answers, but runs no container as agents need it: {why}" if why else ""
 
 
-def _archive(program: bytes) -> bytes:
+def image_archive(program: bytes) -> bytes:
     """A file system with the program, and the folders that are mounted over."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:
@@ -86,7 +86,7 @@ def _archive(program: bytes) -> bytes:
     return data.getvalue()
 
 
-def _elf(machine: str) -> bytes | None:
+def probe_program(machine: str) -> bytes | None:
     """A whole program that ends with 0; None for a machine whose code is not written down here."""
     if machine not in _PROGRAMS:
         return None

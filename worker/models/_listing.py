@@ -13,7 +13,7 @@ from backend.domain.registry import PluginKind
 from backend.services.artifacts.egress_policy import EgressPolicy, checked_url
 from backend.services.artifacts.ssrf_safe_http import GuardedWeb
 from backend.services.capacity.model_endpoints import Endpoint
-from worker.models._cassette import lines_of
+from worker.models.cassette import lines_of
 
 SECONDS = 3.0
 _MOST_BYTES = 4 * 2**20

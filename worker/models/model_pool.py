@@ -15,8 +15,8 @@ from backend.domain.ports.model import ModelClient
 from backend.domain.registry import PluginKind
 from backend.services.capacity.model_endpoints import Endpoint, Endpoints
 from backend.services.capacity.task_secrets import TaskSecrets
-from worker.models._cassette import RecordingClient
 from worker.models._listing import answers
+from worker.models.cassette import RecordingClient
 from worker.models.rate_limiter import RateLimiter, WaitTimer
 from worker.models.retrying_client import Caller
 

@@ -7,7 +7,7 @@ from threading import Lock
 from backend.domain.errors import ModelApiFailed
 from backend.domain.ports.model import ModelReply, ModelRequest
 from backend.domain.registry import PluginKind, register
-from worker.models._cassette import CassetteEntry, lines_of, request_key, words_of
+from worker.models.cassette import CassetteEntry, lines_of, request_key, words_of
 from worker.models.retrying_client import Caller
 
 

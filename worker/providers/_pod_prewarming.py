@@ -13,9 +13,9 @@ from worker.k8s import manifests
 from worker.k8s.cluster import ClusterError
 from worker.k8s.pods import Pods, PodUnavailable
 from worker.k8s.warm_plan import kind_of
-from worker.providers._pod_slots import HINT, ClusterSilent, PodSlots, SlotTakenOver
 from worker.providers._slot_backoff import SlotBackoff
-from worker.providers._vm_factory import VmFactory
+from worker.providers.pod_slots import HINT, ClusterSilent, PodSlots, SlotTakenOver
+from worker.providers.vm_factory import VmFactory
 from worker.qemu.client import SupervisorError
 
 _END_SECONDS = 5.0

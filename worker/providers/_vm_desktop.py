@@ -13,7 +13,7 @@ from backend.domain.model.trajectory import Frame
 from backend.domain.ports.desktop import Desktop, DesktopSpec
 from worker.activity import decoded_png
 from worker.egress import Gateway, GuestTunnels
-from worker.providers._vm_factory import StartedVm
+from worker.providers.vm_factory import StartedVm
 from worker.qemu.client import CLOSED, SupervisorError
 
 _NEWS_SECONDS = 0.5

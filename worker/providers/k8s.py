@@ -30,14 +30,14 @@ from worker.k8s.plan import PodPlan
 from worker.k8s.pod_requests import largest_need
 from worker.k8s.pod_watch import PodWatch
 from worker.k8s.pods import Pods
-from worker.providers._image_probe_pod import ROOM, ImageProbe
 from worker.providers._pod_images import offers
 from worker.providers._pod_prewarming import PodPrewarming
-from worker.providers._pod_slot import PodDesktop, PodSlot
-from worker.providers._pod_slots import HINT, STOPPED, ClusterSilent, PodSlots, SlotTakenOver
 from worker.providers._slot_backoff import SlotBackoff
-from worker.providers._vm_factory import VmFactory, remove
-from worker.providers._vm_order import VmRequest
+from worker.providers.image_probe_pod import ROOM, ImageProbe
+from worker.providers.pod_slot import PodDesktop, PodSlot
+from worker.providers.pod_slots import HINT, STOPPED, ClusterSilent, PodSlots, SlotTakenOver
+from worker.providers.vm_factory import VmFactory, remove
+from worker.providers.vm_order import VmRequest
 from worker.qemu.client import SupervisorError
 
 LOOK_SECONDS = 1.0

@@ -23,8 +23,8 @@ from worker.providers._images import offers
 from worker.providers._prewarmed import SpareDesktop, closed_on_failure, deliver
 from worker.providers._template_store import LocalTemplateStore, VmHost
 from worker.providers._vm_desktop import QemuDesktop
-from worker.providers._vm_factory import BOOT_SECONDS, VmFactory, remove
-from worker.providers._vm_order import VmRequest
+from worker.providers.vm_factory import BOOT_SECONDS, VmFactory, remove
+from worker.providers.vm_order import VmRequest
 from worker.qemu.client import SlotSupervisor, SupervisorError
 from worker.qemu.memory_budget import MIB, MemoryBudget
 from worker.qemu.plan import Host, this_host

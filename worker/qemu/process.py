@@ -77,7 +77,7 @@ class Qemu:
                 pass_fds=(*fds, theirs.fileno()),
                 start_new_session=True,
                 # After the change of user, which would make the kernel forget it.
-                preexec_fn=partial(_bind_to, os.getpid()),  # noqa: PLW1509 - one thread: see above.
+                preexec_fn=partial(bind_to_parent, os.getpid()),  # noqa: PLW1509 - one thread: see above.
                 user=user,
                 group=user,
                 extra_groups=None if user is None else _groups(),
@@ -143,7 +143,7 @@ class Qemu:
         code = self._process.poll()
         if not self.verdict:
             try:
-                verdicts = (_verdict(event, restarts=self.restarts) for event in self.qmp.hear())
+                verdicts = (unusable_after(event, restarts=self.restarts) for event in self.qmp.hear())
                 self.verdict = next(filter(None, verdicts), "")
             except QmpLost as error:
                 self.verdict = str(error)
@@ -204,14 +204,14 @@ class Qemu:
             self.end()
 
 
-def _bind_to(parent: int) -> None:
+def bind_to_parent(parent: int) -> None:
     """From here on this process dies with its parent; if that has died already, at once."""
     kernel.die_with_parent(signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
 
-def _verdict(event: QmpEvent, *, restarts: bool) -> str:
+def unusable_after(event: QmpEvent, *, restarts: bool) -> str:
     """Why a machine to which this happened cannot be used any more; empty if it can. `restarts`: it may begin again."""
     if event.name == "RESET" and event.data.get("guest") and not restarts:
         return "the guest restarted its machine"

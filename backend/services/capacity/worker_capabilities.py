@@ -171,10 +171,11 @@ def capabilities(session: Session) -> Capabilities:
             hint="Start one with `deskarena up`, or wait a few seconds if it is just starting.",
         )
     seats = {row.name: row.seats for row in licences.seats(session)}
-    return replace(_join([row.capabilities for row in online or recent[:1]], len(online)), licences=seats)
+    return replace(merge_offers([row.capabilities for row in online or recent[:1]], len(online)), licences=seats)
 
 
-def _join(offers: Iterable[Mapping[str, Any]], online: int) -> Capabilities:
+def merge_offers(offers: Iterable[Mapping[str, Any]], online: int) -> Capabilities:
+    """What several workers can do together; `online`: how many of them answer."""
     providers: dict[str, dict[str, Any]] = {}
     agents: dict[str, Mapping[str, Any]] = {}
     observations: set[str] = set()

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters.chrome._parts import SCRIPT
 from backend.domain.evaluators.getters.chrome.gotoRecreationPage_and_get_html_content import RESULT, URL
 from backend.domain.evaluators.getters.edge.validate_pwa_installed import COMMAND
 from backend.domain.ports.desktop import ExecResult
@@ -107,7 +106,7 @@ def answering(found: Mapping[str, Any]) -> FakeContext:
         "xpaths": {},
         "inputs": {},
     }
-    browser.on_evaluate = lambda _, script: {**nothing, **found} if script.startswith(f"({SCRIPT})") else None
+    browser.on_evaluate = lambda _, script: {**nothing, **found} if script.startswith("(query => {") else None
     return context
 
 

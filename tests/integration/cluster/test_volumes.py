@@ -21,7 +21,7 @@ from worker.k8s.client import connect
 from worker.k8s.cluster import Cluster
 from worker.k8s.plan import PodPlan
 from worker.k8s.probe_placement import places, ready_nodes
-from worker.providers import _image_probe_pod
+from worker.providers import image_probe_pod
 from worker.providers.k8s import K8sProvider
 
 OWN = {"k8s_nodes": "*", "k8s_image_volume": "claim:images-{node}", "k8s_template_volume": "claim:templates-{node}"}
@@ -118,7 +118,7 @@ class TestClaimsOfNodes:
         for node, image in (("node-1", "one"), ("node-2", "two")):
             write_light_image(tmp_path / node, image)
             place.pods.claims[f"images-{node}"] = tmp_path / node
-        monkeypatch.setattr(_image_probe_pod, "_AGAIN_SECONDS", 0.2)
+        monkeypatch.setattr(image_probe_pod, "_AGAIN_SECONDS", 0.2)
         worker = working(**OWN)
         until(lambda: names(worker) == ["one", "two"], 30)
         two = SPEC.model_copy(update={"image": "two"})
@@ -132,8 +132,8 @@ class TestClaimsOfNodes:
         assert isinstance(place.pods, LightPods)
         write_light_image(tmp_path / "node-1", "one")
         place.pods.claims["images-node-1"] = tmp_path / "node-1"
-        monkeypatch.setattr(_image_probe_pod, "_AGAIN_SECONDS", 0.2)
-        monkeypatch.setattr(_image_probe_pod, "_FRESH_SECONDS", 0.2)
+        monkeypatch.setattr(image_probe_pod, "_AGAIN_SECONDS", 0.2)
+        monkeypatch.setattr(image_probe_pod, "_FRESH_SECONDS", 0.2)
         worker = working(**OWN)
         until(lambda: names(worker) == ["light", "one"], 30)
         place.cluster.delete_node("node-1")
@@ -162,7 +162,7 @@ class TestClones:
     def test_an_image_that_was_added_is_read_from_another_clone(
         self, place: Place, monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
     ) -> None:
-        monkeypatch.setattr(_image_probe_pod, "_FRESH_CLONE_SECONDS", 0.2)
+        monkeypatch.setattr(image_probe_pod, "_FRESH_CLONE_SECONDS", 0.2)
         worker = working(**CLONE)
         write_light_image(place.pods.images, "new")
         until(lambda: names(worker) == ["light", "new"], 30)

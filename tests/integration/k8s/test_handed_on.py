@@ -17,9 +17,9 @@ from tests.fakes.kubernetes.behaviours import image_pull_back_off
 from tests.integration.k8s.conftest import slot
 from tests.waiting import until
 from worker.k8s import manifests
-from worker.providers import _vm_factory
-from worker.providers._pod_slots import SlotTakenOver
+from worker.providers import vm_factory
 from worker.providers.k8s import K8sProvider
+from worker.providers.pod_slots import SlotTakenOver
 from worker.qemu.client import VmHandle
 from worker.qemu.remote import RemoteSupervisor
 
@@ -100,7 +100,7 @@ class TestTrust:
         worker, which = start(), slot(fence=1)
         worker.open(which, SPEC).close()
         with monkeypatch.context() as patched:
-            patched.setattr(_vm_factory, "restore", silent)
+            patched.setattr(vm_factory, "restore", silent)
             with pytest.raises(GuestLost):
                 worker.open(which, SPEC)
         (sick,) = (each["metadata"]["uid"] for each in place.named())

@@ -17,8 +17,8 @@ from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import until
 from worker.k8s.cluster import ObjectConflict
 from worker.k8s.pods import PodUnavailable
-from worker.providers._pod_slot import PodDesktop, PodSlot
 from worker.providers.k8s import K8sProvider
+from worker.providers.pod_slot import PodDesktop, PodSlot
 
 pytestmark = [pytest.mark.desktop, pytest.mark.timeout(300)]
 

@@ -23,9 +23,9 @@ from worker.attempt import desktop_progress
 from worker.attempt.desktop_progress import DesktopProgressWatch
 from worker.commands.prepare_image import prepare
 from worker.perception import ocr
-from worker.providers import _vm_factory
-from worker.providers._vm_factory import PHASES
+from worker.providers import vm_factory
 from worker.providers.qemu import QemuProvider
+from worker.providers.vm_factory import PHASES
 
 pytestmark = pytest.mark.desktop
 SPEC = DesktopSpec(screen=SCREEN, image=NAME)
@@ -55,7 +55,7 @@ class TestMain:
         lines = done.stderr.splitlines()
         for phase in ("start", "boot", "rest", "health", "freeze"):
             assert any(line.startswith(f"{PHASES[phase]}: done after") for line in lines), phase
-        assert any(line.startswith(f"{PHASES['boot']} (at most {_vm_factory.BOOT_SECONDS:.0f} s") for line in lines)
+        assert any(line.startswith(f"{PHASES['boot']} (at most {vm_factory.BOOT_SECONDS:.0f} s") for line in lines)
 
 
 class TestPrepare:
@@ -63,7 +63,7 @@ class TestPrepare:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         tiny_image(tmp_path / "images", command_line=NO_SYSTEM)
-        monkeypatch.setattr(_vm_factory, "BOOT_SECONDS", 15.0)
+        monkeypatch.setattr(vm_factory, "BOOT_SECONDS", 15.0)
         out, picture, before = io.StringIO(), tmp_path / "cache" / "prepare-tiny.png", len(machines())
         with own_folder():
             provider = QemuProvider(Settings(data_dir=tmp_path))

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.benchmarks import lint
-from backend.domain.benchmarks._omnibench_files import read_pool
+from backend.domain.benchmarks import lint, read_pool
 from backend.domain.model.task import Task
 from backend.domain.omnibench.build import build
 from backend.domain.omnibench.complexity import CAPABILITIES

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from worker.qemu.process import Qemu, _bind_to, _verdict
+from worker.qemu.process import Qemu, bind_to_parent, unusable_after
 from worker.qemu.qmp import QmpEvent
 
 QUITS = """
@@ -59,7 +59,7 @@ class TestBindTo:
     @pytest.mark.parametrize(("lives", "code"), [(False, 1), (True, 0)])
     def test_a_process_whose_parent_has_died_already_ends(self, lives: bool, code: int) -> None:  # noqa: FBT001
         parent = os.getpid() if lives else -1
-        with subprocess.Popen(["true"], preexec_fn=partial(_bind_to, parent)) as process:  # noqa: PLW1509
+        with subprocess.Popen(["true"], preexec_fn=partial(bind_to_parent, parent)) as process:  # noqa: PLW1509
             assert process.wait(10) == code
 
 
@@ -79,7 +79,7 @@ class TestVerdict:
         ],
     )
     def test_says_why_a_machine_is_given_up(self, event: QmpEvent, why: str) -> None:
-        assert _verdict(event, restarts=False) == why
+        assert unusable_after(event, restarts=False) == why
 
     @pytest.mark.parametrize(
         "event",
@@ -91,7 +91,7 @@ class TestVerdict:
         ],
     )
     def test_what_a_machine_lives_with_is_none(self, event: QmpEvent) -> None:
-        assert not _verdict(event, restarts=False)
+        assert not unusable_after(event, restarts=False)
 
     def test_a_machine_that_boots_may_restart(self) -> None:
-        assert not _verdict(QmpEvent("RESET", {"guest": True}), restarts=True)
+        assert not unusable_after(QmpEvent("RESET", {"guest": True}), restarts=True)

@@ -144,7 +144,7 @@ def boot(services: Services, config: SessionConfig, wine: str) -> tuple[dict[str
     _forget_secret()
     reply = services.answer("server", read_end, deadline - time.monotonic())
     started = {name: services.processes[name].pid for name in ("Xvfb", "server")}
-    return _understood(reply), {**started, "explorer": window.wait(deadline), "wineserver": wine_server}
+    return ready_report(reply), {**started, "explorer": window.wait(deadline), "wineserver": wine_server}
 
 
 def _forget_secret() -> None:
@@ -154,7 +154,12 @@ def _forget_secret() -> None:
     os.close(null)
 
 
-def _understood(line: str) -> dict[str, object]:
+def ready_report(line: str) -> dict[str, object]:
+    """What the Windows part writes once it is ready, as JSON.
+
+    Raises:
+        StartError: it wrote anything else.
+    """
     try:
         reply = json.loads(line)
     except ValueError:

@@ -22,7 +22,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def listing(request: web.Request) -> web.Response:
         path = (await json_params(request)).path("path")
-        tree = await asyncio.to_thread(_Listing(machine.limits).of, path)
+        tree = await asyncio.to_thread(FolderListing(machine.limits).of, path)
         return web.json_response({"directory_tree": tree})
 
     async def create(request: web.Request) -> web.Response:
@@ -56,7 +56,7 @@ def _folder(machine: Machine, name: str, key: str) -> web.Response:
     return web.json_response({key: str(folder)})
 
 
-class _Listing:
+class FolderListing:
     """Lists a folder with all below it. A tree too large is refused: a part of it would look like the whole."""
 
     def __init__(self, limits: GuestLimits) -> None:

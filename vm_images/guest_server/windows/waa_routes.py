@@ -70,7 +70,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         return web.json_response(await machine.blocking(_observation, machine))
 
     async def clear(_: web.Request) -> web.Response:
-        return web.Response(text=await machine.blocking(_clear, known_folder("Downloads")))
+        return web.Response(text=await machine.blocking(clear_folder, known_folder("Downloads")))
 
     return [
         web.post("/execute_windows", execute),
@@ -167,7 +167,7 @@ def _visible_part(window: WindowInfo | None, width: int, height: int) -> tuple[i
     return left, top, right, min(max(top + 1, window.y + window.height), height)
 
 
-def _clear(folder: Path) -> str:
+def clear_folder(folder: Path) -> str:
     """Removes the files of a folder, as WAA does it between tasks; folders stay, and what a program still holds."""
     files = [path for path in folder.iterdir() if path.is_file() and path.name.lower() != _KEPT]
     in_use = [path.name for path in files if not _removed(path)]

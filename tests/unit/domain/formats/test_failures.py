@@ -11,16 +11,17 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.getters.files._last_row import last_row
-from backend.domain.evaluators.metrics.general.fuzzy_place_math import _words
+from backend.domain.evaluators.getters.files.content_from_vm_file import ContentFromVmFile
+from backend.domain.evaluators.metrics.general.fuzzy_place_math import fuzzy_place_math
 from backend.domain.evaluators.metrics.goals.document_goals import document_goals
-from backend.domain.evaluators.metrics.others.check_mp3_meta import _tags
+from backend.domain.evaluators.metrics.others.check_mp3_meta import check_mp3_meta
 from backend.domain.formats.documents import read_document
 from backend.domain.formats.failures import EXPLODES, let_through
 from backend.domain.formats.odt import read_odt
 from backend.domain.formats.packages import check_package
 from backend.domain.formats.pictures import is_turned, read_picture, upright
 from backend.domain.formats.slides import look_into
+from backend.domain.model.score import Blob
 from tests.factories.docx import p, png, save, save_odt
 
 WANTS = [
@@ -91,7 +92,7 @@ class TestReaders:
         with pytest.raises(type(error)):
             document_goals(path, {"paragraphs": ["x"]})
         with pytest.raises(type(error)):
-            _words(path)
+            fuzzy_place_math(path, {"expected": ["x"]})
 
     @EACH
     def test_of_slides(self, error: Exception, tmp_path: Path) -> None:
@@ -119,18 +120,19 @@ class TestReaders:
     def test_of_workbooks(self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         from openpyxl import Workbook  # type: ignore[import-untyped]
 
-        path = str(tmp_path / "a.xlsx")
+        path = tmp_path / "a.xlsx"
         Workbook().save(path)
+        parameters = {"path": "/a.xlsx", "file_type": "xlsx", "file_content": "last_row"}
         monkeypatch.setattr("openpyxl.load_workbook", raising(error))
         with pytest.raises(type(error)):
-            last_row(path)
+            ContentFromVmFile().read([Blob(name="/a.xlsx", data=path.read_bytes())], parameters, tmp_path)
 
     @EACH
     def test_of_packages_and_tags(self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = save(tmp_path / "a.docx", p("x"))
         monkeypatch.setattr("tinytag.TinyTag.get", raising(error))
         with pytest.raises(type(error)):
-            _tags(path, {})
+            check_mp3_meta(path, {"title": {"method": "eq", "ref": "x"}})
         monkeypatch.setattr("zipfile.ZipFile", raising(error))
         with pytest.raises(type(error)):
             check_package(path)

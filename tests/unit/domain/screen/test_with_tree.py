@@ -1,4 +1,3 @@
-from backend.domain.observations._space import Extras
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
 from backend.domain.screen.with_tree import TreeSpace
@@ -17,7 +16,7 @@ class TestWithTree:
 
     def test_windows_that_are_shown_stay(self) -> None:
         desktop = FakeDesktop()
-        shown = Screenshot(Extras(windows=True))
+        shown = Screenshot(Screenshot.Params(windows=True))
         assert TreeSpace(shown).observe(desktop, 0).windows == shown.observe(desktop, 0).windows
 
     def test_a_space_with_the_tree_stays_as_it_is(self) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from guest_server.linux.environment import SessionConfig
 from guest_server.linux.wine_session import (
-    _understood,
+    ready_report,
     server_environment,
     set_size,
     start_wine_server,
@@ -69,12 +69,12 @@ class TestSetSize:
 
 class TestUnderstood:
     def test_what_a_ready_server_says(self) -> None:
-        assert _understood('{"ready": true, "api": "1.1"}') == {"ready": True, "api": "1.1"}
+        assert ready_report('{"ready": true, "api": "1.1"}') == {"ready": True, "api": "1.1"}
 
     @pytest.mark.parametrize("line", ["", "hello", "[]", '{"ready": false}'])
     def test_anything_else_is_told(self, line: str) -> None:
         with pytest.raises(StartError, match="did not say that it is ready"):
-            _understood(line)
+            ready_report(line)
 
 
 class TestStartWineServer:

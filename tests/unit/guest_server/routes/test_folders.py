@@ -10,7 +10,7 @@ import pytest
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.limits import GuestLimits
 from guest_server.routes import folders
-from guest_server.routes.folders import _Listing
+from guest_server.routes.folders import FolderListing
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def home(tmp_path: Path) -> Path:
 
 def listed(folder: Path, **limits: Any) -> dict[str, Any]:
     """The children by their names."""
-    tree = _Listing(GuestLimits(**limits)).of(str(folder))
+    tree = FolderListing(GuestLimits(**limits)).of(str(folder))
     return {child["name"]: child for child in tree["children"]}
 
 

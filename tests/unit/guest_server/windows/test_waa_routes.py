@@ -13,7 +13,7 @@ from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.machine import Placement
 from guest_server.protocol.params import RequestParams
 from guest_server.windows.environment import WindowsConfig, children_environment, own_environment, read_config
-from guest_server.windows.waa_routes import _clear, area_of, program, rects_of
+from guest_server.windows.waa_routes import area_of, clear_folder, program, rects_of
 from guest_server.windows.window_control import is_application, placed_box
 
 FAKE = "class Computer:\n    def __init__(self, boxes, area):\n        self.boxes, self.area = boxes, area\n"
@@ -85,7 +85,7 @@ class TestClear:
         (tmp_path / "folder").mkdir()
         for name in ("a", "b", "Desktop.ini"):
             (tmp_path / name).touch()
-        assert _clear(tmp_path) == "2 files removed"
+        assert clear_folder(tmp_path) == "2 files removed"
         assert sorted(path.name for path in tmp_path.iterdir()) == ["Desktop.ini", "folder"]
 
     def test_what_a_program_holds_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ class TestClear:
 
         (tmp_path / "a").touch()
         monkeypatch.setattr(Path, "unlink", refused)
-        assert _clear(tmp_path) == "0 files removed, in use: a"
+        assert clear_folder(tmp_path) == "0 files removed, in use: a"
 
 
 class TestIsApplication:

@@ -10,11 +10,11 @@ from backend.domain.registry import PluginKind
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.worker_capabilities import (
     Capabilities,
-    _join,
     checked_config,
     checked_options,
     checked_params,
     has_judge,
+    merge_offers,
     programs_of,
     resolved_config,
 )
@@ -22,7 +22,7 @@ from tests.factories.records import capabilities
 
 
 def joined(*said: dict[str, Any]) -> Capabilities:
-    return _join(said or [capabilities()], 1)
+    return merge_offers(said or [capabilities()], 1)
 
 
 def capabilities_of(agent: str) -> dict[str, Any]:

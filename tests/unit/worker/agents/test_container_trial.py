@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from worker.agents import containers
-from worker.agents.container_trial import ContainerTrial, _archive, _elf
+from worker.agents.container_trial import ContainerTrial, image_archive, probe_program
 from worker.agents.containers import Engine
 
 GOOD = {"version": "exit 0", "import": "cat > /dev/null", "run": "exit 0"}
@@ -78,13 +78,13 @@ class TestImage:
     @pytest.mark.skipif(platform.machine() not in {"x86_64", "aarch64"}, reason="needs a machine it is written for")
     def test_its_program_ends_with_0(self, tmp_path: Path) -> None:
         program = tmp_path / "trial"
-        program.write_bytes(_elf(platform.machine()) or b"")
+        program.write_bytes(probe_program(platform.machine()) or b"")
         program.chmod(0o755)
         assert subprocess.run([program], check=False).returncode == os.EX_OK
 
     def test_it_holds_the_folders_that_are_mounted_over(self) -> None:
-        with tarfile.open(fileobj=io.BytesIO(_archive(b"x"))) as archive:
+        with tarfile.open(fileobj=io.BytesIO(image_archive(b"x"))) as archive:
             assert set(archive.getnames()) == {"tmp", "run", "run/deskarena", "trial"}
 
     def test_a_machine_whose_code_is_not_written_down(self) -> None:
-        assert _elf("riscv64") is None
+        assert probe_program("riscv64") is None

@@ -11,7 +11,7 @@ from backend.domain.errors import Cancelled, ModelApiFailed
 from tests.factories.models import KEY, asked, cassette
 from tests.fakes.model_server import ModelServer, model_server
 from worker.base.lease import HeldLease, LeaseGrant
-from worker.models._cassette import RecordingClient
+from worker.models.cassette import RecordingClient
 from worker.models.model_pool import AttemptModels, ModelPool
 
 

@@ -11,9 +11,9 @@ from backend.domain.errors import ClusterLost
 from tests.waiting import until
 from worker.k8s.plan import Volume
 from worker.k8s.pods import Pod, Pods
-from worker.providers._image_probe_pod import ImageProbe
 from worker.providers._pod_images import PodImage
-from worker.providers._pod_slot import PodSlot
+from worker.providers.image_probe_pod import ImageProbe
+from worker.providers.pod_slot import PodSlot
 
 
 class Queue:

@@ -15,11 +15,11 @@ from worker.base.circuit_breaker import CircuitBreaker
 from worker.base.health import health_limits
 from worker.k8s.pods import Pods
 from worker.providers import _pod_prewarming
-from worker.providers._image_probe_pod import ImageProbe
 from worker.providers._pod_prewarming import PodPrewarming
-from worker.providers._pod_slots import PodSlots
 from worker.providers._slot_backoff import SlotBackoff
-from worker.providers._vm_factory import VmFactory
+from worker.providers.image_probe_pod import ImageProbe
+from worker.providers.pod_slots import PodSlots
+from worker.providers.vm_factory import VmFactory
 
 
 def no_pods() -> Pods:

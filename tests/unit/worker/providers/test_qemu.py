@@ -21,9 +21,9 @@ from worker.activity import Tracker
 from worker.desktops import GuestDesktop
 from worker.providers import qemu
 from worker.providers._template_store import VmHost
-from worker.providers._vm_factory import StartedVm, VmFactory, address_of
-from worker.providers._vm_order import VmRequest
 from worker.providers.qemu import QemuProvider
+from worker.providers.vm_factory import StartedVm, VmFactory, address_of
+from worker.providers.vm_order import VmRequest
 
 SPEC = DesktopSpec(screen=ScreenSize(width=1280, height=800))
 HOST = EMULATING_HOST

@@ -21,8 +21,8 @@ from tests.waiting import until
 from worker.desktops import GuestDesktop
 from worker.egress import Gateways
 from worker.providers._vm_desktop import QemuDesktop
-from worker.providers._vm_factory import StartedVm, address_of
-from worker.providers._vm_order import VmRequest
+from worker.providers.vm_factory import StartedVm, address_of
+from worker.providers.vm_order import VmRequest
 
 SPEC = DesktopSpec(screen=ScreenSize(width=1280, height=800))
 HOST = EMULATING_HOST

@@ -15,10 +15,10 @@ from backend.domain.ports.desktop import DesktopSpec
 from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import ACCELERATED, EMULATING_HOST, KVM_HOST
 from tests.fakes.supervisor import FakeSupervisor
-from worker.providers import _vm_factory
+from worker.providers import vm_factory
 from worker.providers._template_store import ImageChanged, LocalTemplateStore, StoredTemplate, VmHost
-from worker.providers._vm_factory import VmFactory
-from worker.providers._vm_order import VmRequest
+from worker.providers.vm_factory import VmFactory
+from worker.providers.vm_order import VmRequest
 from worker.qemu.accelerator import AccelerationReason
 from worker.qemu.client import SupervisorError, VmHandle
 from worker.qemu.machine import MachineSpec
@@ -122,7 +122,7 @@ class TestMake:
     def test_a_failure_is_forgotten_after_a_while(
         self, makings: VmFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(_vm_factory, "_FORGET_FAILURE_SECONDS", 0.0)
+        monkeypatch.setattr(vm_factory, "_FORGET_FAILURE_SECONDS", 0.0)
         assert failures(makings, GuestLost("ill"), tmp_path)[1] == 3
 
 

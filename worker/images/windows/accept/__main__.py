@@ -78,7 +78,7 @@ def _run_sections(report: AcceptanceReport, args: argparse.Namespace, data: Path
     provider = QemuProvider(Settings(data_dir=data))
     try:
         if report.section("first start", lambda: first_start(provider, spec)):
-            report.section("template", lambda: _frozen(provider.template(spec)))
+            report.section("template", lambda: template_section(provider.template(spec)))
             report.section("guest API", lambda: _routes(provider, spec))
             report.section("resets", lambda: resets(provider, spec, args.resets, tell=_say))
             further = [DesktopSpec(screen=screen, image=image.name) for screen in image.screens[1:]]
@@ -91,7 +91,7 @@ def _run_sections(report: AcceptanceReport, args: argparse.Namespace, data: Path
         report.section("tasks", lambda: Section(name="", fault="not run: --waa was not given"))
 
 
-def _frozen(template: Template) -> Section:
+def template_section(template: Template) -> Section:
     """What making the template took, also where the first start has made it."""
     return Section(name="", facts={"seconds": dict(template.seconds), "bytes": dict(template.sizes)})
 

@@ -13,7 +13,6 @@ from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid
 from backend.domain.evaluators.getters._live import address, looked_up, page, running
 from backend.domain.evaluators.getters._profile import at, settings
 from backend.domain.evaluators.getters._shortcuts import Shortcuts
-from backend.domain.evaluators.getters.chrome._macys import product
 from backend.domain.model.score import Blob
 from backend.domain.registry import PluginKind
 from tests.factories import chrome_profile
@@ -227,17 +226,3 @@ class TestShortcuts:
     def test_nothing_gathered(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
             Shortcuts().read([], {}, tmp_path)
-
-
-class TestProduct:
-    def test_half_the_price_and_no_less(self) -> None:
-        start = (
-            "https://www.macys.com/shop/mens-clothing/mens-shirts/Sleeve_length,Price_discount_range/Short%20Sleeve,"
-        )
-        more = start + "50_PERCENT_%20off%20%26%20more%7C30_PERCENT_%20off%20%26%20more"
-        assert product(more, ["Price_discount_range"])["Price_discount_range"].startswith("not_")
-        half = product(start + "50_PERCENT_%20off%20%26%20more", ["Price_discount_range", "Men_regular_size_t", "x"])
-        assert half == {
-            "mens_clothing": True, "shirts": True, "short_sleeve": True,
-            "Price_discount_range": "50_PERCENT_ off & more", "Men_regular_size_t": None,
-        }  # fmt: skip

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from worker.images.windows.accept.__main__ import _frozen
+from worker.images.windows.accept.__main__ import template_section
 from worker.qemu.templates import Template
 
 
@@ -15,6 +15,6 @@ class TestFrozen:
             seconds={"boot": 40.0, "freeze": 2.5},
             sizes={"memory": 2**33},
         )
-        section = _frozen(made)
+        section = template_section(made)
         assert section.ok
         assert section.facts == {"seconds": {"boot": 40.0, "freeze": 2.5}, "bytes": {"memory": 2**33}}

@@ -17,8 +17,8 @@ from worker.k8s.pods import Pod
 from worker.providers._pod_images import PodImage, read_images, select_image
 from worker.providers._template_store import PodTemplateStore, VmHost
 from worker.providers._vm_desktop import QemuDesktop
-from worker.providers._vm_factory import StartedVm
-from worker.providers._vm_order import VmRequest
+from worker.providers.vm_factory import StartedVm
+from worker.providers.vm_order import VmRequest
 from worker.qemu.client import SupervisorError
 from worker.qemu.plan import Host
 from worker.qemu.remote import RemoteSupervisor

@@ -15,9 +15,9 @@ from worker.k8s.manifests import ATTEMPTS, DESKTOP, PodResources, begins
 from worker.k8s.pod_status import PATIENT
 from worker.k8s.pods import LaterLease, Pod, Pods, PodUnavailable
 from worker.k8s.warm_plan import kind_of
-from worker.providers._image_probe_pod import ImageProbe
 from worker.providers._pod_images import read_images, select_image
-from worker.providers._pod_slot import PodSlot, reached
+from worker.providers.image_probe_pod import ImageProbe
+from worker.providers.pod_slot import PodSlot, reached
 from worker.qemu.client import SupervisorError
 from worker.qemu.remote import LeaseSuperseded
 

@@ -18,7 +18,7 @@ from worker.base.health import check_health
 from worker.desktops import GuestDesktop
 from worker.providers._guest_resume import restore, settle, wait_answer
 from worker.providers._template_store import ImageChanged, StoredTemplate, VmHost
-from worker.providers._vm_order import VmRequest
+from worker.providers.vm_order import VmRequest
 from worker.qemu.client import SupervisorClient, SupervisorError, SupervisorLost, VmHandle
 from worker.qemu.slot import CLONE, COLD, MASTER
 from worker.qemu.templates import Template

@@ -13,7 +13,7 @@ from worker.k8s.manifests import PodResources
 from worker.k8s.plan import Volume
 from worker.k8s.pods import Pods, PodUnavailable
 from worker.providers._pod_images import KnownImages, PodImage
-from worker.providers._pod_slot import PodSlot, reached
+from worker.providers.pod_slot import PodSlot, reached
 from worker.qemu.client import SupervisorError
 from worker.qemu.machine import TCG
 
