@@ -29,7 +29,9 @@ def psycopg_url(url: str) -> URL:
         Unavailable: it is empty, which means that nobody has said where the database is.
     """
     if not url:
-        raise Unavailable("no database is configured", hint="Set DATABASE_URL, or use `deskarena up`.")
+        raise Unavailable(
+            "no database is configured", code="database_not_configured", hint="Set DATABASE_URL, or use `deskarena up`."
+        )
     return make_url(url).set(drivername="postgresql+psycopg")
 
 
@@ -89,7 +91,9 @@ def unit_of_work(factory: SessionFactory) -> Iterator[Session]:
             if not is_away(error):
                 raise
             raise Unavailable(
-                f"the database did not answer: {_first_line(error)}", hint="Ask again in a few seconds."
+                f"the database did not answer: {_first_line(error)}",
+                code="database_unavailable",
+                hint="Ask again in a few seconds.",
             ) from error
         hooks: dict[str, Callable[[], None]] = session.info.pop(_HOOKS, {})
     for hook in hooks.values():

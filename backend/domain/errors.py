@@ -1,7 +1,11 @@
-"""Every error that crosses a module boundary, with its HTTP status and what to do next.
+"""Every error that crosses a module boundary, with its HTTP status, its code and what to do next.
 
-Two families. `DeskarenaError`s are told to a person or a program that asked for something. `MachineLost` errors are the
+Two families. `DeskarenaError`s answer a person or a program that asked for something. `MachineLost` errors are the
 machine's failures during an attempt: each carries its failure class and never becomes a score.
+
+The class says what kind of error it is (HTTP status or failure class), its code which case: `raise Conflict("Cancelled
+runs cannot be retried.", code="run_cancelled")`. Codes are stable; docs/errors.md lists them all, which
+tests/architecture/test_error_codes.py checks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,18 +35,19 @@ class DeskarenaError(Exception):
 
     Attributes:
         status: HTTP status code that the edge answers with.
-        code: stable machine-readable name, used as the problem's type.
+        code: stable name of the case, for programs; a class gives the code of all its errors that name none.
         hint: what the reader can do about it, one sentence; may be empty.
         waited: what was waited for when it happened: `phase`, `seconds`, `screen`, `text`; empty if nothing was.
     """
 
     status = 500
-    code = "internal"
+    code = "internal_error"
     waited: Mapping[str, Any] = MappingProxyType({})
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
+    def __init__(self, message: str, *, code: str = "", hint: str = "") -> None:
         super().__init__(message)
         self.message = message
+        self.code = code or self.code
         self.hint = hint
 
     @property
@@ -61,7 +66,7 @@ class NotFound(DeskarenaError):
 class DamagedArtifact(NotFound):
     """Stored bytes are no longer what was stored (404): to whoever asks for them they are as good as gone."""
 
-    code = "damaged"
+    code = "artifact_damaged"
 
 
 class Invalid(DeskarenaError):
@@ -70,8 +75,8 @@ class Invalid(DeskarenaError):
     status = 422
     code = "invalid"
 
-    def __init__(self, message: str, *, path: str = "", hint: str = "") -> None:
-        super().__init__(f"{path}: {message}" if path else message, hint=hint)
+    def __init__(self, message: str, *, code: str = "", path: str = "", hint: str = "") -> None:
+        super().__init__(f"{path}: {message}" if path else message, code=code, hint=hint)
         self.path = path
 
 
@@ -106,7 +111,7 @@ class NoRoom(DeskarenaError):
     """The service's disk is full (507): the same request comes to the same end until there is room."""
 
     status = 507
-    code = "no_room"
+    code = "disk_full"
 
 
 class UnknownPlugin(Invalid):
@@ -118,7 +123,7 @@ class UnknownPlugin(Invalid):
 class IllegalMove(Conflict):
     """A state change that the domain does not allow (409)."""
 
-    code = "illegal_move"
+    code = "illegal_transition"
 
 
 class MachineLost(DeskarenaError):
@@ -143,8 +148,8 @@ class TaskSetupFailed(MachineLost):
 
     failure_class = FailureClass.TASK_SETUP
 
-    def __init__(self, message: str, *, step: int | None = None, hint: str = "") -> None:
-        super().__init__(f"set-up step {step}: {message}" if step is not None else message, hint=hint)
+    def __init__(self, message: str, *, code: str = "", step: int | None = None, hint: str = "") -> None:
+        super().__init__(f"set-up step {step}: {message}" if step is not None else message, code=code, hint=hint)
         self.step = step
 
 
@@ -167,6 +172,8 @@ class ClusterLost(MachineLost):
 class LeaseLost(ClusterLost):
     """Our lease has expired or was taken over: whatever we know must not be written any more."""
 
+    code = "lease_lost"
+
 
 class EvaluatorFailed(MachineLost):
     """The evaluation could not come to a verdict. Only the evaluation is repeated."""
@@ -180,6 +187,8 @@ class MissingEvidence(EvaluatorFailed):
     Attributes:
         facts: the checks, each as `{"type": name, parameter: value}`.
     """
+
+    code = "evidence_missing"
 
     def __init__(self, facts: Sequence[Mapping[str, Any]]) -> None:
         named = ", ".join(str(fact.get("type")) for fact in facts[:3])
@@ -225,4 +234,4 @@ class AgentFailed(DeskarenaError):
 class Cancelled(DeskarenaError):
     """Somebody cancelled the run; the attempt stops where it is."""
 
-    code = "cancelled"
+    code = "attempt_cancelled"

@@ -73,6 +73,7 @@ def create_app(
     if not is_loopback(settings.host) and not token:
         raise Invalid(
             f"listening on {settings.host} without a token would let anybody in",
+            code="token_required_to_listen",
             path="DESKARENA_HOST",
             hint="Set DESKARENA_TOKEN, or listen on 127.0.0.1.",
         )

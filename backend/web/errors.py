@@ -21,7 +21,10 @@ from backend.web.runs.schemas import FieldProblem, Problem
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
+ERRORS_PAGE = "/docs/errors.html"
 RETRY_SECONDS = "3"
+_ENDPOINTS = "/docs/api-reference lists every endpoint."
+_ROUTE_CODES = {404: "page_not_found", 405: "method_not_allowed"}
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
@@ -29,16 +32,14 @@ class TooLarge(DeskarenaError):
     """The request's body is over the limit (413)."""
 
     status = 413
-    code = "too_large"
+    code = "request_too_large"
 
 
 class NoSuchPage(DeskarenaError):
     """An address, or a method on it, that does not exist."""
 
-    code = "no_such_page"
-
     def __init__(self, status: int, message: str) -> None:
-        super().__init__(message, hint="/docs/api-reference lists every endpoint.")
+        super().__init__(message, code=_ROUTE_CODES.get(status, "bad_request"), hint=_ENDPOINTS)
         self.status = status
 
 
@@ -55,7 +56,7 @@ def no_room(error: BaseException | None) -> NoRoom | None:
 def problem(error: DeskarenaError, errors: Sequence[FieldProblem] = ()) -> Problem:
     """What is said of an error."""
     return Problem(
-        type=f"urn:deskarena:{error.code}",
+        type=f"{ERRORS_PAGE}#{error.code}",
         title=HTTPStatus(error.status).phrase,
         status=error.status,
         code=error.code,
@@ -83,7 +84,7 @@ def from_validation(error: RequestValidationError) -> tuple[Invalid, list[FieldP
     """A request that does not fit its schema, with each wrong field named."""
     fields = [FieldProblem(path=path_of(item["loc"]), message=str(item["msg"])) for item in error.errors()]
     first = fields[0] if fields else FieldProblem(path="", message="the request is not valid")
-    return Invalid(first.message, path=first.path), fields
+    return Invalid(first.message, code="invalid_request", path=first.path), fields
 
 
 def as_ours(error: Exception) -> DeskarenaError:
@@ -97,9 +98,17 @@ def as_ours(error: Exception) -> DeskarenaError:
         return no_room(error.__cause__) or NoSuchPage(error.status_code, str(error.detail))
     if is_away(error):
         log.warning("the database is away: %s", str(error).splitlines()[0])
-        return Unavailable("the database is away", hint="It is tried again with every request; nothing is lost.")
+        return Unavailable(
+            "the database is away",
+            code="database_unavailable",
+            hint="It is tried again with every request; nothing is lost.",
+        )
     log.error("unforeseen error", exc_info=error)
-    return DeskarenaError("something went wrong in the service itself", hint="The log of the server has the details.")
+    return DeskarenaError(
+        "something went wrong in the service itself",
+        code="internal_error",
+        hint="The log of the server has the details.",
+    )
 
 
 def wants_page(request: Request) -> bool:

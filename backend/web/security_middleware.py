@@ -33,7 +33,7 @@ class TokenNeeded(NotAllowed):
     """No token, or a wrong one (401)."""
 
     status = 401
-    code = "token_needed"
+    code = "token_required"
 
 
 def session_value(token: str) -> str:
@@ -70,10 +70,15 @@ class SecurityMiddleware:
         if not self._hosts.knows(host):
             raise NotAllowed(
                 f"this service does not answer to the name {host!r}",
+                code="host_not_allowed",
                 hint="Open it by its own address, or list the name in DESKARENA_ALLOWED_HOSTS.",
             )
         if self._foreign(scope, headers, host):
-            raise NotAllowed("a page of another site may not do this", hint="Open Deskarena itself and do it there.")
+            raise NotAllowed(
+                "a page of another site may not do this",
+                code="origin_not_allowed",
+                hint="Open Deskarena itself and do it there.",
+            )
         if self._token and not _is_open(scope["path"]) and not self._has_token(headers, scope["path"]):
             raise TokenNeeded("this service needs its token", hint="Send it as 'Authorization: Bearer TOKEN'.")
 

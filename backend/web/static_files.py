@@ -62,7 +62,11 @@ class Documentation(StaticFiles):
             NotFound: the site was not built.
         """
         if not (self._site / "index.html").is_file():
-            raise NotFound("The documentation site is not built.", hint="Run `make docs`, then reload this page.")
+            raise NotFound(
+                "The documentation site is not built.",
+                code="docs_not_built",
+                hint="Run `make docs`, then reload this page.",
+            )
         response = await super().get_response(path, scope)
         response.headers["Cache-Control"] = "no-cache"
         return response

@@ -8,6 +8,7 @@ from sphinx.application import Sphinx
 
 DOCS = Path(__file__).resolve().parent.parent
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
+ERROR_CODE = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
 PAGE = re.compile(r"\[([^]]+)\]\(([\w/-]+)\.md\)")
 
 project = "Deskarena"
@@ -45,6 +46,13 @@ def add_side_bar(_app: Sphinx, _page: str, _template: str, context: dict[str, An
     context["sections"] = sections()
 
 
+def add_anchors(_app: Sphinx, page: str, source: list[str]) -> None:
+    """Gives each error code an anchor, to which the `type` of a problem leads."""
+    if page == "errors":
+        source[0] = ERROR_CODE.sub(r'| <a id="\1"></a>`\1` |', source[0])
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.connect("source-read", add_anchors)
     app.connect("html-page-context", add_side_bar)

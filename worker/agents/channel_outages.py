@@ -41,7 +41,7 @@ class ChannelOutages:
         self._noted_at = now
         self.unheard = why or self.unheard
         if why and now - self._since > self._patience[why]:
-            raise ClusterLost(f"{why}: nobody outside can act on the desktop")
+            raise ClusterLost(f"{why}: nobody outside can act on the desktop", code="agent_channel_down")
         return began
 
     def heard(self) -> None:

@@ -122,11 +122,15 @@ class ContainerChannel:
             running.check()
         except AgentFailed as error:
             if door.answers > self._taken:
-                raise ClusterLost(f"an answer that the API took was lost on its way here: {error.message}") from error
+                raise ClusterLost(
+                    f"an answer that the API took was lost on its way here: {error.message}", code="agent_channel_down"
+                ) from error
             if why := self._line.unheard():
-                raise ClusterLost(f"{why}: {error.message}") from error
+                raise ClusterLost(f"{why}: {error.message}", code="agent_channel_down") from error
             if door.was_away(running.ended_at - AWAY_SECONDS):
-                raise ClusterLost(f"the API was away when the container gave up: {error.message}") from error
+                raise ClusterLost(
+                    f"the API was away when the container gave up: {error.message}", code="agent_channel_down"
+                ) from error
             raise
 
     def _start(self) -> None:
@@ -138,12 +142,12 @@ class ContainerChannel:
         except Exception as error:
             logger.exception("attempt %s: its container could not be started", self._attempt_id)
             words = error.message if isinstance(error, DeskarenaError) else f"{type(error).__name__}: {error}"
-            raise ClusterLost(f"the container could not be started: {words}") from error
+            raise ClusterLost(f"the container could not be started: {words}", code="container_not_started") from error
 
     def _bring_up(self) -> None:
         why_not = self._engine.why_not()
         if why_not:
-            raise ClusterLost(f"no container can run here: {why_not}")
+            raise ClusterLost(f"no container can run here: {why_not}", code="container_not_started")
         # A short path: a socket's may have 107 bytes.
         self._folder = Path(tempfile.mkdtemp(prefix="deskarena-agent-"))
         self._door = AgentApiProxy(self._folder / "agent.sock", self._api)

@@ -196,7 +196,9 @@ class Engine:
                 stderr=subprocess.STDOUT,
             )
         except OSError as error:
-            raise ClusterLost(f"the container engine could not be started: {error}") from error
+            raise ClusterLost(
+                f"the container engine could not be started: {error}", code="container_not_started"
+            ) from error
         return RunningContainer(self, plan, process)
 
     def make_image(self, name: str, archive: bytes) -> str:
@@ -291,12 +293,16 @@ class RunningContainer:
         self._reader.join(2.0)
         code, output = self._process.returncode, self._said.decode(errors="replace").strip()
         if why := not_the_programs(code, self._state):
-            raise ClusterLost(f"the container ended, but not by its program: {why} (exit code {code}): {output}")
+            raise ClusterLost(
+                f"the container ended, but not by its program: {why} (exit code {code}): {output}",
+                code="container_killed",
+            )
         if code == KILLED:
             raise AgentFailed(
-                f"the container was killed: it needs more than {self._plan.params.memory_mb} MiB: {output}"
+                f"the container was killed: it needs more than {self._plan.params.memory_mb} MiB: {output}",
+                code="container_out_of_memory",
             )
-        raise AgentFailed(f"the container ended with exit code {code}: {output}")
+        raise AgentFailed(f"the container ended with exit code {code}: {output}", code="container_exited")
 
     def close(self) -> None:
         """Ends and removes it. Safe to call twice."""

@@ -65,7 +65,7 @@ class RedisChannel:
             deadline = time.monotonic() + seconds
             while not self._waiting:
                 if self._closed.is_set():
-                    raise ClusterLost("the line was closed: the attempt is over")
+                    raise ClusterLost("the line was closed: the attempt is over", code="agent_channel_down")
                 left = max(0.0, deadline - time.monotonic())
                 self._renew()
                 there = self._fetch(min(left, LOOK_SECONDS))

@@ -59,7 +59,7 @@ class AgentThread:
         if isinstance(answer.error, Exception):
             raise answer.error
         if answer.error is not None:
-            raise AgentFailed(f"the agent raised {type(answer.error).__name__}") from answer.error
+            raise AgentFailed(f"the agent raised {type(answer.error).__name__}", code="agent_raised") from answer.error
         return answer.value
 
     def close(self) -> None:

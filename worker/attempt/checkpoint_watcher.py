@@ -73,7 +73,9 @@ class CheckpointWatcher:
                 ]
                 facts += more.facts
                 self._asked[part.name] = facts
-        raise EvaluatorFailed(f"part {part.name}: its evaluation function asked for more {MOST_ROUNDS} times")
+        raise EvaluatorFailed(
+            f"part {part.name}: its evaluation function asked for more {MOST_ROUNDS} times", code="too_many_checks"
+        )
 
     def _gathered(self, part: Part, call: MetricCall, step: int, facts: Sequence[Fact]) -> CallEvidence:
         evidence = self._with_part_name(part, partial(gather, self._context, self._task, with_facts(call, facts)))
@@ -87,7 +89,9 @@ class CheckpointWatcher:
         except (MachineLost, GuestRefused):
             raise
         except DeskarenaError as error:
-            raise EvaluatorFailed(f"part {part.name}: {error.message}", hint=error.hint) from error
+            raise EvaluatorFailed(
+                f"part {part.name}: {error.message}", code="evaluation_failed", hint=error.hint
+            ) from error
 
     def _open(self) -> None:
         for part in self._turns.open():

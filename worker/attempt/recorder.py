@@ -164,7 +164,7 @@ class AttemptRecorder:
         try:
             return ArtifactRef(self._store.put(data, media_type), len(data), media_type)
         except Unavailable as error:
-            raise ClusterLost(error.message, hint=error.hint) from error
+            raise ClusterLost(error.message, code="service_unavailable", hint=error.hint) from error
 
 
 def _getter(spec: Mapping[str, JSON] | None) -> str:

@@ -190,7 +190,9 @@ class _Attempt:
             raise
         except Exception as error:
             logger.exception("a set-up step of %s broke", self._task.key)
-            raise TaskSetupFailed(f"a set-up step broke: {type(error).__name__}: {error}") from error
+            raise TaskSetupFailed(
+                f"a set-up step broke: {type(error).__name__}: {error}", code="step_failed"
+            ) from error
 
     def _perturbation(self) -> Sequence[SetupStep]:
         """What the run does to the windows once the task has set them up; the same for the same episode seed."""
@@ -251,7 +253,7 @@ class _Attempt:
             self._phases.add(self._progress.spent)
         # Who acts from outside may have ended with the service: their time was over, but not by their doing.
         if ended_by is EndedBy.TIME and line is not None and (why := line.unheard()):
-            raise ClusterLost(why)
+            raise ClusterLost(why, code="worker_stopping")
         return ended_by
 
     def _keep_last(self, opened: OpenDesktop) -> None:
@@ -299,12 +301,16 @@ class _Attempt:
         try:
             return collect(context, self._task, self._watch.evidence if self._watch is not None else None)
         except GuestRefused as error:
-            raise EvaluatorFailed(f"the evidence could not be gathered: {error.message}") from error
+            raise EvaluatorFailed(
+                f"the evidence could not be gathered: {error.message}", code="evidence_not_gathered"
+            ) from error
         except DeskarenaError:
             raise
         except Exception as error:
             logger.exception("gathering evidence of %s broke", self._task.key)
-            raise EvaluatorFailed(f"gathering evidence broke: {type(error).__name__}: {error}") from error
+            raise EvaluatorFailed(
+                f"gathering evidence broke: {type(error).__name__}: {error}", code="evidence_not_gathered"
+            ) from error
 
     def _start_child(self) -> Child | None:
         """Ahead of time, so that it imports its code while the agent thinks; a failure shows at the verdict."""
@@ -349,15 +355,19 @@ class _Attempt:
             and isinstance(self._opened, RevocableDesktop)
             and (why := self._opened.taken_away())
         ):
-            return ClusterLost(why)
+            return ClusterLost(why, code="worker_stopping")
         if isinstance(cause, MachineLost):
             return cause
         if isinstance(cause, GuestRefused):
-            return GuestLost(f"the desktop refused what it must be able to do: {cause.message}", hint=cause.hint)
+            return GuestLost(
+                f"the desktop refused what it must be able to do: {cause.message}",
+                code="desktop_refused",
+                hint=cause.hint,
+            )
         if isinstance(cause, DeskarenaError):
-            return ClusterLost(cause.message, hint=cause.hint)
+            return ClusterLost(cause.message, code="service_unavailable", hint=cause.hint)
         logger.error("attempt %s broke", self._claim.attempt_id, exc_info=cause)
-        return ClusterLost(f"the worker's own code broke: {type(cause).__name__}: {cause}")
+        return ClusterLost(f"the worker's own code broke: {type(cause).__name__}: {cause}", code="worker_broke")
 
     def _in_words(self, lost: MachineLost) -> str:
         why = self._opened.why_dead() if self._opened is not None and isinstance(lost, GuestLost) else ""

@@ -17,7 +17,7 @@ def no_secret(name: str) -> str:
     Raises:
         MissingInput: always.
     """
-    raise MissingInput(f"the task needs the secret {name!r}, which was not given")
+    raise MissingInput(f"the task needs the secret {name!r}, which was not given", code="secret_missing")
 
 
 def no_judge() -> bytes:
@@ -26,7 +26,9 @@ def no_judge() -> bytes:
     Raises:
         EvaluatorFailed: always.
     """
-    raise EvaluatorFailed("a model is to judge this task, and the run names none", hint="See docs/judges.md.")
+    raise EvaluatorFailed(
+        "a model is to judge this task, and the run names none", code="no_judge", hint="See docs/judges.md."
+    )
 
 
 class SingleJudgement:
@@ -58,10 +60,11 @@ def nowhere(task: Task, assets: Mapping[str, str]) -> EgressRules:
 def missing_asset(name: str, benchmark: str) -> MissingInput:
     """Why a file that a task needs is not there, and how to get it."""
     if "://" not in name:
-        return MissingInput(f"the task set has no asset {name!r}")
+        return MissingInput(f"the task set has no asset {name!r}", code="asset_missing")
     called = benchmark or "NAME"
     return MissingInput(
         f"{name} has not been fetched",
+        code="asset_not_fetched",
         hint=f"`deskarena benchmark fetch {called}` fetches what is missing; for a file obtained otherwise there is "
         f"`deskarena benchmark asset add {called} {name} FILE`.",
     )
@@ -102,7 +105,9 @@ class TaskContext:
         try:
             return self.fetch(self.assets[name])
         except DeskarenaError as error:
-            raise ClusterLost(f"the asset {name!r} could not be read: {error.message}", hint=error.hint) from error
+            raise ClusterLost(
+                f"the asset {name!r} could not be read: {error.message}", code="service_unavailable", hint=error.hint
+            ) from error
 
     def browser(self, port: int = PUBLISHED) -> Browser:
         """See the port."""

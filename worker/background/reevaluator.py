@@ -65,7 +65,7 @@ class Rescorer(RequestQueueWorker):
         if job is None:
             return False
         if job.problem:
-            raise EvaluatorFailed(f"the evidence lacks what is asked for: {job.problem}")
+            raise EvaluatorFailed(f"the evidence lacks what is asked for: {job.problem}", code="evidence_missing")
         phases = Phases()
         with phases.timed("evaluation"):
             evaluation, rows = self._judged(job, self._line(session, phases))
@@ -152,7 +152,7 @@ class Rescorer(RequestQueueWorker):
         try:
             return tuple(getter.collect(files, parameters))
         except NeedsDesktop as error:
-            raise EvaluatorFailed(f"getter {side.getter} needs a desktop: {error}") from error
+            raise EvaluatorFailed(f"getter {side.getter} needs a desktop: {error}", code="desktop_needed") from error
 
     def _keep(self, data: bytes, media_type: str) -> ArtifactRef:
         return ArtifactRef(self._store.put(data, media_type), len(data), media_type)
@@ -170,9 +170,9 @@ class _Files(DesklessContext):
     def asset(self, name: str) -> bytes:
         """See the port."""
         if name not in self._job.assets:
-            raise EvaluatorFailed(f"the file {name!r} of the task set is not stored here")
+            raise EvaluatorFailed(f"the file {name!r} of the task set is not stored here", code="file_not_stored")
         return self._store.get(self._job.assets[name])
 
 
 def _no_plan() -> Evaluation:
-    raise EvaluatorFailed("there is neither a rule nor evidence to judge by")
+    raise EvaluatorFailed("there is neither a rule nor evidence to judge by", code="evidence_missing")

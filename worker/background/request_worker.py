@@ -34,7 +34,7 @@ class RequestQueueWorker(PeriodicThread, ABC):
     def check(self) -> None:
         """Raises ModelApiFailed once the worker stops."""
         if self._ended.is_set():
-            raise ModelApiFailed("the worker stopped before the model answered")
+            raise ModelApiFailed("the worker stopped before the model answered", code="model_request_abandoned")
 
     def one(self) -> bool:
         """Does the next request, in one transaction that keeps its row locked. False if there was none.

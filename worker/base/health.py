@@ -87,7 +87,9 @@ def check_room(desktop: Desktop) -> None:
         logger.warning("a desktop did not say at its end how much room it has: %s", error.message)
         return
     if disks:
-        raise GuestLost(f"the desktop has run out of room: {'; '.join(map(str, disks))}.", hint=HINT)
+        raise GuestLost(
+            f"the desktop has run out of room: {'; '.join(map(str, disks))}.", code="desktop_disk_full", hint=HINT
+        )
 
 
 def _ask_health(desktop: Desktop, screen: ScreenSize, size: tuple[int, int]) -> HealthReply:
@@ -99,9 +101,11 @@ def _ask_health(desktop: Desktop, screen: ScreenSize, size: tuple[int, int]) -> 
             raise _unwell(
                 [HealthFinding(Ailment.GUEST_API, "the guest server is older and knows no /health")]
             ) from error
-        raise GuestLost(f"the desktop cannot say how it is: {error.message}", hint=HINT) from error
+        raise GuestLost(
+            f"the desktop cannot say how it is: {error.message}", code="health_unknown", hint=HINT
+        ) from error
     return HealthReply(health, sent_at, time.time(), screen, size)
 
 
 def _unwell(problems: Iterable[HealthFinding]) -> GuestLost:
-    return GuestLost(f"the desktop is not well: {'; '.join(map(str, problems))}.", hint=HINT)
+    return GuestLost(f"the desktop is not well: {'; '.join(map(str, problems))}.", code="desktop_unhealthy", hint=HINT)

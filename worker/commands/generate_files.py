@@ -71,7 +71,12 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         # In a checkout the importer finds the file one folder down, and would read no asset that is written up here.
         if not (options.folder / FILE).is_file():
-            raise Invalid(f"there is no {FILE}", path=str(options.folder), hint="Give the very folder that holds it.")
+            raise Invalid(
+                f"there is no {FILE}",
+                code="file_not_given",
+                path=str(options.folder),
+                hint="Give the very folder that holds it.",
+            )
         loaded = registry.lookup(PluginKind.BENCHMARK, "windowsworld")().load(options.folder)
         room = ModelPool.of(get_settings())
         endpoint = room.find(options.endpoint)

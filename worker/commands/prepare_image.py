@@ -47,7 +47,9 @@ def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambd
             continue
         offer = provider.availability()
         if not offer.ok:
-            raise Unavailable(f"the provider {provider.name} does not work here: {offer.reason}")
+            raise Unavailable(
+                f"the provider {provider.name} does not work here: {offer.reason}", code="provider_not_runnable"
+            )
         logger.info("machines run %s", offer.reason)
         began = time.monotonic()
         tracker = provider.tracker(None) if isinstance(provider, ActivitySource) else None
@@ -56,7 +58,7 @@ def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambd
         seconds = round(time.monotonic() - began, 1)
         screen = f"{spec.screen.width}x{spec.screen.height}"
         return {"image": spec.image, "screen": screen, "provider": provider.name, "seconds": seconds}
-    raise Unavailable("no provider of this installation clones templates")
+    raise Unavailable("no provider of this installation clones templates", code="provider_not_runnable")
 
 
 def main(words: Sequence[str] | None = None) -> int:

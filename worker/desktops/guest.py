@@ -139,7 +139,7 @@ class GuestDesktop:
         entries = replies.interactions(reply.mapping())
         if [entry.number for entry in entries] != list(range(since + 1, since + 1 + len(entries))):
             # What was done since is not known as a whole: "it was not done" would be a guess.
-            raise GuestLost("the desktop's log of interactions has lost entries")
+            raise GuestLost("the desktop's log of interactions has lost entries", code="guest_protocol_error")
         return entries
 
     def call(self, method: str, route: str, payload: Mapping[str, Any] | None = None) -> Any:

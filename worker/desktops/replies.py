@@ -31,7 +31,9 @@ def frame(reply: Reply) -> Frame:
             width, height = image.size
             media_type = Image.MIME[image.format or ""]
     except (OSError, ValueError, SyntaxError, KeyError, Image.DecompressionBombError):
-        raise GuestLost("the desktop sent something else where a picture was due") from None
+        raise GuestLost(
+            "the desktop sent something else where a picture was due", code="guest_protocol_error"
+        ) from None
     return Frame(data=reply.data, media_type=media_type, width=width, height=height)
 
 
@@ -83,7 +85,7 @@ def windows(value: Mapping[str, Any]) -> list[Window]:
     """
     entries = value.get("windows")
     if not isinstance(entries, list) or len(entries) > _MOST_WINDOWS:
-        raise GuestLost("the desktop's list of windows is none, or endless")
+        raise GuestLost("the desktop's list of windows is none, or endless", code="guest_protocol_error")
     try:
         return [_window(item) for item in entries]
     except (KeyError, TypeError, ValidationError) as error:
@@ -104,7 +106,7 @@ def interactions(value: Mapping[str, Any]) -> list[Interaction]:
     """
     entries = value.get("interactions")
     if not isinstance(entries, list) or len(entries) > _MOST_INTERACTIONS:
-        raise GuestLost("the desktop's log of interactions is none, or endless")
+        raise GuestLost("the desktop's log of interactions is none, or endless", code="guest_protocol_error")
     try:
         return [Interaction.model_validate(item) for item in entries]
     except ValidationError as error:
@@ -119,7 +121,7 @@ def text(value: Mapping[str, Any], name: str) -> str:
     """
     field = value.get(name)
     if not isinstance(field, str):
-        raise GuestLost(f"the desktop's reply has no text '{name}'")
+        raise GuestLost(f"the desktop's reply has no text '{name}'", code="guest_protocol_error")
     return field
 
 
@@ -131,9 +133,11 @@ def number(value: Mapping[str, Any], name: str) -> float:
     """
     field = value.get(name)
     if isinstance(field, bool) or not isinstance(field, int | float):
-        raise GuestLost(f"the desktop's reply has no number '{name}'")
+        raise GuestLost(f"the desktop's reply has no number '{name}'", code="guest_protocol_error")
     return float(field)
 
 
 def _other_form(what: str, error: Exception) -> GuestLost:
-    return GuestLost(f"the desktop's reply has another form than {what}: {str(error)[:300]}")
+    return GuestLost(
+        f"the desktop's reply has another form than {what}: {str(error)[:300]}", code="guest_protocol_error"
+    )

@@ -52,7 +52,9 @@ class Reply:
         try:
             return json.loads(self.data)
         except (ValueError, RecursionError):
-            raise GuestLost(f"the desktop sent {len(self.data)} bytes that are no JSON") from None
+            raise GuestLost(
+                f"the desktop sent {len(self.data)} bytes that are no JSON", code="guest_protocol_error"
+            ) from None
 
     def mapping(self) -> dict[str, Any]:
         """The JSON object.
@@ -62,12 +64,14 @@ class Reply:
         """
         value = self.decoded()
         if not isinstance(value, dict):
-            raise GuestLost("the desktop sent something else where an object was due")
+            raise GuestLost("the desktop sent something else where an object was due", code="guest_protocol_error")
         return value
 
 
 class GuestUnwell(GuestLost):
     """The guest itself answered that its desktop is of no use, or not ours."""
+
+    code = "desktop_unhealthy"
 
 
 class GuestConnection:
@@ -132,21 +136,25 @@ class GuestConnection:
         try:
             yield
         except (httpx.TimeoutException, httpcore.TimeoutException):
-            raise GuestLost(f"the desktop did not answer {method} {route} within {seconds:g} s") from None
+            raise GuestLost(
+                f"the desktop did not answer {method} {route} within {seconds:g} s", code="desktop_unreachable"
+            ) from None
         except _FAILURES as error:
             what = str(error) or type(error).__name__
-            raise GuestLost(f"the desktop is gone or broken: {method} {route}: {what}") from error
+            raise GuestLost(
+                f"the desktop is gone or broken: {method} {route}: {what}", code="desktop_unreachable"
+            ) from error
         except RuntimeError as error:
             # A lost lease closes the desktop under the attempt that uses it; the client then refuses in its own words.
             if not self._client.is_closed:
                 raise
-            raise GuestLost(f"the desktop was closed: {method} {route}") from error
+            raise GuestLost(f"the desktop was closed: {method} {route}", code="desktop_unreachable") from error
 
 
 def _read(response: httpx.Response, most: int) -> bytes:
     """The body, as it comes over the wire."""
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise GuestLost("the desktop sent a compressed reply, which was not asked for")
+        raise GuestLost("the desktop sent a compressed reply, which was not asked for", code="guest_protocol_error")
     announced = response.headers.get("content-length", "0")
     if announced.isdigit() and int(announced) > most:
         raise GuestRefused(f"the desktop has {announced} bytes, the limit is {most}", kind="too_large")
@@ -163,7 +171,7 @@ def refusal(status: int, reply: Reply, what: str) -> GuestLost | GuestRefused:
     try:
         value: Mapping[str, Any] = reply.mapping()
     except GuestLost:
-        return GuestLost(f"{what}: the desktop answered {status} without saying why")
+        return GuestLost(f"{what}: the desktop answered {status} without saying why", code="guest_protocol_error")
     kind, message = str(value.get("error", ""))[:100], str(value.get("message", ""))[:_LONGEST_MESSAGE]
     if not kind or kind in _UNWELL:
         return GuestUnwell(f"{what}: {message or status}")

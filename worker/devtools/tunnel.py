@@ -74,7 +74,9 @@ class Tunnel:
         except InvalidStatus as error:
             raise _refusal(error, port) from None
         except (OSError, WebSocketException, ValueError) as error:
-            raise GuestLost(f"the desktop does not open a tunnel: {type(error).__name__}: {error}") from error
+            raise GuestLost(
+                f"the desktop does not open a tunnel: {type(error).__name__}: {error}", code="desktop_unreachable"
+            ) from error
 
     def send(self, data: bytes) -> None:
         """Sends bytes. Raises GuestLost or GuestRefused as `receive`."""
@@ -106,7 +108,7 @@ class Tunnel:
 def _ended(error: ConnectionClosed) -> GuestRefused | GuestLost:
     """The guest says goodbye when the program has ended; a dead guest says nothing."""
     if error.rcvd is None:
-        return GuestLost("the desktop is gone: its tunnel broke")
+        return GuestLost("the desktop is gone: its tunnel broke", code="desktop_unreachable")
     if error.rcvd.code == 1009 or (error.sent is not None and error.sent.code == 1009):  # noqa: PLR2004 - too big
         return GuestRefused("a message is too large for the tunnel", kind="too_large")
     return GuestRefused("the other side has ended the connection", kind="refused")
@@ -121,5 +123,7 @@ def _refusal(error: InvalidStatus, port: int) -> GuestRefused | GuestLost:
     except (ValueError, AttributeError):
         kind, words = "", ""
     if status == _UNAUTHORIZED or kind not in {"refused", "forbidden"}:
-        return GuestLost(f"the desktop answers {status} where a tunnel was asked for: {words}")
+        return GuestLost(
+            f"the desktop answers {status} where a tunnel was asked for: {words}", code="desktop_unreachable"
+        )
     return GuestRefused(words or f"nothing listens on port {port}", kind="refused")

@@ -229,7 +229,7 @@ def _media_type(path: str, data: bytes) -> str:
 
 
 def _nothing(sha256: str) -> bytes:
-    raise DeskarenaError(f"no files are served yet, {sha256} neither")
+    raise DeskarenaError(f"no files are served yet, {sha256} neither", code="egress_not_ready")
 
 
 def _check_for_proxy(host: str) -> None:

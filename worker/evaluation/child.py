@@ -1,9 +1,9 @@
 """The process that reads evidence and runs metrics: `python -m worker.evaluation.child`.
 
 It has no environment, no database, no network and limits on everything; it reads one request from its standard input
-and writes one JSON object to its standard output: an Evaluation, or `{"failed": why}`. With `--looks` it answers one
-line after the other, each with a MetricValue: what a part of the task has come to so far. Where an evaluation function
-asks for evidence that is not there, the answer says `wanted`.
+and writes one JSON object to its standard output: an Evaluation, or `{"failed": message, "code": code}`. With `--looks`
+it answers one line after the other, each with a MetricValue: what a part of the task has come to so far. Where an
+evaluation function asks for evidence that is not there, the answer says `wanted`.
 """
 
 import argparse
@@ -40,9 +40,9 @@ def main() -> int:
         try:
             answer = _answer(text, options.evidence)
         except MissingEvidence as error:
-            answer = json.dumps({"failed": error.message, "wanted": error.facts})
+            answer = json.dumps({"failed": error.message, "code": error.code, "wanted": error.facts})
         except DeskarenaError as error:
-            answer = json.dumps({"failed": error.message})
+            answer = json.dumps({"failed": error.message, "code": error.code})
         answers.write(answer + "\n")
         answers.flush()
     answers.close()

@@ -46,15 +46,19 @@ class Child(SandboxedProcess):
         try:
             self.process.communicate(request, timeout=seconds or self._limits.wall)
         except subprocess.TimeoutExpired as error:
-            raise EvaluatorFailed(f"the evaluator took longer than {self._limits.wall:g} s") from error
+            raise EvaluatorFailed(
+                f"the evaluator took longer than {self._limits.wall:g} s", code="evaluation_timeout"
+            ) from error
         finally:
             self.end()
         if self.process.returncode != 0:
-            raise EvaluatorFailed(f"the evaluator ended with {self.how()}: {self.last_words()}")
+            raise EvaluatorFailed(
+                f"the evaluator ended with {self.how()}: {self.last_words()}", code="evaluator_crashed"
+            )
         self._answer.seek(0)
         answer = self._answer.read(MAX_ANSWER + 1)
         if len(answer) > MAX_ANSWER:
-            raise EvaluatorFailed("the evaluator's answer is too long")
+            raise EvaluatorFailed("the evaluator's answer is too long", code="evaluator_crashed")
         return self._parsed(answer)
 
     def tidy(self) -> None:
@@ -66,9 +70,11 @@ class Child(SandboxedProcess):
         try:
             parsed = json.loads(answer)
         except ValueError as error:
-            raise EvaluatorFailed(f"the evaluator gave no verdict: {self.last_words()}") from error
+            raise EvaluatorFailed(
+                f"the evaluator gave no verdict: {self.last_words()}", code="evaluator_crashed"
+            ) from error
         if not isinstance(parsed, dict):
-            raise EvaluatorFailed("the evaluator gave no verdict")
+            raise EvaluatorFailed("the evaluator gave no verdict", code="evaluator_crashed")
         return parsed
 
 
@@ -177,7 +183,7 @@ class Evaluator:
                 except EvaluatorFailed as error:
                     logger.warning("evaluation of %s, try %d of %d: %s", task.key, number, tries, error.message)
                     failed = error
-            raise EvaluatorFailed(f"{failed.message} ({tries} tries)")
+            raise EvaluatorFailed(f"{failed.message} ({tries} tries)", code=failed.code)
         finally:
             if first is not None:
                 first.close()  # Also where its turn never came.
@@ -189,11 +195,13 @@ class Evaluator:
         finally:
             child.close()
         if "failed" in answer:
-            raise EvaluatorFailed(str(answer["failed"]))
+            raise EvaluatorFailed(str(answer["failed"]), code=str(answer["code"]))
         try:
             return Evaluation.model_validate(answer)
         except ValidationError as error:
-            raise EvaluatorFailed(f"the evaluator's verdict makes no sense: {error}") from error
+            raise EvaluatorFailed(
+                f"the evaluator's verdict makes no sense: {error}", code="evaluator_crashed"
+            ) from error
 
     def _find(self) -> Sandbox:
         reasons = []
@@ -210,4 +218,4 @@ class Evaluator:
             for reason in reasons:
                 logger.warning("a better fence for evaluators does not work here: %s", reason)
             return sandbox
-        raise EvaluatorFailed("no evaluator can be started: " + "; ".join(reasons))
+        raise EvaluatorFailed("no evaluator can be started: " + "; ".join(reasons), code="evaluator_not_started")

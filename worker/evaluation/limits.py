@@ -73,6 +73,6 @@ def forbid_network() -> None:
 
     def refuse(event: str, _arguments: tuple[Any, ...]) -> None:
         if event in {"socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo"}:
-            raise EvaluatorFailed(f"an evaluator may not use the network ({event})")
+            raise EvaluatorFailed(f"an evaluator may not use the network ({event})", code="network_not_allowed")
 
     sys.addaudithook(refuse)

@@ -61,7 +61,9 @@ class SandboxedProcess:
             )
         except OSError as error:
             self.tidy()
-            raise EvaluatorFailed(f"the evaluator could not be started: {error}") from error
+            raise EvaluatorFailed(
+                f"the evaluator could not be started: {error}", code="evaluator_not_started"
+            ) from error
 
     def close(self) -> None:
         """Ends it, whatever it does, and removes its files. Safe to call twice."""

@@ -71,7 +71,7 @@ class StepEvaluator:
             except EvaluatorFailed as error:
                 logger.warning("look at %s of %s, try %d of %d: %s", part.name, task.key, number, tries, error.message)
                 failed = error
-        raise EvaluatorFailed(f"part {part.name}: {failed.message} ({tries} tries)")
+        raise EvaluatorFailed(f"part {part.name}: {failed.message} ({tries} tries)", code=failed.code)
 
     def close(self) -> None:
         """Ends the child. Safe to call twice."""
@@ -85,21 +85,25 @@ class StepEvaluator:
             answer = json.loads(self._ask(child, task, part, evidence))
         except ValueError as error:
             self.close()
-            raise EvaluatorFailed("the evaluator's answer is no JSON") from error
+            raise EvaluatorFailed("the evaluator's answer is no JSON", code="evaluator_crashed") from error
         except (OSError, EvaluatorFailed) as error:
-            reason = error.message if isinstance(error, EvaluatorFailed) else str(error)
+            known = (
+                error if isinstance(error, EvaluatorFailed) else EvaluatorFailed(str(error), code="evaluator_crashed")
+            )
             child.end()
-            words = f"{reason}: {child.last_words()}"
+            words = f"{known.message}: {child.last_words()}"
             self.close()
-            raise EvaluatorFailed(words) from error
+            raise EvaluatorFailed(words, code=known.code) from error
         if isinstance(answer, dict) and "wanted" in answer:
             raise MissingEvidence(_facts(answer["wanted"]))
         if isinstance(answer, dict) and "failed" in answer:
-            raise EvaluatorFailed(str(answer["failed"]))
+            raise EvaluatorFailed(str(answer["failed"]), code=str(answer["code"]))
         try:
             return MetricValue.model_validate(answer)
         except ValidationError as error:
-            raise EvaluatorFailed(f"the evaluator's verdict makes no sense: {error}") from error
+            raise EvaluatorFailed(
+                f"the evaluator's verdict makes no sense: {error}", code="evaluator_crashed"
+            ) from error
 
     @staticmethod
     def _ask(child: SandboxedProcess, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> bytes:
@@ -109,7 +113,7 @@ class StepEvaluator:
         folder.chmod(0o755)
         request = pack(task, evidence, folder, part=part.name, place=FOLDER)
         if child.process.stdin is None:
-            raise EvaluatorFailed("the evaluator takes no requests")
+            raise EvaluatorFailed("the evaluator takes no requests", code="evaluator_crashed")
         child.process.stdin.write(request + b"\n")
         child.process.stdin.flush()
         return _line(child)
@@ -120,24 +124,26 @@ def _facts(facts: Any) -> list[dict[str, Any]]:
     try:
         return [fact_of(str(fact["type"]), (), {k: v for k, v in fact.items() if k != "type"}) for fact in facts]
     except (Invalid, TypeError, KeyError, AttributeError) as error:
-        raise EvaluatorFailed(f"the evaluation function asks for what does not exist: {error}") from error
+        raise EvaluatorFailed(
+            f"the evaluation function asks for what does not exist: {error}", code="unknown_check"
+        ) from error
 
 
 def _line(child: SandboxedProcess) -> bytes:
     """The next line that the child says. Raises EvaluatorFailed if there is none in time."""
     stream = child.process.stdout
     if stream is None:
-        raise EvaluatorFailed("the evaluator gives no answers")
+        raise EvaluatorFailed("the evaluator gives no answers", code="evaluator_crashed")
     deadline, line = time.monotonic() + LOOK_SECONDS, bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
         while not line.endswith(b"\n"):
             if not selector.select(max(0.0, deadline - time.monotonic())):
-                raise EvaluatorFailed(f"the evaluator took longer than {LOOK_SECONDS:g} s")
+                raise EvaluatorFailed(f"the evaluator took longer than {LOOK_SECONDS:g} s", code="evaluation_timeout")
             read = os.read(stream.fileno(), 65536)
             if not read:
-                raise EvaluatorFailed("the evaluator ended")
+                raise EvaluatorFailed("the evaluator ended", code="evaluator_crashed")
             line += read
             if len(line) > MAX_ANSWER:
-                raise EvaluatorFailed("the evaluator's answer is too long")
+                raise EvaluatorFailed("the evaluator's answer is too long", code="evaluator_crashed")
     return bytes(line)

@@ -79,20 +79,27 @@ def _read_output(reading: int) -> bytes:
                 return bytes(output)
             output += read
             if len(output) > MAX_ANSWER:
-                raise EvaluatorFailed("the evaluation function says too much")
-    raise EvaluatorFailed(f"the evaluation function took longer than {SECONDS:g} s")
+                raise EvaluatorFailed("the evaluation function says too much", code="evaluation_function_failed")
+    raise EvaluatorFailed(f"the evaluation function took longer than {SECONDS:g} s", code="evaluation_timeout")
 
 
 def _read(data: bytes) -> FunctionAnswer:
     if not data:
-        raise EvaluatorFailed("the evaluation function ended without an answer: out of memory or processor time")
+        raise EvaluatorFailed(
+            "the evaluation function ended without an answer: out of memory or processor time",
+            code="evaluation_function_failed",
+        )
     try:
         answer = json.loads(data)
         if "failed" in answer:
-            raise EvaluatorFailed(f"the evaluation function {str(answer['failed'])[:500]}")
+            raise EvaluatorFailed(
+                f"the evaluation function {str(answer['failed'])[:500]}", code="evaluation_function_failed"
+            )
         return FunctionAnswer.model_validate(answer)
     except (ValueError, TypeError, ValidationError) as error:
-        raise EvaluatorFailed("the evaluation function's answer makes no sense") from error
+        raise EvaluatorFailed(
+            "the evaluation function's answer makes no sense", code="evaluation_function_failed"
+        ) from error
 
 
 def _inside(writing: int, source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> NoReturn:

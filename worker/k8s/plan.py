@@ -131,7 +131,9 @@ def volume(text: str, which: str) -> Volume:
     if kind == "ephemeral":
         what, _, storage = what.partition(":")
     if kind not in kinds or not what:
-        raise Invalid(f"{text!r} is no volume: {', '.join(f'{each}:...' for each in kinds)}", path=name)
+        raise Invalid(
+            f"{text!r} is no volume: {', '.join(f'{each}:...' for each in kinds)}", code="invalid_setting", path=name
+        )
     if kind in {"claim", "clone"}:
         _named(what, name)
     if kind == "clone":
@@ -146,19 +148,23 @@ def _placed(claim: Volume, which: str, nodes: str) -> Volume:
     if claim.by_node and not nodes:
         name = _SETTINGS[which]
         do = "set DESKARENA_K8S_NODES, or name one claim that all pods can use"
-        raise Invalid(f"{name}: {NODE} needs slots that have a node; {do}", path=name)
+        raise Invalid(f"{name}: {NODE} needs slots that have a node; {do}", code="invalid_setting", path=name)
     return claim
 
 
 def _named(text: str, name: str) -> None:
     tried = text.replace(NODE, "n")
     if not _CLAIM.fullmatch(tried) or len(tried) > _LONGEST:
-        raise Invalid(f"{text!r} is no claim's name: lower case letters, digits, '-', '.' and {NODE}", path=name)
+        raise Invalid(
+            f"{text!r} is no claim's name: lower case letters, digits, '-', '.' and {NODE}",
+            code="invalid_setting",
+            path=name,
+        )
 
 
 def _sized(text: str, name: str) -> str:
     if not _SIZE.fullmatch(text):
-        raise Invalid(f"{text!r} is no size: 512Mi, 16Gi and the like", path=name)
+        raise Invalid(f"{text!r} is no size: 512Mi, 16Gi and the like", code="invalid_setting", path=name)
     return text
 
 

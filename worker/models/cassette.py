@@ -67,9 +67,11 @@ def lines_of(file: Path) -> Sequence[CassetteEntry]:
         with file.open("rb") as opened:
             data = opened.read(MOST_BYTES + 1)
     except OSError as error:
-        raise ModelApiFailed(f"the cassette {file} cannot be read: {error.strerror}") from error
+        raise ModelApiFailed(
+            f"the cassette {file} cannot be read: {error.strerror}", code="cassette_invalid"
+        ) from error
     if len(data) > MOST_BYTES:
-        raise ModelApiFailed(f"the cassette {file} is larger than {MOST_BYTES} bytes")
+        raise ModelApiFailed(f"the cassette {file} is larger than {MOST_BYTES} bytes", code="cassette_invalid")
     lines = []
     for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
         if not line.strip():
@@ -78,7 +80,7 @@ def lines_of(file: Path) -> Sequence[CassetteEntry]:
             lines.append(CassetteEntry.model_validate_json(line))
         except ValidationError as error:
             words = error.errors(include_url=False, include_input=False)[0]["msg"]
-            raise ModelApiFailed(f"the cassette {file}, line {number}: {words}") from None
+            raise ModelApiFailed(f"the cassette {file}, line {number}: {words}", code="cassette_invalid") from None
     return lines
 
 
@@ -99,5 +101,7 @@ class RecordingClient:
             with _writing, self._file.open("a") as opened:
                 opened.write(json.dumps(line, ensure_ascii=False) + "\n")
         except OSError as error:
-            raise Invalid(f"the reply cannot be recorded in {self._file}: {error.strerror}") from error
+            raise Invalid(
+                f"the reply cannot be recorded in {self._file}: {error.strerror}", code="cassette_not_usable"
+            ) from error
         return reply

@@ -114,7 +114,10 @@ class ModelPool:
         plugin = registry.lookup(PluginKind.MODEL, endpoint.api)
         base = endpoint.base_url or plugin.base_url
         if endpoint.api == "recorded" and (endpoint.cassette is None or not endpoint.cassette.is_file()):
-            raise Invalid(f"the endpoint {endpoint.name!r} has no cassette: {endpoint.cassette} is no file")
+            raise Invalid(
+                f"the endpoint {endpoint.name!r} has no cassette: {endpoint.cassette} is no file",
+                code="cassette_not_usable",
+            )
         return self._endpoints.with_key(endpoint).model_copy(update={"base_url": base})
 
     def find(self, name: str) -> Endpoint:
@@ -127,10 +130,14 @@ class ModelPool:
             endpoints = self._endpoints.all()
             if name not in endpoints:
                 known = ", ".join(sorted(endpoints))
-                raise ModelApiFailed(f"there is no model endpoint called {name[:100]!r}; there are {known}", hint=_HINT)
+                raise ModelApiFailed(
+                    f"there is no model endpoint called {name[:100]!r}; there are {known}",
+                    code="unknown_endpoint",
+                    hint=_HINT,
+                )
             return self.ready(endpoints[name])
         except (Invalid, UnknownPlugin) as error:
-            raise ModelApiFailed(error.message, hint=error.hint or _HINT) from None
+            raise ModelApiFailed(error.message, code="model_endpoint_not_usable", hint=error.hint or _HINT) from None
 
     def gate(self, endpoint: Endpoint) -> RateLimiter:
         """The gate of an endpoint with its present limits."""
@@ -185,4 +192,4 @@ class AttemptModels:
             self.hold.pause(min(seconds, LOOK_SECONDS))
         self.hold.check()
         if self._over.is_set():
-            raise ModelApiFailed("the attempt was over before the model answered")
+            raise ModelApiFailed("the attempt was over before the model answered", code="model_request_abandoned")

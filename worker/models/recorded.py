@@ -31,7 +31,11 @@ class CassetteClient:
             place = next((at for at, line in enumerate(self._read_entries) if _fits(line, key, words)), None)
             if place is None:
                 hint = f'Record it, or add a line with "request": "{key}".'
-                raise ModelApiFailed(f"the cassette {self._endpoint.cassette} has no reply to this request", hint=hint)
+                raise ModelApiFailed(
+                    f"the cassette {self._endpoint.cassette} has no reply to this request",
+                    code="no_recorded_reply",
+                    hint=hint,
+                )
             reply = self._read_entries.pop(place).reply
         if on_text is not None and reply.text:
             on_text(reply.text)
@@ -40,7 +44,11 @@ class CassetteClient:
     @cached_property
     def _read_entries(self) -> list[CassetteEntry]:
         if self._endpoint.cassette is None:
-            raise ModelApiFailed(f"the endpoint {self._endpoint.name!r} names no cassette", hint="See docs/models.md.")
+            raise ModelApiFailed(
+                f"the endpoint {self._endpoint.name!r} names no cassette",
+                code="cassette_invalid",
+                hint="See docs/models.md.",
+            )
         return list(lines_of(self._endpoint.cassette))
 
 

@@ -137,7 +137,7 @@ class Caller:
             _leave_out(post, refused)
             return
         if fault.kind is FaultAction.WRONG:
-            raise Invalid(fault.words) from None
+            raise Invalid(fault.words, code="model_request_invalid") from None
         if fault.kind is FaultAction.REFUSED:
             self._give_up(fault, "")
         seconds = patience.pause(fault)
@@ -181,7 +181,9 @@ class Caller:
 
     def _give_up(self, fault: ModelFault, when: str) -> NoReturn:
         words = f"the model endpoint {self.endpoint.name!r} gave no answer{when}: {fault.words}"
-        raise ModelApiFailed(words, hint="See docs/models.md, and /workers for what is set up.") from None
+        raise ModelApiFailed(
+            words, code="model_api_failed", hint="See docs/models.md, and /workers for what is set up."
+        ) from None
 
 
 class Patience:

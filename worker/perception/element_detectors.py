@@ -48,7 +48,7 @@ class Detectors:
         if address is None:
             known = ", ".join(sorted(self._addresses)) or "none"
             hint = f"Name it in DESKARENA_DETECTORS where the worker runs; configured: {known}."
-            raise ModelApiFailed(f"there is no element detector {name!r} here", hint=hint)
+            raise ModelApiFailed(f"there is no element detector {name!r} here", code="unknown_detector", hint=hint)
         return _elements(name, self._request(name, address, picture))
 
     def why_not(self, name: str) -> str:
@@ -67,9 +67,13 @@ class Detectors:
                 "POST", address, headers=headers, body=body, max_bytes=_MOST_BYTES, timeout=self._seconds
             )
         except (WebFailed, Invalid) as error:
-            raise ModelApiFailed(f"the element detector {name!r} does not answer: {error.message}") from error
+            raise ModelApiFailed(
+                f"the element detector {name!r} does not answer: {error.message}", code="detector_failed"
+            ) from error
         if reply.status != _OK:
-            raise ModelApiFailed(f"the element detector {name!r} answers {reply.status}: {reply.body[:200]!r}")
+            raise ModelApiFailed(
+                f"the element detector {name!r} answers {reply.status}: {reply.body[:200]!r}", code="detector_failed"
+            )
         return reply
 
 
@@ -78,7 +82,9 @@ def _elements(name: str, reply: WebReply) -> list[Mapping[str, Any]]:
         body = json.loads(reply.body)
         return [_element(entry) for entry in body["parsed_content_list"][:MOST_FOUND]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ModelApiFailed(f"the element detector {name!r} answers nonsense: {error!r}"[:400]) from error
+        raise ModelApiFailed(
+            f"the element detector {name!r} answers nonsense: {error!r}"[:400], code="detector_failed"
+        ) from error
 
 
 def _element(entry: Any) -> Mapping[str, Any]:

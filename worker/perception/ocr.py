@@ -63,10 +63,14 @@ def _try_out(program: str, _changed: int) -> None:
     """What goes well is remembered, what goes wrong is not: it may have been a busy moment. Raises ClusterLost."""
     lines = read(trial_picture(), seconds=_TRIAL_SECONDS)
     if lines is None:
-        raise ClusterLost(f"{program} did not read a small picture within {_TRIAL_SECONDS:g} s")
+        raise ClusterLost(
+            f"{program} did not read a small picture within {_TRIAL_SECONDS:g} s", code="ocr_not_available"
+        )
     text = " ".join(line["text"] for line in lines)
     if text != _TRIAL_WORDS:
-        raise ClusterLost(f"{program} read {text[:100]!r} where a picture says {_TRIAL_WORDS!r}")
+        raise ClusterLost(
+            f"{program} read {text[:100]!r} where a picture says {_TRIAL_WORDS!r}", code="ocr_not_available"
+        )
 
 
 def trial_picture() -> Frame:
@@ -84,7 +88,7 @@ def read(picture: Frame, language: str = "eng", *, seconds: float = SECONDS) -> 
     """See `PerceptionTools.read`. Blocks for at most about `seconds`."""
     program = tesseract()
     if program is None:
-        raise ClusterLost("marking text needs Tesseract, which is not installed", hint=_HINT)
+        raise ClusterLost("marking text needs Tesseract, which is not installed", code="ocr_not_available", hint=_HINT)
     data, scale = _prepared(picture)
     # Sparse text: a screen is no page, its words stand anywhere.
     command = [program, "stdin", "stdout", "--psm", "11", "-l", language, "tsv"]
@@ -95,7 +99,11 @@ def read(picture: Frame, language: str = "eng", *, seconds: float = SECONDS) -> 
         return None
     if done.returncode != 0:
         words = " ".join(done.stderr.decode(errors="replace").split())[:300]
-        raise ClusterLost(f"Tesseract cannot read {language}: {words}", hint=f"Is tesseract-ocr-{language} installed?")
+        raise ClusterLost(
+            f"Tesseract cannot read {language}: {words}",
+            code="ocr_not_available",
+            hint=f"Is tesseract-ocr-{language} installed?",
+        )
     return _lines(done.stdout.decode(errors="replace").splitlines(), scale)
 
 

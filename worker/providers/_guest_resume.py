@@ -45,16 +45,18 @@ def wait_answer(address: str, secret: str, *, seconds: float, dead: Callable[[],
             except GuestLost as error:
                 waited = time.monotonic() - start
                 if why := dead():
-                    raise GuestLost(f"the machine ended before its guest API answered: {why}") from error
+                    raise GuestLost(
+                        f"the machine ended before its guest API answered: {why}", code="desktop_gone"
+                    ) from error
                 if waited > seconds:
                     message = f"the guest API did not answer within {seconds:g} s: {error.message}"
-                    raise GuestLost(message) from error
+                    raise GuestLost(message, code="resume_failed") from error
                 Event().wait(pause)
                 pause = min(pause * 1.5, _LONGEST_PAUSE)
             else:
                 return time.monotonic() - start
     except GuestRefused as error:
-        raise GuestLost(f"the guest API answers, but not to this: {error.message}") from error
+        raise GuestLost(f"the guest API answers, but not to this: {error.message}", code="resume_failed") from error
     finally:
         wire.close()
 
@@ -83,7 +85,9 @@ def _resume_once(desktop: GuestDesktop, secret: str, seconds: float) -> float:
     try:
         desktop.restored(secret, now=time.time(), entropy=entropy, seconds=seconds)
     except GuestRefused as error:
-        raise GuestLost(f"the guest could not be told that it was restored: {error.message}") from error
+        raise GuestLost(
+            f"the guest could not be told that it was restored: {error.message}", code="resume_failed"
+        ) from error
     return time.monotonic() - start
 
 
@@ -101,5 +105,7 @@ def settle(desktop: GuestDesktop, *, quiet: float, seconds: float) -> float:
     try:
         desktop.call("POST", "/settled")
     except GuestRefused as error:
-        raise GuestLost(f"the guest could not be told that it is at rest: {error.message}") from error
+        raise GuestLost(
+            f"the guest could not be told that it is at rest: {error.message}", code="resume_failed"
+        ) from error
     return waited

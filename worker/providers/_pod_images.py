@@ -98,12 +98,18 @@ def select_image(images: Sequence[PodImage], name: str, default: str) -> PodImag
     names = ", ".join(each.folder.name for each in images) or "none"
     if not image_name:
         raise ClusterLost(
-            f"no image is named, and the volume of images holds: {names}", hint="Set DESKARENA_DEFAULT_IMAGE."
+            f"no image is named, and the volume of images holds: {names}",
+            code="image_not_available",
+            hint="Set DESKARENA_DEFAULT_IMAGE.",
         )
     choice = next((each for each in images if each.folder.name == image_name), None)
     if choice is None or choice.image is None:
         why = f"cannot be used: {choice.reason}" if choice is not None else f"is not there; there are: {names}"
-        raise ClusterLost(f"the image {image_name} {why}", hint="See docs/deploy-kubernetes.md, 'Machine images'.")
+        raise ClusterLost(
+            f"the image {image_name} {why}",
+            code="image_not_available",
+            hint="See docs/deploy-kubernetes.md, 'Machine images'.",
+        )
     return choice
 
 

@@ -85,11 +85,19 @@ def deliver(coming: "Future[T]", make: Callable[[], T]) -> None:
     except MachineLost as error:
         _failed(coming, error)
     except GuestRefused as error:
-        _failed(coming, GuestLost(f"a desktop made ahead refused what every desktop does: {error.message}"))
+        _failed(
+            coming,
+            GuestLost(f"a desktop made ahead refused what every desktop does: {error.message}", code="desktop_refused"),
+        )
     except Exception as error:
         # It would end with this thread, and who waits would wait until the deadline.
         logger.exception("making a desktop ahead broke")
-        _failed(coming, ClusterLost(f"a desktop could not be made ahead: {type(error).__name__}: {error}"))
+        _failed(
+            coming,
+            ClusterLost(
+                f"a desktop could not be made ahead: {type(error).__name__}: {error}", code="desktop_not_created"
+            ),
+        )
 
 
 def _failed(coming: "Future[Any]", error: MachineLost) -> None:

@@ -23,6 +23,8 @@ _MAKING_SECONDS = 1200.0
 class ImageChanged(ClusterLost):
     """The image is not what it was when it was made: no machine of it begins where the others did."""
 
+    code = "image_changed"
+
 
 @dataclass(frozen=True)
 class StoredTemplate:

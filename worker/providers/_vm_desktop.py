@@ -120,7 +120,9 @@ class QemuDesktop:
         try:
             self._client.call("POST", "/trust", {"certificate": certificate.decode()})
         except GuestRefused as error:
-            raise GuestLost(f"the machine could not be told whom to trust: {error.message}") from error
+            raise GuestLost(
+                f"the machine could not be told whom to trust: {error.message}", code="resume_failed"
+            ) from error
         self._trusts = certificate
 
     def close(self) -> None:
@@ -138,7 +140,9 @@ class QemuDesktop:
                 # First: its lines would wait for a guest that reads no more.
                 self._made.supervisor.end(self._made.held)
             except SupervisorError as error:
-                raise ClusterLost(f"a virtual machine could not be removed: {error}") from error
+                raise ClusterLost(
+                    f"a virtual machine could not be removed: {error}", code="desktop_not_removed"
+                ) from error
 
 
 def _as_jpeg(png: bytes) -> Frame | None:

@@ -142,12 +142,12 @@ class K8sProvider:
         self._try_one()
         watch = self._watch
         if watch is not None and not watch.listed(_LISTED_SECONDS):
-            raise ClusterLost(f"pods cannot be watched: {watch.trouble}")
+            raise ClusterLost(f"pods cannot be watched: {watch.trouble}", code="cluster_refused")
 
     def _try_one(self) -> None:
         plan, cluster = self._plan, self._cluster
         if plan is None or cluster is None:
-            raise ClusterLost(STOPPED)
+            raise ClusterLost(STOPPED, code="worker_stopping")
         index = -secrets.randbelow(10**9) - 1
         cluster.create(PODS, manifests.trial(plan, ROOM, index, worker=_worker(), now=time.time()), dry_run=True)
 
@@ -191,7 +191,7 @@ class K8sProvider:
             self._open[slot] = opened
         if self._closed.is_set():
             opened.close()
-            raise ClusterLost(STOPPED)
+            raise ClusterLost(STOPPED, code="worker_stopping")
         return opened
 
     def _opened(self, slot: SlotRef, spec: DesktopSpec) -> PodDesktop:
@@ -207,7 +207,7 @@ class K8sProvider:
             status = self._running().seen(pod_slot.pod)
             if pod_slot.supervisor.alive() and isinstance(error, GuestLost):
                 raise
-            raise ClusterLost(f"the slot's pod was lost: {status.why or error}", hint=HINT) from error
+            raise ClusterLost(f"the slot's pod was lost: {status.why or error}", code="pod_lost", hint=HINT) from error
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         """Has a slot without a pod get one, with its template; where it has one the next clone takes a second.
@@ -308,7 +308,9 @@ class K8sProvider:
         except OSError as error:
             vm.desktop.close()
             remove(pod_slot.supervisor, vm.held)
-            raise ClusterLost(f"a machine could not be given its way out: {error}", hint=HINT) from error
+            raise ClusterLost(
+                f"a machine could not be given its way out: {error}", code="egress_failed", hint=HINT
+            ) from error
         lines = partial(self._gateways.lines, vm.address, vm.secret, way_out)
         return PodDesktop(vm, pod_slot, gateway, lines, partial(self._running().seen, pod_slot.pod))
 
@@ -322,13 +324,13 @@ class K8sProvider:
         """Connected and watching. Raises ClusterError; ClusterLost where a setting is wrong."""
         with self._starting:
             if self._closed.is_set():
-                raise ClusterLost(STOPPED)
+                raise ClusterLost(STOPPED, code="worker_stopping")
             if self._pods is None:
                 settings = self._settings
                 try:
                     plan = self._plan = PodPlan.of(settings)
                 except DeskarenaError as error:
-                    raise ClusterLost(error.message) from error
+                    raise ClusterLost(error.message, code="desktop_not_created") from error
                 cluster = self._cluster = self._cluster or connect(settings.kubeconfig, settings.k8s_namespace)
                 # Where slots have nodes of their own, nobody begins anything on one that is to be left.
                 left = None if settings.k8s_nodes else DrainingNodes(cluster)

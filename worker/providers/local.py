@@ -100,8 +100,10 @@ class LocalDesktop:
             trust(_way_out_of(self._kept), self._gateway.allow(way_out, fetch))
         except OSError as error:
             if self.why_dead():
-                raise GuestLost("the local desktop is gone") from error
-            raise ClusterLost(f"a local desktop could not be told whom to trust: {error}", hint=_HINT) from error
+                raise GuestLost("the local desktop is gone", code="desktop_gone") from error
+            raise ClusterLost(
+                f"a local desktop could not be told whom to trust: {error}", code="desktop_not_created", hint=_HINT
+            ) from error
 
     def usage(self) -> Mapping[str, Any]:
         """What it used, once closed: peak memory in bytes, and which limits it met how often."""
@@ -118,7 +120,7 @@ class LocalDesktop:
         try:
             self._keeper.destroy(self._kept)
         except DesktopSupervisorError as error:
-            raise ClusterLost(f"a local desktop could not be removed: {error}") from error
+            raise ClusterLost(f"a local desktop could not be removed: {error}", code="desktop_not_removed") from error
 
 
 @register(PluginKind.PROVIDER, "local")
@@ -222,7 +224,11 @@ class LocalProvider:
     def open(self, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:
         """A pristine desktop: the one prepared for the slot if there is one, else a new one."""
         if spec.image not in SYSTEMS:
-            raise ClusterLost(f"local desktops have no image {spec.image!r}", hint=f"There are: {', '.join(SYSTEMS)}.")
+            raise ClusterLost(
+                f"local desktops have no image {spec.image!r}",
+                code="image_not_available",
+                hint=f"There are: {', '.join(SYSTEMS)}.",
+            )
         with self._lock:
             former = self._open.pop(slot, None)
         if former is not None:
@@ -233,7 +239,7 @@ class LocalProvider:
             self._open[slot] = opened
         if closed:
             opened.close()
-            raise ClusterLost("the worker is being stopped")
+            raise ClusterLost("the worker is being stopped", code="worker_stopping")
         return opened
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
@@ -302,7 +308,9 @@ class LocalProvider:
         try:
             return self._ask_keeper(spec)
         except DesktopSupervisorLost as error:
-            raise ClusterLost(f"the keeper of local desktops died twice: {error}") from error
+            raise ClusterLost(
+                f"the keeper of local desktops died twice: {error}", code="desktop_not_created"
+            ) from error
 
     def _ask_keeper(self, spec: DesktopSpec) -> LocalDesktop:
         secret = secrets.token_urlsafe(24)
@@ -315,8 +323,10 @@ class LocalProvider:
             raise
         except DesktopSupervisorError as error:
             if error.kind == "guest":
-                raise GuestLost(f"a local desktop did not start: {error}") from error
-            raise ClusterLost(f"a local desktop could not be made: {error}", hint=_HINT) from error
+                raise GuestLost(f"a local desktop did not start: {error}", code="desktop_not_started") from error
+            raise ClusterLost(
+                f"a local desktop could not be made: {error}", code="desktop_not_created", hint=_HINT
+            ) from error
         return LocalDesktop(keeper, handle, secret, spec, self._gateway_of(keeper, handle))
 
     def _gateway_of(self, keeper: DesktopSupervisorClient, handle: DesktopHandle) -> Gateway:
@@ -326,12 +336,14 @@ class LocalProvider:
             return self._gateways.open(_way_out_of(handle) / "gateway", mode=0o666)
         except OSError as error:
             keeper.destroy(handle)
-            raise ClusterLost(f"a local desktop could not be given its way out: {error}", hint=_HINT) from error
+            raise ClusterLost(
+                f"a local desktop could not be given its way out: {error}", code="egress_failed", hint=_HINT
+            ) from error
 
     def _running_keeper(self) -> DesktopSupervisorClient:
         with self._starting:
             if self._closed:
-                raise ClusterLost("the worker is being stopped")
+                raise ClusterLost("the worker is being stopped", code="worker_stopping")
             if self._keeper is not None and not self._keeper.alive():
                 self._keeper.close()
                 self._keeper = None
@@ -339,7 +351,9 @@ class LocalProvider:
                 try:
                     self._keeper = DesktopSupervisorClient(self._options)
                 except (DesktopSupervisorError, OSError) as error:
-                    raise ClusterLost(f"local desktops cannot be made here: {error}", hint=_HINT) from error
+                    raise ClusterLost(
+                        f"local desktops cannot be made here: {error}", code="desktop_not_created", hint=_HINT
+                    ) from error
             return self._keeper
 
 

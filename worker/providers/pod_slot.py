@@ -71,7 +71,9 @@ class PodSlot:
         """What is to be made in it. Raises ClusterLost: it cannot be had there."""
         choice = select_image(self.images, spec.image, default)
         if choice.image is None:
-            raise ClusterLost(f"the image {choice.folder.name} cannot be used: {choice.reason}")
+            raise ClusterLost(
+                f"the image {choice.folder.name} cannot be used: {choice.reason}", code="image_not_available"
+            )
         return VmRequest.of(choice.folder, choice.image, spec, self.host, built_in=choice.built_in)
 
     def serves(self, spec: DesktopSpec, default: str) -> bool:

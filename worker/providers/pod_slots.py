@@ -31,9 +31,13 @@ logger = logging.getLogger(__name__)
 class SlotTakenOver(ClusterLost):
     """Somebody holds the slot under a later lease: nothing is wrong with it, it is only not ours any more."""
 
+    code = "slot_taken_over"
+
 
 class ClusterSilent(ClusterLost):
     """The cluster's API did not do it, and may do it later: nothing is wrong with the slot."""
+
+    code = "cluster_unavailable"
 
 
 class PodSlots:
@@ -84,13 +88,15 @@ class PodSlots:
         except (LaterLease, LeaseSuperseded) as error:
             raise SlotTakenOver(f"the slot has no pod: {error}", hint=HINT) from error
         except PodUnavailable as error:
-            raise ClusterLost(f"the slot has no pod: {error}", hint=HINT) from error
+            raise ClusterLost(f"the slot has no pod: {error}", code="pod_not_ready", hint=HINT) from error
         except ClusterUnavailable as error:
             raise ClusterSilent(f"the cluster does not do it: {error.message}", hint=HINT) from error
         except ClusterError as error:
-            raise ClusterLost(f"the cluster does not do it: {error.message}", hint=HINT) from error
+            raise ClusterLost(
+                f"the cluster does not do it: {error.message}", code="cluster_refused", hint=HINT
+            ) from error
         except SupervisorError as error:
-            raise ClusterLost(f"the slot's pod cannot be used: {error}", hint=HINT) from error
+            raise ClusterLost(f"the slot's pod cannot be used: {error}", code="pod_lost", hint=HINT) from error
         pod_slot.used = True
         return pod_slot
 
@@ -151,7 +157,7 @@ class PodSlots:
         # What is being made while the worker stops goes with all the others.
         pod_slot.leave()
         pods.discard_quietly(pod, pod.fence, wait=False)
-        raise ClusterLost(STOPPED)
+        raise ClusterLost(STOPPED, code="worker_stopping")
 
     def _let_go(self, slot: SlotRef, pod_slot: PodSlot) -> None:
         """Of what cannot be used. Out of what was taken over we only go: there is nothing wrong with its pod."""

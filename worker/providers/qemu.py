@@ -119,7 +119,7 @@ class QemuProvider:
             self._open[slot] = opened
         if closed:
             opened.close()
-            raise ClusterLost("the worker is being stopped")
+            raise ClusterLost("the worker is being stopped", code="worker_stopping")
         return opened
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
@@ -190,7 +190,7 @@ class QemuProvider:
         try:
             folder, image = find_image(self._images, spec.image, default=self._settings.default_image)
         except DeskarenaError as error:
-            raise ClusterLost(error.message, hint=error.hint) from error
+            raise ClusterLost(error.message, code="image_not_available", hint=error.hint) from error
         return VmRequest.of(folder, image, spec, self._known_host())
 
     def _claim(self, size: int) -> _Claim | None:
@@ -220,7 +220,11 @@ class QemuProvider:
             with self._lock:
                 _, spare = self._spares.popitem() if self._spares else (None, None)
             if spare is None:
-                raise ClusterLost(f"there is no memory for a machine that takes {order.size // MIB} MiB", hint=_HINT)
+                raise ClusterLost(
+                    f"there is no memory for a machine that takes {order.size // MIB} MiB",
+                    code="host_memory_full",
+                    hint=_HINT,
+                )
             spare.discard()
         return self._make(slot, order, claim)
 
@@ -260,7 +264,9 @@ class QemuProvider:
         except OSError as error:
             vm.desktop.close()
             remove(supervisor, vm.held)
-            raise ClusterLost(f"a machine could not be given its way out: {error}", hint=_HINT) from error
+            raise ClusterLost(
+                f"a machine could not be given its way out: {error}", code="egress_failed", hint=_HINT
+            ) from error
         lines = partial(self._gateways.lines, vm.address, vm.secret, way_out)
         return QemuDesktop(vm, gateway, lines)
 
@@ -268,7 +274,7 @@ class QemuProvider:
         """The slot's; another one if it died."""
         with self._lock:
             if self._closed:
-                raise ClusterLost("the worker is being stopped")
+                raise ClusterLost("the worker is being stopped", code="worker_stopping")
             known = self._supervisors.get(slot)
             if known is None or not known.alive():
                 if known is not None:
@@ -277,5 +283,7 @@ class QemuProvider:
                     self._overlays.mkdir(mode=0o700, parents=True, exist_ok=True)
                     known = self._supervisors[slot] = SlotSupervisor(self._overlays)
                 except (SupervisorError, OSError) as error:
-                    raise ClusterLost(f"virtual machines cannot be made here: {error}", hint=_HINT) from error
+                    raise ClusterLost(
+                        f"virtual machines cannot be made here: {error}", code="desktop_not_created", hint=_HINT
+                    ) from error
             return known

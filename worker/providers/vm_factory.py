@@ -126,9 +126,13 @@ class VmFactory:
         try:
             return _find(bench, order) or self._make_or_find(bench, order)
         except GuestRefused as error:
-            raise GuestLost(f"no template can be made of the image {order.image.name}: {error.message}") from error
+            raise GuestLost(
+                f"no template can be made of the image {order.image.name}: {error.message}", code="desktop_not_started"
+            ) from error
         except (SupervisorError, OSError) as error:
-            raise ClusterLost(f"no template can be made of the image {order.image.name}: {error}") from error
+            raise ClusterLost(
+                f"no template can be made of the image {order.image.name}: {error}", code="desktop_not_created"
+            ) from error
 
     def _make_or_find(self, bench: VmHost, order: VmRequest) -> Template:
         """Makes it unless somebody else has made it while we waited. Raises like `prepare`, or OSError."""
@@ -171,7 +175,7 @@ class VmFactory:
                 return template, ""
             if isinstance(known, GuestLost):
                 why = f"no machine of the image {order.image.name} became ready here a short while ago: {known.message}"
-                raise ClusterLost(why, hint=known.hint)
+                raise ClusterLost(why, code="image_not_available", hint=known.hint)
             return None, known.message
         try:
             return self.prepare(bench, order), ""
@@ -198,7 +202,7 @@ class VmFactory:
         try:
             return _find(bench, order)
         except (SupervisorError, OSError) as error:
-            raise ClusterLost(f"templates cannot be looked for: {error}") from error
+            raise ClusterLost(f"templates cannot be looked for: {error}", code="desktop_not_created") from error
 
     def _make_template(self, bench: VmHost, order: VmRequest, place: Path) -> Template:
         start, secret, supervisor = time.monotonic(), order.first_secret(), bench.supervisor
@@ -305,7 +309,7 @@ def _started(start: Callable[[], VmHandle]) -> VmHandle:
     try:
         return start()
     except SupervisorError as error:
-        raise ClusterLost(f"a virtual machine could not be started: {error}") from error
+        raise ClusterLost(f"a virtual machine could not be started: {error}", code="desktop_not_created") from error
 
 
 def remove(supervisor: SupervisorClient, handle: VmHandle) -> None:

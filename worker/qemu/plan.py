@@ -120,12 +120,18 @@ def this_host(accelerator: str = AUTO, *, fresh: bool = False) -> Host:
             env=clean_environment(),
         )
     except subprocess.TimeoutExpired as error:
-        raise ClusterLost(f"this host's QEMU could not be tried within {_FACTS_SECONDS:.0f} s") from error
+        raise ClusterLost(
+            f"this host's QEMU could not be tried within {_FACTS_SECONDS:.0f} s", code="qemu_not_usable"
+        ) from error
     if process.returncode not in {0, NO_QEMU_EXIT, KVM_REFUSED_EXIT}:
-        raise ClusterLost(f"this host's QEMU could not be tried: {process.stderr[-1000:].strip()}", hint=_INSTALL)
+        raise ClusterLost(
+            f"this host's QEMU could not be tried: {process.stderr[-1000:].strip()}",
+            code="qemu_not_usable",
+            hint=_INSTALL,
+        )
     if process.returncode:
         hint = _INSTALL if process.returncode == NO_QEMU_EXIT else ""
-        raise ClusterLost(process.stderr.strip(), hint=hint)
+        raise ClusterLost(process.stderr.strip(), code="qemu_not_usable", hint=hint)
     return Host.from_json(json.loads(process.stdout))
 
 
@@ -141,11 +147,15 @@ def machine_of(folder: Path, image: MachineImage, screen: ScreenSize, host: Host
     if not image.shows(screen):
         can = ", ".join(f"{each.width}x{each.height}" for each in image.screens)
         raise ClusterLost(
-            f"the image {image.name} cannot show {screen.width}x{screen.height}", hint=f"It can show: {can}."
+            f"the image {image.name} cannot show {screen.width}x{screen.height}",
+            code="screen_not_available",
+            hint=f"It can show: {can}.",
         )
     boot, uefi, devices = image.boot, image.firmware == "uefi", image.devices
     if uefi and not host.uefi:
-        raise ClusterLost(f"the image {image.name} needs UEFI, which is not installed", hint="Install ovmf.")
+        raise ClusterLost(
+            f"the image {image.name} needs UEFI, which is not installed", code="qemu_not_usable", hint="Install ovmf."
+        )
     return MachineSpec(
         system=image.os,
         type=host.type,

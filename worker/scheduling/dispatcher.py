@@ -63,7 +63,7 @@ class WorkerContext:
 def _fitting(session: Session) -> Session:
     """The same, if this release can work on its schema: in an upgrade, the migration may come a little later."""
     if problem := schema_problem(session):
-        raise Unavailable(problem, hint="It is asked again.")
+        raise Unavailable(problem, code="database_schema_differs", hint="It is asked again.")
     return session
 
 
@@ -327,7 +327,7 @@ class Dispatcher:
     def _stop_holds(self, which: Callable[[HeldLease], bool]) -> None:
         for hold in self._holds.all():
             if which(hold):
-                hold.stop(ClusterLost(SHUTDOWN))
+                hold.stop(ClusterLost(SHUTDOWN, code="worker_stopping"))
 
     def _join_slots(self, deadline: float) -> None:
         with self._lock:

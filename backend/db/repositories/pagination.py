@@ -26,7 +26,9 @@ def decode(cursor: str) -> UUID:
     try:
         return UUID(hex=cursor)
     except ValueError as error:
-        raise Invalid(f"{cursor[:80]!r} is no cursor", path="cursor", hint="Use `next` of the page before.") from error
+        raise Invalid(
+            f"{cursor[:80]!r} is no cursor", code="invalid_cursor", path="cursor", hint="Use `next` of the page before."
+        ) from error
 
 
 def page(  # noqa: PLR0913 - one keyword per thing to ask by

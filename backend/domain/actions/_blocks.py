@@ -39,7 +39,9 @@ def text_of(reply: ModelReply | str) -> str:
     """
     text = reply if isinstance(reply, str) else reply.text
     if len(text) > LONGEST_REPLY:
-        raise InvalidAction(f"the reply has {len(text)} characters, at most {LONGEST_REPLY} are read")
+        raise InvalidAction(
+            f"the reply has {len(text)} characters, at most {LONGEST_REPLY} are read", code="input_too_long"
+        )
     return text
 
 
@@ -57,7 +59,7 @@ def fenced(text: str) -> tuple[Block, ...]:
     """
     parts = text.split(_FENCE)
     if len(parts) > 2 * _MOST_BLOCKS + 1:
-        raise InvalidAction(f"the reply has more than {_MOST_BLOCKS} code blocks")
+        raise InvalidAction(f"the reply has more than {_MOST_BLOCKS} code blocks", code="input_too_long")
     last_open = len(parts) - 1 if len(parts) % 2 == 0 else None
     return tuple(_block(parts[index], closed=index != last_open) for index in range(1, len(parts), 2))
 
@@ -80,5 +82,9 @@ def whole(source: Iterable[Block]) -> tuple[Block, ...]:
     """
     blocks = tuple(source)
     if not all(block.closed for block in blocks):
-        raise InvalidAction("the last code block is not closed", hint="End it with ``` on a line of its own.")
+        raise InvalidAction(
+            "the last code block is not closed",
+            code="code_block_not_closed",
+            hint="End it with ``` on a line of its own.",
+        )
     return blocks

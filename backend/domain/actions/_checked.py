@@ -23,7 +23,7 @@ def checked(actions: Iterable[Action]) -> tuple[Action, ...]:
     result: list[Action] = []
     for action in actions:
         if len(result) == MOST_ACTIONS:
-            raise InvalidAction(f"more than {MOST_ACTIONS} actions in one reply")
+            raise InvalidAction(f"more than {MOST_ACTIONS} actions in one reply", code="too_many_actions")
         _check(action)
         result.append(action)
     return tuple(result)
@@ -32,18 +32,25 @@ def checked(actions: Iterable[Action]) -> tuple[Action, ...]:
 def _check(action: Action) -> None:
     for key in action.keys:
         if not known(key):
-            raise InvalidAction(f"there is no key {key[:40]!r}", hint="Use pyautogui's key names, for example enter.")
+            raise InvalidAction(
+                f"there is no key {key[:40]!r}",
+                code="unknown_key",
+                hint="Use pyautogui's key names, for example enter.",
+            )
     if max(abs(action.dx), abs(action.dy)) > MOST_WHEEL_CLICKS:
-        raise InvalidAction(f"more than {MOST_WHEEL_CLICKS} wheel clicks at once")
+        raise InvalidAction(f"more than {MOST_WHEEL_CLICKS} wheel clicks at once", code="too_many_wheel_clicks")
     if action.type is ActionType.TYPING:
         _check_text(action.text)
 
 
 def _check_text(text: str) -> None:
     if not text:
-        raise InvalidAction("there is no text to type")
+        raise InvalidAction("there is no text to type", code="text_empty")
     if len(text) > LONGEST_TEXT:
-        raise InvalidAction(f"the text to type has {len(text)} characters, at most {LONGEST_TEXT} are typed at once")
+        raise InvalidAction(
+            f"the text to type has {len(text)} characters, at most {LONGEST_TEXT} are typed at once",
+            code="input_too_long",
+        )
     for char in text:
         if unicodedata.category(char) in {"Cc", "Cs"} and char not in _TYPED_CONTROLS:
-            raise InvalidAction(f"character U+{ord(char):04X} cannot be typed")
+            raise InvalidAction(f"character U+{ord(char):04X} cannot be typed", code="character_not_typable")

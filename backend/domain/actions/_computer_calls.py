@@ -64,7 +64,9 @@ class ComputerCalls:
             try:
                 return applied(self._functions[call.name], call)
             except NotTypedError as error:
-                raise InvalidAction(f"wrong arguments: {call.source[:100]}", path=call.name) from error
+                raise InvalidAction(
+                    f"wrong arguments: {call.source[:100]}", code="invalid_arguments", path=call.name
+                ) from error
         if call.name in API:
             return [self.python(call.source)]
         raise NotTypedError
@@ -119,7 +121,9 @@ def check_names(code: Code) -> None:
     """Raises InvalidAction if the code calls a function of `computer` that there is not."""
     for name in (dotted(call.func) for call in called(code.tree)):
         if name.startswith("computer.") and name not in API:
-            raise InvalidAction(f"there is no {name[:80]}", hint=f"Known: {', '.join(sorted(API))}.")
+            raise InvalidAction(
+                f"there is no {name[:80]}", code="unknown_action", hint=f"Known: {', '.join(sorted(API))}."
+            )
 
 
 def decision(blocks: Sequence[Block]) -> str | None:
@@ -135,7 +139,9 @@ def decision(blocks: Sequence[Block]) -> str | None:
     words = {word.strip(".,;:!\"'*") for line in lines for word in line.split()} & _DECISIONS
     if len(words) != 1 or not block.closed:
         names = " and ".join(sorted(words)) or "none of them"
-        raise InvalidAction(f"expected one of COMMAND, DONE, FAIL, WAIT, found {names}", path="decision")
+        raise InvalidAction(
+            f"expected one of COMMAND, DONE, FAIL, WAIT, found {names}", code="action_missing", path="decision"
+        )
     return words.pop()
 
 
@@ -147,9 +153,13 @@ def code_block(blocks: Sequence[Block]) -> Block:
     """
     block = next((block for block in blocks if block.label in {"python", "py", "python3"}), None)
     if block is None:
-        raise InvalidAction("there is no python block", hint="Put the action between ```python and ```.")
+        raise InvalidAction(
+            "there is no python block", code="code_block_missing", hint="Put the action between ```python and ```."
+        )
     if not block.closed:
-        raise InvalidAction("the python block is not closed", hint="End it with ``` on a line of its own.")
+        raise InvalidAction(
+            "the python block is not closed", code="code_block_not_closed", hint="End it with ``` on a line of its own."
+        )
     return block
 
 

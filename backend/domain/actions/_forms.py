@@ -20,13 +20,15 @@ def read(form: type[Form], arguments: Any, path: str = "") -> Form:
         InvalidAction: the first wrong one, with its path below `path`.
     """
     if not isinstance(arguments, Mapping):
-        raise InvalidAction(f"expected an object, got {short(arguments)}", path=path)
+        raise InvalidAction(f"expected an object, got {short(arguments)}", code="invalid_arguments", path=path)
     try:
         return form.model_validate({key: value for key, value in arguments.items() if value is not None})
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(str(part)[:_LONGEST_NAME] for part in ((path, *first["loc"]) if path else first["loc"]))
-        raise InvalidAction(f"{first['msg']}{_input_text(first)}", path=where, hint=_known(form)) from error
+        raise InvalidAction(
+            f"{first['msg']}{_input_text(first)}", code="invalid_arguments", path=where, hint=_known(form)
+        ) from error
 
 
 def _input_text(error: Any) -> str:

@@ -25,6 +25,8 @@ def json_blocks(reply: str, example: str) -> Iterator[Any]:
         try:
             yield json.loads(body)
         except ValueError as error:
-            raise InvalidAction(f"expected JSON, {error}", hint=f"For example {example}.") from error
+            raise InvalidAction(
+                f"expected JSON, {error}", code="invalid_json", hint=f"For example {example}."
+            ) from error
         except RecursionError as error:
-            raise InvalidAction("the JSON is nested too deeply") from error
+            raise InvalidAction("the JSON is nested too deeply", code="invalid_json") from error

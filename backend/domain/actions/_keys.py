@@ -82,7 +82,10 @@ def key_of(name: str, path: str = "") -> str:
     key = _ALIASES.get(bare, bare)
     if key not in KEYS:
         raise InvalidAction(
-            f"there is no key {name[:40]!r}", path=path, hint="For example enter, ctrl, a, f5, pagedown."
+            f"there is no key {name[:40]!r}",
+            code="unknown_key",
+            path=path,
+            hint="For example enter, ctrl, a, f5, pagedown.",
         )
     return key
 
@@ -99,9 +102,9 @@ def combination(text: str, path: str = "", separator: str = "+") -> tuple[str, .
     if text.endswith(2 * separator):
         names = [*names[:-2], separator]
     if len(names) > _MOST_AT_ONCE:
-        raise InvalidAction(f"more than {_MOST_AT_ONCE} keys at once", path=path)
+        raise InvalidAction(f"more than {_MOST_AT_ONCE} keys at once", code="too_many_keys", path=path)
     if not all(name.strip() or name == " " for name in names):
-        raise InvalidAction(f"a key is missing in {text[:40]!r}", path=path)
+        raise InvalidAction(f"a key is missing in {text[:40]!r}", code="invalid_keys", path=path)
     return tuple(key_of(name if name == " " else name.strip(), path) for name in names)
 
 

@@ -43,7 +43,7 @@ def pixel(x: float, y: float) -> tuple[int, int]:
         InvalidAction: the numbers are far beyond any screen.
     """
     if not (abs(x) < _FAR and abs(y) < _FAR):
-        raise InvalidAction(f"the point ({x:g}, {y:g}) is no place on any screen")
+        raise InvalidAction(f"the point ({x:g}, {y:g}) is no place on any screen", code="point_out_of_range")
     return math.floor(x), math.floor(y)
 
 
@@ -66,7 +66,7 @@ def on_grid(x: float, y: float, size: float, sight: CoordinateFrame) -> tuple[in
         InvalidAction: a number outside 0 to `size`.
     """
     if not (0 <= x <= size and 0 <= y <= size):
-        raise InvalidAction(f"expected coordinates from 0 to {size:g}, got ({x:g}, {y:g})")
+        raise InvalidAction(f"expected coordinates from 0 to {size:g}, got ({x:g}, {y:g})", code="point_out_of_range")
     width, height = sight.screen.width, sight.screen.height
     # 1e-9: a share that was computed from a pixel shall not fall into the pixel before.
     across, down = math.floor(x / size * width + 1e-9), math.floor(y / size * height + 1e-9)
@@ -93,4 +93,4 @@ def marked(number: int, sight: CoordinateFrame, path: str = "") -> Mark:
         if mark.id == number:
             return mark
     numbers = f"There are {len(sight.marks)} elements." if sight.marks else "No element is numbered in this picture."
-    raise InvalidAction(f"there is no element {number}", path=path, hint=numbers)
+    raise InvalidAction(f"there is no element {number}", code="unknown_element", path=path, hint=numbers)

@@ -50,16 +50,18 @@ def read_code(block: Block, path: str = "") -> Code:
     """
     text = _dedented(block.body.strip("\r\n"))
     if len(text) > LONGEST_CODE:
-        raise InvalidAction(f"the code has {len(text)} characters, at most {LONGEST_CODE} are run", path=path)
+        raise InvalidAction(
+            f"the code has {len(text)} characters, at most {LONGEST_CODE} are run", code="input_too_long", path=path
+        )
     tree = _parsed(text, path)
     end = _token(tree.body[-1]) if tree.body else None
     if end:
         last = tree.body.pop()
         text = _before(text, last)
     if any(_token(statement) for statement in tree.body):
-        raise InvalidAction("WAIT, DONE and FAIL come last", path=path)
+        raise InvalidAction("WAIT, DONE and FAIL come last", code="invalid_code", path=path)
     if not end and not any(isinstance(node, ast.Call) for node in ast.walk(tree)):
-        raise InvalidAction("the code calls nothing", path=path)
+        raise InvalidAction("the code calls nothing", code="invalid_code", path=path)
     return Code(text, tree, end)
 
 
@@ -78,9 +80,11 @@ def _parsed(text: str, path: str) -> ast.Module:
     except SyntaxError as error:
         line = (error.text or "").strip()[:_LONGEST_LINE]
         where = f", line {error.lineno}: {line!r}" if error.lineno and line else ""
-        raise InvalidAction(f"this is no Python ({error.msg}{where})", path=path) from error
+        raise InvalidAction(f"this is no Python ({error.msg}{where})", code="invalid_code", path=path) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise InvalidAction("this is no Python: it has odd characters or is nested too deeply", path=path) from error
+        raise InvalidAction(
+            "this is no Python: it has odd characters or is nested too deeply", code="invalid_code", path=path
+        ) from error
 
 
 def _token(statement: ast.stmt) -> Action | None:

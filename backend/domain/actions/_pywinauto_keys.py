@@ -46,7 +46,12 @@ class _Reader:
         # A brace names itself in braces: `{}}`.
         stop = self.text.find(end, self.at + 1)
         if stop < 0:
-            raise InvalidAction(f"{what} is not closed", path="Args.keys", hint="Write {{} or {(} for the sign itself.")
+            raise InvalidAction(
+                f"{what} is not closed",
+                code="invalid_keys",
+                path="Args.keys",
+                hint="Write {{} or {(} for the sign itself.",
+            )
         text = self.text[self.at : stop]
         self.at = stop + 1
         return text
@@ -59,7 +64,7 @@ def key_actions(text: str) -> list[Action]:
         InvalidAction: a brace or bracket is not closed, a key unknown, or a modifier has no key.
     """
     if len(text) > _LONGEST:
-        raise InvalidAction(f"more than {_LONGEST} characters of keys", path="Args.keys")
+        raise InvalidAction(f"more than {_LONGEST} characters of keys", code="too_many_keys", path="Args.keys")
     actions: list[Action] = []
     typed = ""
     for part in _parts(_Reader(text)):
@@ -70,7 +75,7 @@ def key_actions(text: str) -> list[Action]:
         typed = ""
         actions.append(part)
         if len(actions) > MOST_ACTIONS:
-            raise InvalidAction(f"more than {MOST_ACTIONS} keys in one reply", path="Args.keys")
+            raise InvalidAction(f"more than {MOST_ACTIONS} keys in one reply", code="too_many_keys", path="Args.keys")
     return [*actions, *([Action(type=ActionType.TYPING, text=typed)] if typed else [])]
 
 
@@ -86,21 +91,28 @@ def _parts(reader: _Reader) -> Iterator[str | Action]:
     if modifiers:
         sign = reader.text[-1]
         hint = f"Write {{{sign}}} for the sign itself."
-        raise InvalidAction(f"the modifier {sign} at the end has no key", path="Args.keys", hint=hint)
+        raise InvalidAction(
+            f"the modifier {sign} at the end has no key", code="invalid_keys", path="Args.keys", hint=hint
+        )
 
 
 def _pressed(char: str, reader: _Reader, modifiers: tuple[str, ...]) -> Iterator[str | Action]:
     if char == "(":
         for inner in reader.upto(")", "a bracket"):
             if inner in _SPECIAL:
-                raise InvalidAction(f"{inner} inside of brackets is not read", path="Args.keys")
+                raise InvalidAction(f"{inner} inside of brackets is not read", code="invalid_keys", path="Args.keys")
             yield from _stroke(inner, modifiers)
     elif char == "{":
         yield from _named(reader.upto("}", "a brace"), modifiers)
     elif char == "~":
         yield from _stroke("enter", modifiers)
     elif char in ")}":
-        raise InvalidAction(f"{char} closes nothing", path="Args.keys", hint=f"Write {{{char}}} for the sign itself.")
+        raise InvalidAction(
+            f"{char} closes nothing",
+            code="invalid_keys",
+            path="Args.keys",
+            hint=f"Write {{{char}}} for the sign itself.",
+        )
     else:
         yield from _stroke(char, modifiers)
 
@@ -126,7 +138,9 @@ def _named(inside: str, modifiers: tuple[str, ...]) -> Iterator[str | Action]:
         yield Action(type=kind, keys=(key,))
         return
     if how and not (how.isdecimal() and len(how) < 4 and int(how) <= MOST_ACTIONS):  # noqa: PLR2004
-        raise InvalidAction(f"{{{inside[:40]}}} is no key", path="Args.keys", hint="For example {TAB 2}.")
+        raise InvalidAction(
+            f"{{{inside[:40]}}} is no key", code="unknown_key", path="Args.keys", hint="For example {TAB 2}."
+        )
     for _ in range(int(how or 1)):
         yield from _stroke(key, modifiers)
 

@@ -37,7 +37,7 @@ def actions_of(
     ending = token(text) or token(text.rstrip()[-100:].rpartition("\n")[2])
     if not ending:
         words = ", ".join(sorted(TOKENS))
-        raise InvalidAction(f"no call of {tool}, and none of {words} on the last line")
+        raise InvalidAction(f"no call of {tool}, and none of {words} on the last line", code="action_missing")
     return ending
 
 
@@ -53,7 +53,11 @@ def turned(amount: float, path: str) -> int:
         InvalidAction: more than the desktop takes at once.
     """
     if abs(amount) > MOST_WHEEL_CLICKS:
-        raise InvalidAction(f"at most {MOST_WHEEL_CLICKS} wheel clicks at once, got {short(amount)}", path=path)
+        raise InvalidAction(
+            f"at most {MOST_WHEEL_CLICKS} wheel clicks at once, got {short(amount)}",
+            code="too_many_wheel_clicks",
+            path=path,
+        )
     return round(amount)
 
 
@@ -74,7 +78,9 @@ def scrolled(direction: str, clicks: int, at: tuple[int, int] | None) -> Action:
 def dragged(path: Sequence[tuple[int, int]]) -> list[Action]:
     """The left button from the first point along the path to the last."""
     if len(path) > MOST_ACTIONS - 2:
-        raise InvalidAction(f"a path of {len(path)} points, at most {MOST_ACTIONS - 2} are drawn")
+        raise InvalidAction(
+            f"a path of {len(path)} points, at most {MOST_ACTIONS - 2} are drawn", code="too_many_actions"
+        )
     (x, y), (to_x, to_y) = path[0], path[-1]
     start = Action(type=ActionType.MOVE_TO, x=x, y=y)
     if len(path) == 2:  # noqa: PLR2004 - from here to there.

@@ -194,7 +194,7 @@ class AnthropicComputer:
             name = arguments.pop("action", None) if call.name == _NAME else call.name
             if not isinstance(name, str) or name not in _FORMS or (name == "zoom" and not self.params.zoom):
                 hint = f"Known: {', '.join(_FORMS)}."
-                raise InvalidAction(f"there is no action {short(name)}", path=path, hint=hint)
+                raise InvalidAction(f"there is no action {short(name)}", code="unknown_action", path=path, hint=hint)
             form, build = _FORMS[name]
             return build(read(form, arguments, path), _Reader(sight, path))
 

@@ -133,7 +133,7 @@ Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that 
         values = [one for block in blocks for one in (block if isinstance(block, list) else [block])]
         actions = token(text) or checked(_action(one, at) for one in values)
         if not actions:
-            raise InvalidAction("there is no action in it", hint=f"For example {_EXAMPLE}.")
+            raise InvalidAction("there is no action in it", code="action_missing", hint=f"For example {_EXAMPLE}.")
         return actions
 
 
@@ -142,16 +142,21 @@ def _action(value: Any, at: PointMap) -> Action:
     if isinstance(value, str) and value in TOKENS:
         return Action(type=ActionType(value))
     if not isinstance(value, dict) or not isinstance(value.get("action_type"), str):
-        raise InvalidAction('expected an object with "action_type"', hint=f"For example {_EXAMPLE}.")
+        raise InvalidAction(
+            'expected an object with "action_type"', code="action_missing", hint=f"For example {_EXAMPLE}."
+        )
     name = value["action_type"].upper()
     if name not in _FORMS:
         raise InvalidAction(
-            f"there is no action {name[:40]!r}", path="action_type", hint=f"Known: {', '.join(_FORMS)}."
+            f"there is no action {name[:40]!r}",
+            code="unknown_action",
+            path="action_type",
+            hint=f"Known: {', '.join(_FORMS)}.",
         )
     flat = {key: part for key, part in value.items() if key not in {"action_type", "parameters"}}
     nested = value.get("parameters") or {}
     if not isinstance(nested, dict):
-        raise InvalidAction("expected an object", path="parameters")
+        raise InvalidAction("expected an object", code="invalid_arguments", path="parameters")
     form, build = _FORMS[name]
     filled = read(form, {**flat, **nested})
     return build(filled, _where(filled, at))
@@ -163,6 +168,6 @@ def _where(filled: Any, at: PointMap) -> Point:
     if x is None and y is None:
         return {}
     if x is None or y is None:
-        raise InvalidAction("x and y come together", path="y" if y is None else "x")
+        raise InvalidAction("x and y come together", code="invalid_arguments", path="y" if y is None else "x")
     across, down = at(x, y)
     return {"x": across, "y": down}

@@ -236,10 +236,15 @@ call. There is no browser but the desktop's own: open it and type addresses as a
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
             if call.name in _REFUSED:
                 hint = "Open the desktop's own browser and type the address as a person does."
-                raise InvalidAction(f"{call.name} does nothing on this desktop", path=path, hint=hint)
+                raise InvalidAction(
+                    f"{call.name} does nothing on this desktop", code="action_not_supported", path=path, hint=hint
+                )
             if call.name not in _FORMS:
                 raise InvalidAction(
-                    f"there is no function {short(call.name)}", path=path, hint=f"Known: {', '.join(_FORMS)}."
+                    f"there is no function {short(call.name)}",
+                    code="unknown_action",
+                    path=path,
+                    hint=f"Known: {', '.join(_FORMS)}.",
                 )
             form, build = _FORMS[call.name]
             arguments = {key: value for key, value in call.arguments.items() if key not in _DROPPED}

@@ -99,7 +99,9 @@ In place of the object, write FAIL if the task cannot be done, or WAIT to wait."
             return ending
         values = list(json_blocks(text, _EXAMPLE))
         if len(values) != 1:
-            raise InvalidAction(f"expected one object, found {len(values)}", hint=f"For example {_EXAMPLE}.")
+            raise InvalidAction(
+                f"expected one object, found {len(values)}", code="action_missing", hint=f"For example {_EXAMPLE}."
+            )
         return checked(self._actions(_answer(values[0]), sight))
 
     def _actions(self, answer: _Answer, sight: CoordinateFrame) -> Sequence[Action]:
@@ -113,7 +115,9 @@ In place of the object, write FAIL if the task cannot be done, or WAIT to wait."
             return end or [Action(type=ActionType.WAIT, note="no function")]
         if answer.Function not in functions:
             hint = f"Known: {', '.join(functions)}."
-            raise InvalidAction(f"there is no function {short(answer.Function)}", path="Function", hint=hint)
+            raise InvalidAction(
+                f"there is no function {short(answer.Function)}", code="unknown_action", path="Function", hint=hint
+            )
         return [*functions[answer.Function](answer.Args or {}, _where(answer, sight)), *end]
 
     def _click(self, args: Any, where: Where) -> Sequence[Action]:
@@ -135,7 +139,7 @@ In place of the object, write FAIL if the task cannot be done, or WAIT to wait."
 
 def _answer(value: Any) -> _Answer:
     if not isinstance(value, dict):
-        raise InvalidAction("expected an object", hint=f"For example {_EXAMPLE}.")
+        raise InvalidAction("expected an object", code="action_missing", hint=f"For example {_EXAMPLE}.")
     return read(_Answer, value)
 
 
@@ -144,7 +148,9 @@ def _where(answer: _Answer, sight: CoordinateFrame) -> Where:
     label = answer.ControlLabel.strip()
     if label:
         if not (label.isdecimal() and len(label) < 7):  # noqa: PLR2004
-            raise InvalidAction(f"expected a control's number, got {short(label)}", path="ControlLabel")
+            raise InvalidAction(
+                f"expected a control's number, got {short(label)}", code="invalid_arguments", path="ControlLabel"
+            )
         return marked(int(label), sight, "ControlLabel").centre
     if answer.coordinates:
         return in_picture(*answer.coordinates, sight)
@@ -154,5 +160,7 @@ def _where(answer: _Answer, sight: CoordinateFrame) -> Where:
 
 def _needed(where: Where) -> tuple[int, int]:
     if where is None:
-        raise InvalidAction("click_input needs a control", path="ControlLabel", hint="Give its number.")
+        raise InvalidAction(
+            "click_input needs a control", code="invalid_arguments", path="ControlLabel", hint="Give its number."
+        )
     return where

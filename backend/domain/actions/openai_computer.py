@@ -159,7 +159,9 @@ class OpenAIComputer:
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
             if call.name not in _NAMES:
-                raise InvalidAction(f"there is no tool {short(call.name)}", path=path, hint="Call computer.")
+                raise InvalidAction(
+                    f"there is no tool {short(call.name)}", code="unknown_action", path=path, hint="Call computer."
+                )
             return [
                 action
                 for raw_action, where in _call_actions(call, path)
@@ -181,7 +183,10 @@ def _actions(raw_action: Any, sight: CoordinateFrame, path: str) -> Sequence[Act
     name = raw_action.get("type") if isinstance(raw_action, Mapping) else None
     if not isinstance(name, str) or name not in _FORMS:
         raise InvalidAction(
-            f"there is no action {short(name)}", path=f"{path}.type", hint=f"Known: {', '.join(_FORMS)}."
+            f"there is no action {short(name)}",
+            code="unknown_action",
+            path=f"{path}.type",
+            hint=f"Known: {', '.join(_FORMS)}.",
         )
     form, build = _FORMS[name]
     rest = {key: value for key, value in raw_action.items() if key != "type"}

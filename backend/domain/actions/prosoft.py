@@ -94,14 +94,18 @@ def _actions(code: Code, sight: CoordinateFrame) -> Sequence[Action]:
     check_names(code)
     plain = plain_calls(code.tree, frozenset({"computer"}), {})
     if plain is None:
-        raise InvalidAction("only plain calls of the functions are allowed, one a line", path="python")
+        raise InvalidAction(
+            "only plain calls of the functions are allowed, one a line", code="invalid_code", path="python"
+        )
     calls = ComputerCalls(sight)
     actions: list[Action] = []
     for call in plain:
         if call.name not in _FUNCTIONS.values():
-            raise InvalidAction(f"there is no action {call.name[:80]}", hint=f"Known: {', '.join(_FUNCTIONS)}.")
+            raise InvalidAction(
+                f"there is no action {call.name[:80]}", code="unknown_action", hint=f"Known: {', '.join(_FUNCTIONS)}."
+            )
         try:
             actions.extend(calls.actions(call))
         except NotTypedError as error:
-            raise InvalidAction(f"there is no action {call.name[:80]}") from error
+            raise InvalidAction(f"there is no action {call.name[:80]}", code="unknown_action") from error
     return [*actions, *([code.end] if code.end else [])]

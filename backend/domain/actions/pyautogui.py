@@ -98,6 +98,7 @@ cannot be done."""
         if self.params.coordinates != "screen" and any(_points(call) for call in called(code.tree)):
             raise InvalidAction(
                 f"coordinates in {self.params.coordinates} units must be plain numbers, one call a line",
+                code="invalid_code",
                 hint="Nothing else may stand in the same block.",
             )
         names = "".join(f"; {name} = ({spot[0]}, {spot[1]})" for name, spot in tags.items())
@@ -107,12 +108,14 @@ cannot be done."""
 def _code_blocks(text: str) -> Sequence[Block]:
     blocks = whole(fenced(text))
     if not blocks:
-        raise InvalidAction("there is no code block", hint="Put the code between ```python and ```.")
+        raise InvalidAction(
+            "there is no code block", code="code_block_missing", hint="Put the code between ```python and ```."
+        )
     code = [block for block in blocks if block.label in PYTHON_LABELS]
     if not code:
-        raise InvalidAction(f"expected a python block, found {blocks[0].label[:20]}")
+        raise InvalidAction(f"expected a python block, found {blocks[0].label[:20]}", code="code_block_missing")
     if sum(len(block.body) for block in code) > LONGEST_CODE + 2 * len(code):
-        raise InvalidAction(f"the code blocks have more than {LONGEST_CODE} characters together")
+        raise InvalidAction(f"the code blocks have more than {LONGEST_CODE} characters together", code="input_too_long")
     return code
 
 
@@ -132,5 +135,7 @@ def _tags(tree: ast.Module, sight: CoordinateFrame) -> dict[str, Spot]:
     used = dict.fromkeys(node.id for node in names if node.id not in own)
     for name in used:
         if name not in spots:
-            raise InvalidAction(f"there is no element {name}", hint=f"{len(spots)} elements are numbered.")
+            raise InvalidAction(
+                f"there is no element {name}", code="unknown_element", hint=f"{len(spots)} elements are numbered."
+            )
     return {name: spots[name] for name in used}

@@ -34,9 +34,9 @@ class Asker:
             ModelApiFailed: there is no such endpoint here, or it has no key.
         """
         if context.models is None:
-            raise AgentFailed("this agent asks a model, and there are no model clients here")
+            raise AgentFailed("this agent asks a model, and there are no model clients here", code="no_model_client")
         if not params.model:
-            raise AgentFailed("no model was named", hint="Give one: --param model=NAME.")
+            raise AgentFailed("no model was named", code="no_model", hint="Give one: --param model=NAME.")
         self._client = context.models.client(params.endpoint)
         self._params = params
         self._seed = context.seed if params.send_seed else None
@@ -84,5 +84,7 @@ class Asker:
         """A model that refuses the very first request was set up wrongly, which must not count as an agent's score."""
         words = f"the model's API refused the request: {error.message}"
         if self._answered:
-            return AgentFailed(words)
-        return ModelApiFailed(words, hint="Look at the agent's parameters: model, sampling, extra fields.")
+            return AgentFailed(words, code="model_context_full")
+        return ModelApiFailed(
+            words, code="model_request_rejected", hint="Look at the agent's parameters: model, sampling, extra fields."
+        )

@@ -33,7 +33,11 @@ class OutsideAgent:
     def __init__(self, context: AgentContext) -> None:
         """Takes the run's action space. Raises AgentFailed where there is no line to outside."""
         if context.line is None:
-            raise AgentFailed("this worker has no line to agents outside", hint="It needs a broker: REDIS_URL.")
+            raise AgentFailed(
+                "this worker has no line to agents outside",
+                code="no_agent_channel",
+                hint="It needs a broker: REDIS_URL.",
+            )
         self.line: AgentChannel = context.line
         self._context = context
         plugin = registry.lookup(PluginKind.ACTION_SPACE, context.action_space)
@@ -68,7 +72,7 @@ class OutsideAgent:
                 left -= LOOK_SECONDS
             elif message.get("index") == observation.index:
                 return self.read(message, observation)
-        raise AgentFailed("nobody answered in time")
+        raise AgentFailed("nobody answered in time", code="agent_timeout")
 
     def read(self, message: Mapping[str, Any], observation: Observation) -> Decision:
         """The decision in a message; one that cannot be understood says why in `invalid`."""
@@ -83,14 +87,16 @@ class OutsideAgent:
         if typed is None:
             return self._parsed(message, observation)
         if not isinstance(typed, list) or len(typed) > MOST_ACTIONS:
-            raise Invalid(f"expected a list of at most {MOST_ACTIONS} actions", path="actions")
+            raise Invalid(f"expected a list of at most {MOST_ACTIONS} actions", code="invalid_answer", path="actions")
         try:
             actions = tuple(Action.model_validate(one) for one in typed)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise Invalid(first["msg"], path=".".join(["actions", *map(str, first["loc"])])) from error
+            raise Invalid(
+                first["msg"], code="invalid_answer", path=".".join(["actions", *map(str, first["loc"])])
+            ) from error
         if self._context.action_space in _NO_CODE and any(one.type is ActionType.PYTHON for one in actions):
-            raise Invalid(f"{self._context.action_space} has no code", path="actions")
+            raise Invalid(f"{self._context.action_space} has no code", code="invalid_answer", path="actions")
         return actions
 
     def _parsed(self, message: Mapping[str, Any], observation: Observation) -> tuple[Action, ...]:
@@ -98,7 +104,7 @@ class OutsideAgent:
         if reply is None and message.get("stop"):
             return ()
         if not isinstance(reply, str) or len(reply) > MOST_REPLY:
-            raise Invalid("expected `actions`, or `reply` as a text", path="reply")
+            raise Invalid("expected `actions`, or `reply` as a text", code="invalid_answer", path="reply")
         context = self._context
         sight = CoordinateFrame(
             screen=context.screen, view=observation.view, marks=observation.marks or (), platform=context.platform
@@ -116,5 +122,5 @@ def _stop(message: Mapping[str, Any]) -> EndedBy | None:
     if value is None:
         return None
     if value not in STOPS:
-        raise Invalid(f"expected one of {', '.join(sorted(STOPS))}", path="stop")
+        raise Invalid(f"expected one of {', '.join(sorted(STOPS))}", code="invalid_answer", path="stop")
     return EndedBy(value)

@@ -49,7 +49,11 @@ class Human:
     def reset(self, context: AgentContext) -> None:
         """Raises AgentFailed where there is no line to a page."""
         if context.line is None:
-            raise AgentFailed("this worker has no line to a person's page", hint="It needs a broker: REDIS_URL.")
+            raise AgentFailed(
+                "this worker has no line to a person's page",
+                code="no_agent_channel",
+                hint="It needs a broker: REDIS_URL.",
+            )
         self._context = context
 
     def act(self, observation: Observation) -> Decision:

@@ -35,12 +35,12 @@ class Oracle:
     def reset(self, context: AgentContext) -> None:
         """Reads the solution. Raises AgentFailed if the task has none."""
         if context.task is None:
-            raise AgentFailed("the oracle was not given the task")
+            raise AgentFailed("the oracle was not given the task", code="oracle_missing")
         recipe = context.task.oracle
         if recipe is None and context.task.evaluator.infeasible:
             recipe = ({"fail": "the task is infeasible"},)
         if recipe is None:
-            raise AgentFailed(f"the task {context.task.key} has no oracle solution")
+            raise AgentFailed(f"the task {context.task.key} has no oracle solution", code="oracle_missing")
         self._steps, self._next, self._looks = read_solution(recipe), 0, 0
 
     def act(self, observation: Observation) -> Decision:
@@ -76,7 +76,8 @@ class Oracle:
         if self._looks > step.patience:
             raise AgentFailed(
                 f"step {self._next + 1} of {len(self._steps)} ({describe(step)}) waited {step.patience} times in vain; "
-                f"windows: {', '.join(screen.titles) or 'none'}"
+                f"windows: {', '.join(screen.titles) or 'none'}",
+                code="oracle_step_timeout",
             )
         return Decision(
             actions=(Action(type=ActionType.WAIT),), words=f"waiting for step {self._next + 1}: {describe(step)}"
@@ -85,8 +86,8 @@ class Oracle:
 
 def _screen(observation: Observation) -> VisibleScreen:
     if observation.a11y_tree is None:
-        raise AgentFailed("the oracle needs an observation space with the accessibility tree")
+        raise AgentFailed("the oracle needs an observation space with the accessibility tree", code="oracle_needs_tree")
     try:
         return VisibleScreen(observation.a11y_tree, observation.windows)
     except Invalid as error:
-        raise AgentFailed(error.message) from error
+        raise AgentFailed(error.message, code="oracle_step_failed") from error

@@ -41,7 +41,11 @@ class ReplayAgent:
     def reset(self, context: AgentContext) -> None:
         """Takes the recorded decisions. Raises AgentFailed if there are none."""
         if not context.trajectory:
-            raise AgentFailed("there is no recorded trajectory to replay", hint="Choose an episode that has steps.")
+            raise AgentFailed(
+                "there is no recorded trajectory to replay",
+                code="nothing_to_replay",
+                hint="Choose an episode that has steps.",
+            )
         self._left = list(context.trajectory)
 
     def act(self, observation: Observation) -> Decision:  # noqa: ARG002

@@ -22,12 +22,14 @@ def read_bytes(file: Path, root: Path, most: int) -> bytes:
     name = name_of(file, root)
     try:
         if not file.resolve().is_relative_to(root):
-            raise Invalid("it is a link that leads out of the folder", path=name)
+            raise Invalid("it is a link that leads out of the folder", code="invalid_task_file", path=name)
         if file.stat().st_size > most:
-            raise Invalid(f"it has {file.stat().st_size} bytes, at most {most} are read", path=name)
+            raise Invalid(
+                f"it has {file.stat().st_size} bytes, at most {most} are read", code="invalid_task_file", path=name
+            )
         return file.read_bytes()
     except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other.
-        raise Invalid(f"it cannot be read: {error}", path=name) from error
+        raise Invalid(f"it cannot be read: {error}", code="invalid_task_file", path=name) from error
 
 
 def read_json(file: Path, root: Path) -> Any:
@@ -38,11 +40,13 @@ def read_json(file: Path, root: Path) -> Any:
 def parsed(data: bytes, name: str) -> Any:
     """JSON of bounded size and depth that the database can keep word for word. Raises Invalid."""
     if len(data) > MAX_JSON_BYTES:
-        raise Invalid(f"it has {len(data)} bytes, at most {MAX_JSON_BYTES} are read", path=name)
+        raise Invalid(
+            f"it has {len(data)} bytes, at most {MAX_JSON_BYTES} are read", code="invalid_task_file", path=name
+        )
     try:
         value = json.loads(data, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"expected JSON: {error or 'too deep'}", path=name) from error
+        raise Invalid(f"expected JSON: {error or 'too deep'}", code="invalid_task_file", path=name) from error
     _keepable(value, name)
     return value
 
@@ -51,7 +55,7 @@ def read_object(file: Path, root: Path) -> dict[str, Any]:
     """A JSON file that holds an object. Raises Invalid."""
     value = read_json(file, root)
     if not isinstance(value, dict):
-        raise Invalid(f"expected an object, got {kind_of(value)}", path=name_of(file, root))
+        raise Invalid(f"expected an object, got {kind_of(value)}", code="invalid_task_file", path=name_of(file, root))
     return value
 
 
@@ -81,7 +85,9 @@ def _keepable(value: Any, name: str) -> None:
             _scalar(place, place, name)
         if not level:
             return
-    raise Invalid(f"key {level[0][0][:_SHOWN]} ...: nested more than {MAX_DEPTH} deep", path=name)
+    raise Invalid(
+        f"key {level[0][0][:_SHOWN]} ...: nested more than {MAX_DEPTH} deep", code="invalid_task_file", path=name
+    )
 
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
@@ -98,7 +104,7 @@ def _scalar(place: str, value: Any, name: str) -> None:
     else:
         return
     where = place.encode(errors="replace").decode().replace("\x00", "?")[:_SHOWN]
-    raise Invalid(f"key {where or 'the whole file'}: {wrong}", path=name)
+    raise Invalid(f"key {where or 'the whole file'}: {wrong}", code="invalid_task_file", path=name)
 
 
 def _halved(text: str) -> bool:

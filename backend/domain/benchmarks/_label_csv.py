@@ -46,12 +46,18 @@ def read_labels(text: str, keys: Collection[str]) -> list[TaskLabels]:
     try:
         heads = list(reader.fieldnames or ())
         if "task" not in heads or set(heads) - set(COLUMNS):
-            raise Invalid(f"expected the columns {', '.join(COLUMNS)}; `task` is needed", path="line 1")
+            raise Invalid(
+                f"expected the columns {', '.join(COLUMNS)}; `task` is needed",
+                code="invalid_labels_file",
+                path="line 1",
+            )
         rows = list(_rows(reader, _names(keys)))
     except csv.Error as error:
-        raise Invalid(f"it is no CSV that can be read: {error}", path=f"line {reader.line_num}") from error
+        raise Invalid(
+            f"it is no CSV that can be read: {error}", code="invalid_labels_file", path=f"line {reader.line_num}"
+        ) from error
     if not rows:
-        raise Invalid("there is no row", path="line 2")
+        raise Invalid("there is no row", code="invalid_labels_file", path="line 2")
     return rows
 
 
@@ -69,16 +75,23 @@ def _names(keys: Collection[str]) -> dict[str, str]:
 def _rows(reader: "csv.DictReader[str]", names: Mapping[str, str]) -> Iterator[TaskLabels]:
     for number, row in enumerate(reader, start=1):
         if number > MOST_ROWS:
-            raise Invalid(f"there are more than {MOST_ROWS} rows", path="file")
+            raise Invalid(f"there are more than {MOST_ROWS} rows", code="invalid_labels_file", path="file")
         if None in row:
-            raise Invalid("it has more cells than there are columns", path=f"line {reader.line_num}")
+            raise Invalid(
+                "it has more cells than there are columns", code="invalid_labels_file", path=f"line {reader.line_num}"
+            )
         yield _labels({name: (value or "").strip() for name, value in row.items()}, names, f"line {reader.line_num}")
 
 
 def _labels(row: Mapping[str, str], names: Mapping[str, str], line: str) -> TaskLabels:
     task = names.get(row["task"])
     if task is None:
-        raise Invalid(f"there is no task {row['task'][:100]!r}", path=f"{line}, task", hint="Write domain/name.")
+        raise Invalid(
+            f"there is no task {row['task'][:100]!r}",
+            code="invalid_labels_file",
+            path=f"{line}, task",
+            hint="Write domain/name.",
+        )
     seconds = _number(row, "human_seconds", _MOST_SECONDS, line)
     steps = _number(row, "human_steps", _MOST_STEPS, line)
     difficulty = _word(row, "difficulty", Difficulty, line)
@@ -86,7 +99,11 @@ def _labels(row: Mapping[str, str], names: Mapping[str, str], line: str) -> Task
     if difficulty is None and seconds is not None and source in {None, DifficultySource.HUMAN_TIME}:
         difficulty, source = by_time(seconds), DifficultySource.HUMAN_TIME
     if (difficulty is None) != (source is None):
-        raise Invalid("a difficulty and its source come together: who says so?", path=f"{line}, source")
+        raise Invalid(
+            "a difficulty and its source come together: who says so?",
+            code="invalid_labels_file",
+            path=f"{line}, source",
+        )
     return TaskLabels(
         task=task,
         difficulty=None if difficulty is None else Difficulty(difficulty),
@@ -100,7 +117,7 @@ def _word(row: Mapping[str, str], name: str, known: "type[Difficulty | Difficult
     text = row.get(name, "")
     if text and text not in list(known):
         words = f"expected one of {', '.join(known)}, got {text[:50]!r}"
-        raise Invalid(words, path=f"{line}, {name}")
+        raise Invalid(words, code="invalid_labels_file", path=f"{line}, {name}")
     return text or None
 
 
@@ -113,5 +130,9 @@ def _number(row: Mapping[str, str], name: str, most: float, line: str) -> float 
     except ValueError:
         value = math.nan
     if not 0 <= value <= most:
-        raise Invalid(f"expected a number from 0 to {most:g}, got {text[:50]!r}", path=f"{line}, {name}")
+        raise Invalid(
+            f"expected a number from 0 to {most:g}, got {text[:50]!r}",
+            code="invalid_labels_file",
+            path=f"{line}, {name}",
+        )
     return value

@@ -34,12 +34,16 @@ def read_pool(root: Path, warnings: list[str]) -> Pool:
     """
     value = read_json(root / SUBTASKS, root)
     if not isinstance(value, list) or len(value) > MAX_SUBTASKS:
-        raise Invalid(f"expected a list of at most {MAX_SUBTASKS} subtasks, got {kind_of(value)}", path=SUBTASKS)
+        raise Invalid(
+            f"expected a list of at most {MAX_SUBTASKS} subtasks, got {kind_of(value)}",
+            code="invalid_task_file",
+            path=SUBTASKS,
+        )
     pool: dict[str, Subtask] = {}
     for number, raw in enumerate(value):
         subtask = _subtask(raw, number, root, warnings)
         if subtask.id in pool:
-            raise Invalid(f"key {number}.id: {subtask.id} is there twice", path=SUBTASKS)
+            raise Invalid(f"key {number}.id: {subtask.id} is there twice", code="invalid_task_file", path=SUBTASKS)
         pool[subtask.id] = subtask
     return pool
 
@@ -56,9 +60,9 @@ def task_files(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     every: Iterator[tuple[str, dict[str, Any] | Path]] = chain(_lines(root), ((file.stem, file) for file in files))
     for number, (name, raw) in enumerate(every):
         if number >= MAX_TASKS:
-            raise Invalid(f"at most {MAX_TASKS} tasks are read", path=root.name)
+            raise Invalid(f"at most {MAX_TASKS} tasks are read", code="invalid_task_file", path=root.name)
         if not _NAME.fullmatch(name):
-            raise Invalid("expected letters, digits, . _ - in a name", path=name[:300])
+            raise Invalid("expected letters, digits, . _ - in a name", code="invalid_task_file", path=name[:300])
         yield name, read_object(raw, root) if isinstance(raw, Path) else raw
 
 
@@ -69,13 +73,13 @@ def read_tasks(root: Path, pool: Pool) -> list[GraphTask]:
         try:
             tasks.append(read_task(raw, name, pool))
         except Invalid as error:
-            raise Invalid(f"key {error}", path=name, hint=error.hint) from error
+            raise Invalid(f"key {error}", code="invalid_task_file", path=name, hint=error.hint) from error
     return tasks
 
 
 def _subtask(raw: Any, number: int, root: Path, warnings: list[str]) -> Subtask:
     if not isinstance(raw, dict):
-        raise Invalid(f"key {number}: expected an object, got {kind_of(raw)}", path=SUBTASKS)
+        raise Invalid(f"key {number}: expected an object, got {kind_of(raw)}", code="invalid_task_file", path=SUBTASKS)
     unknown = sorted(set(raw) - _KEYS)
     warnings += [f"{SUBTASKS}: key {number}.{key[:100]} is not understood and was left out" for key in unknown]
     known: dict[str, Any] = {key: value for key, value in raw.items() if key in _KEYS}
@@ -89,9 +93,9 @@ def _subtask(raw: Any, number: int, root: Path, warnings: list[str]) -> Subtask:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, (number, *first["loc"])))[:300]
-        raise Invalid(f"key {where}: {first['msg']}", path=SUBTASKS) from error
+        raise Invalid(f"key {where}: {first['msg']}", code="invalid_task_file", path=SUBTASKS) from error
     except Invalid as error:
-        raise Invalid(f"key {number}.{error}", path=SUBTASKS) from error
+        raise Invalid(f"key {number}.{error}", code="invalid_task_file", path=SUBTASKS) from error
     file = root / FUNCTIONS / f"{subtask.id}.txt"
     if subtask.evaluation or not file.is_file():
         return subtask
@@ -99,7 +103,7 @@ def _subtask(raw: Any, number: int, root: Path, warnings: list[str]) -> Subtask:
     try:
         return subtask.model_copy(update={"source": source.decode()})
     except UnicodeDecodeError as error:
-        raise Invalid(f"expected text: {error}", path=name_of(file, root)) from error
+        raise Invalid(f"expected text: {error}", code="invalid_task_file", path=name_of(file, root)) from error
 
 
 def _lines(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -108,5 +112,5 @@ def _lines(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for number, line in enumerate(read_bytes(root / LINES, root, MAX_LINES_BYTES).splitlines(), start=1):
         raw = parsed(line, f"{LINES}, line {number}")
         if not isinstance(raw, dict) or not isinstance(raw.get("task_id"), str):
-            raise Invalid(f"line {number}: expected an object with a task_id", path=LINES)
+            raise Invalid(f"line {number}: expected an object with a task_id", code="invalid_task_file", path=LINES)
         yield raw["task_id"], raw

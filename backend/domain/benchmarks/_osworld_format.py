@@ -43,7 +43,9 @@ def load_folder(path: Path, *, kind: str, dialect: str) -> LoadedBenchmark:
         if base != root or file.parent.name not in _RESERVED
     ]
     if not files:
-        raise Invalid("there is no task file", path=path.name, hint="Expected <domain>/<name>.json.")
+        raise Invalid(
+            "there is no task file", code="invalid_task_file", path=path.name, hint="Expected <domain>/<name>.json."
+        )
     warnings: list[str] = []
     about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}
     chosen = listed(root, keyed(files, root), root / ALL if (root / ALL).exists() else None, warnings)
@@ -60,17 +62,21 @@ def load_folder(path: Path, *, kind: str, dialect: str) -> LoadedBenchmark:
 def folder_of(path: Path) -> Path:
     """The folder itself, without links. Raises Invalid where there is none."""
     if not path.is_dir():
-        raise Invalid("expected a folder with task files", path=str(path))
+        raise Invalid("expected a folder with task files", code="invalid_task_file", path=str(path))
     return path.resolve()
 
 
 def keyed(files: Sequence[tuple[str, Path]], root: Path) -> dict[TaskKey, Path]:
     """Task files by their key: folder and file name. Raises Invalid for too many, and for names nobody can type."""
     if len(files) > MAX_TASKS:
-        raise Invalid(f"there are {len(files)} task files, at most {MAX_TASKS} are read", path=root.name)
+        raise Invalid(
+            f"there are {len(files)} task files, at most {MAX_TASKS} are read", code="invalid_task_file", path=root.name
+        )
     for domain, file in files:
         if not _NAME.fullmatch(domain) or not _NAME.fullmatch(file.stem):
-            raise Invalid("expected letters, digits, . _ - in a name", path=name_of(file, root)[:300])
+            raise Invalid(
+                "expected letters, digits, . _ - in a name", code="invalid_task_file", path=name_of(file, root)[:300]
+            )
     return {TaskKey(domain=domain, name=file.stem): file for domain, file in files}
 
 
@@ -82,7 +88,7 @@ def listed(root: Path, present: Mapping[TaskKey, Path], file: Path | None, warni
     for key in keys:
         if key not in present:
             wrong = f"key {key.domain}: {key.name} is listed, but there is no file {key}.json"
-            raise Invalid(wrong, path=name_of(file, root))
+            raise Invalid(wrong, code="invalid_task_file", path=name_of(file, root))
     left = [key for key in present if key not in set(keys)]
     warnings += [f"{key}.json: it is not in {file.name} and was left out" for key in left]
     return {key: present[key] for key in keys}
@@ -100,12 +106,14 @@ def read_list(file: Path, root: Path) -> Iterator[TaskKey]:
     """The keys that a list file, {domain: [names]}, names. Raises Invalid."""
     name, value = name_of(file, root), read_json(file, root)
     if not isinstance(value, dict):
-        raise Invalid(f"expected an object {{domain: [names]}}, got {kind_of(value)}", path=name)
+        raise Invalid(
+            f"expected an object {{domain: [names]}}, got {kind_of(value)}", code="invalid_task_file", path=name
+        )
     for domain, names in value.items():
         if not _NAME.fullmatch(domain):
-            raise Invalid(f"key {domain[:100]}: expected the name of a domain", path=name)
+            raise Invalid(f"key {domain[:100]}: expected the name of a domain", code="invalid_task_file", path=name)
         if not isinstance(names, list) or not all(isinstance(word, str) and _NAME.fullmatch(word) for word in names):
-            raise Invalid(f"key {domain}: expected a list of names", path=name)
+            raise Invalid(f"key {domain}: expected a list of names", code="invalid_task_file", path=name)
         yield from (TaskKey(domain=domain, name=word) for word in names)
 
 
@@ -128,9 +136,11 @@ def told_of(name: str) -> Iterator[None]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])[:300] or "the whole file"
-        raise Invalid(f"key {where}: {first['msg']}, got {short(first['input'])}", path=name) from error
+        raise Invalid(
+            f"key {where}: {first['msg']}, got {short(first['input'])}", code="invalid_task_file", path=name
+        ) from error
     except Invalid as error:
-        raise Invalid(f"key {error}", path=name, hint=error.hint) from error
+        raise Invalid(f"key {error}", code="invalid_task_file", path=name, hint=error.hint) from error
 
 
 def odd_id(name: str, task_id: str, key: TaskKey) -> list[str]:

@@ -56,7 +56,12 @@ def find_place(root: Path, suite_names: Sequence[str], others: Collection[str]) 
             return _only(candidates, root)
     if own := [(root.name, file) for file in _json_files(root) if not file.name.startswith(("test_", "about."))]:
         return _place(root, own, root)
-    raise Invalid("there is no task file", path=root.name, hint="Expected <domain>/<name>.json at or below the folder.")
+    raise Invalid(
+        "there is no task file",
+        code="invalid_task_file",
+        path=root.name,
+        hint="Expected <domain>/<name>.json at or below the folder.",
+    )
 
 
 def sibling(place: TaskFolder, root: Path, name: str) -> TaskFolder | None:
@@ -74,7 +79,12 @@ def _only(folders: Sequence[tuple[Path, Files]], root: Path) -> TaskFolder:
     highest = [pair for pair in folders if len(pair[0].parts) == height]
     if len(highest) > 1:
         names = ", ".join(folder.relative_to(root).as_posix() for folder, _ in highest[:5])
-        raise Invalid(f"there are several folders of tasks: {names}", path=root.name, hint="Give the one you mean.")
+        raise Invalid(
+            f"there are several folders of tasks: {names}",
+            code="invalid_task_file",
+            path=root.name,
+            hint="Give the one you mean.",
+        )
     return _place(*highest[0], root)
 
 
@@ -89,7 +99,10 @@ def _folders(root: Path) -> Iterator[Path]:
     for number, (here, below, _) in enumerate(os.walk(root)):
         if number > MAX_FOLDERS:
             raise Invalid(
-                f"there are more than {MAX_FOLDERS} folders", path=root.name, hint="Give the folder of tasks."
+                f"there are more than {MAX_FOLDERS} folders",
+                code="invalid_task_file",
+                path=root.name,
+                hint="Give the folder of tasks.",
             )
         depth = len(Path(here).relative_to(root).parts)
         names = [name for name in below if not name.startswith((".", "__")) and name not in _ASIDE]

@@ -84,7 +84,7 @@ def to_pro_task(file: ProTaskFile, raw: Mapping[str, JSON], key: TaskKey, dialec
             protocol=PROTOCOL,
         )
     except ValueError as error:
-        raise Invalid(str(error), path="evaluator.phases") from error
+        raise Invalid(str(error), code="invalid_task_file", path="evaluator.phases") from error
     task = task.model_copy(update={"evaluator": evaluator, "max_steps": file.max_steps or BUDGETS.get(metadata.level)})
     return task.model_copy(update={"labels": _labels(task, metadata)})
 

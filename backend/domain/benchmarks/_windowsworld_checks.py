@@ -70,7 +70,9 @@ def _checkpoints(entry: WindowsWorldTask) -> Iterator[Part]:
     checks = entry.deskarena.checks
     texts = entry.evaluation_metrics.intermediate_checks
     if checks is not None and len(checks) != len(texts):
-        raise Invalid(f"{len(texts)} checkpoints have {len(checks)} checks", path="deskarena.checks")
+        raise Invalid(
+            f"{len(texts)} checkpoints have {len(checks)} checks", code="invalid_task_file", path="deskarena.checks"
+        )
     for number, text in enumerate(texts, start=1):
         check = checks[number - 1] if checks is not None else None
         name = f"c{number}"

@@ -24,7 +24,7 @@ class OmniBench:
         """See the port."""
         root = folder_of(path)
         if not (root / SUBTASKS).is_file():
-            raise Invalid(f"there is no {SUBTASKS}", path=path.name)
+            raise Invalid(f"there is no {SUBTASKS}", code="invalid_task_file", path=path.name)
         about = read_object(root / ABOUT, root) if (root / ABOUT).exists() else {}
         warnings: list[str] = []
         pool = read_pool(root, warnings)
@@ -35,12 +35,15 @@ class OmniBench:
                 graph = read_task(raw, name, pool)
                 task = build(graph, pool, raw)
             except Invalid as error:
-                raise Invalid(f"key {error}", path=name, hint=error.hint) from error
+                raise Invalid(f"key {error}", code="invalid_task_file", path=name, hint=error.hint) from error
             tasks.append(task)
             others += variants(task, graph)
         if not tasks:
             raise Invalid(
-                "there is no task", path=path.name, hint="`deskarena omnibench compose` makes them of a pool."
+                "there is no task",
+                code="invalid_task_file",
+                path=path.name,
+                hint="`deskarena omnibench compose` makes them of a pool.",
             )
         return LoadedBenchmark(
             kind=self.kind,

@@ -81,12 +81,18 @@ def _by_id(file: Path, root: Path) -> Mapping[str, JSON]:
     if isinstance(value, dict):
         return value
     if not isinstance(value, list):
-        raise Invalid(f"expected an object or a list, got {kind_of(value)}", path=name_of(file, root))
+        raise Invalid(
+            f"expected an object or a list, got {kind_of(value)}", code="invalid_task_file", path=name_of(file, root)
+        )
     metadata: dict[str, JSON] = {}
     for place, item in enumerate(value):
         names = [name for name in ("Task ID", "task_id", "id") if isinstance(item, dict) and name in item]
         if not names or not isinstance(item[names[0]], str):
-            raise Invalid(f"key {place}: expected an object with a `Task ID`, got {short(item)}", path=_METADATA)
+            raise Invalid(
+                f"key {place}: expected an object with a `Task ID`, got {short(item)}",
+                code="invalid_task_file",
+                path=_METADATA,
+            )
         metadata[item[names[0]]] = item
     return metadata
 

@@ -65,7 +65,9 @@ def _find(root: Path) -> Path:
     """The file in a folder, or in the one folder that a packed checkout holds."""
     files = [file for file in (root / FILE, *sorted(root.glob(f"*/{FILE}"))) if file.is_file()]
     if not files:
-        raise Invalid(f"there is no {FILE}", path=root.name, hint="Give the folder that holds it.")
+        raise Invalid(
+            f"there is no {FILE}", code="invalid_task_file", path=root.name, hint="Give the folder that holds it."
+        )
     return files[0]
 
 
@@ -73,9 +75,11 @@ def _entries(file: Path, root: Path) -> tuple[list[WindowsWorldTask], list[Raw]]
     """The entries, checked and as they stand in the file. Raises Invalid naming the first broken one and its key."""
     name, value = name_of(file, root), read_json(file, root)
     if not isinstance(value, list) or not value:
-        raise Invalid(f"expected a list of tasks, got {kind_of(value)}", path=name)
+        raise Invalid(f"expected a list of tasks, got {kind_of(value)}", code="invalid_task_file", path=name)
     if len(value) > MAX_TASKS:
-        raise Invalid(f"there are {len(value)} tasks, at most {MAX_TASKS} are read", path=name)
+        raise Invalid(
+            f"there are {len(value)} tasks, at most {MAX_TASKS} are read", code="invalid_task_file", path=name
+        )
     entries = []
     for number, raw in enumerate(value):
         try:
@@ -83,10 +87,12 @@ def _entries(file: Path, root: Path) -> tuple[list[WindowsWorldTask], list[Raw]]
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(str(part) for part in (number, *first["loc"]))[:300]
-            raise Invalid(f"key {where}: {first['msg']}, got {short(first['input'])}", path=name) from error
+            raise Invalid(
+                f"key {where}: {first['msg']}, got {short(first['input'])}", code="invalid_task_file", path=name
+            ) from error
     twice = [task for task, often in Counter(entry.task_id for entry in entries).items() if often > 1]
     if twice:
-        raise Invalid(f"key task_id: {twice[0]} is there twice", path=name)
+        raise Invalid(f"key task_id: {twice[0]} is there twice", code="invalid_task_file", path=name)
     return entries, value
 
 
@@ -94,9 +100,11 @@ def _task(entry: WindowsWorldTask, raw: Raw, shared: SharedAssets, warnings: lis
     try:
         return task_of(entry, raw, shared, warnings)
     except ValidationError as error:
-        raise Invalid(f"{entry.task_id}: {error.errors(include_url=False)[0]['msg']}", path=place) from error
+        raise Invalid(
+            f"{entry.task_id}: {error.errors(include_url=False)[0]['msg']}", code="invalid_task_file", path=place
+        ) from error
     except Invalid as error:
-        raise Invalid(f"{entry.task_id}: key {error}", path=place, hint=error.hint) from error
+        raise Invalid(f"{entry.task_id}: key {error}", code="invalid_task_file", path=place, hint=error.hint) from error
 
 
 def _pages(entries: Sequence[WindowsWorldTask]) -> dict[str, bytes]:

@@ -116,24 +116,24 @@ def _settings(text: str) -> dict[str, str]:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise WebFailed(f"the secret {SECRET!r} is no JSON: {error}") from error
+        raise WebFailed(f"the secret {SECRET!r} is no JSON: {error}", code="google_secret_invalid") from error
     missing = [name for name in names if not (isinstance(value, dict) and isinstance(value.get(name), str))]
     if missing:
-        raise WebFailed(f"the secret {SECRET!r} lacks {', '.join(missing)}")
+        raise WebFailed(f"the secret {SECRET!r} lacks {', '.join(missing)}", code="google_secret_invalid")
     return {name: value[name] for name in names}
 
 
 def _raise_if_bad(reply: WebReply, what: str) -> None:
     if not 200 <= reply.status < 300:  # noqa: PLR2004 - HTTP's class of success
         words = reply.body[:300].decode(errors="replace")
-        raise WebFailed(f"Google Drive refused {what} with status {reply.status}: {words}")
+        raise WebFailed(f"Google Drive refused {what} with status {reply.status}: {words}", code="google_drive_failed")
 
 
 def _object(reply: WebReply) -> Mapping[str, Any]:
     try:
         value = json.loads(reply.body)
     except ValueError as error:
-        raise WebFailed("Google Drive sent something that is no JSON") from error
+        raise WebFailed("Google Drive sent something that is no JSON", code="google_drive_failed") from error
     if not isinstance(value, dict):
-        raise WebFailed("Google Drive sent something else where an object was due")
+        raise WebFailed("Google Drive sent something else where an object was due", code="google_drive_failed")
     return value

@@ -80,18 +80,18 @@ def read_content(value: Any) -> DraftContent:
     try:
         data = json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise Invalid("it contains half a character (a lone surrogate)") from error
+        raise Invalid("it contains half a character (a lone surrogate)", code="invalid_draft") from error
     except (TypeError, ValueError, RecursionError) as error:
-        raise Invalid(f"it is no JSON: {str(error)[:200]}") from error
+        raise Invalid(f"it is no JSON: {str(error)[:200]}", code="invalid_draft") from error
     if len(data) > MOST_BYTES:
-        raise Invalid(f"it is larger than {MOST_BYTES // 1024} KiB")
+        raise Invalid(f"it is larger than {MOST_BYTES // 1024} KiB", code="invalid_draft")
     if b"\\u0000" in data.replace(b"\\\\", b""):  # An escaped backslash before u0000 is text.
-        raise Invalid("it contains a NUL character")
+        raise Invalid("it contains a NUL character", code="invalid_draft")
     try:
         return DraftContent.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))[:300]) from error
+        raise Invalid(first["msg"], code="invalid_draft", path=".".join(map(str, first["loc"]))[:300]) from error
 
 
 def assets_of(content: DraftContent) -> dict[str, str]:

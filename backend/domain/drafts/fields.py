@@ -59,9 +59,11 @@ class FormField:
             Invalid: it is no value of the field; `path` is the field's name.
         """
         if len(text) > _MOST_TEXT:
-            raise Invalid(f"it is longer than {_MOST_TEXT} characters", path=self.name)
+            raise Invalid(f"it is longer than {_MOST_TEXT} characters", code="invalid_field", path=self.name)
         if self.choices and text not in self.choices:
-            raise Invalid(f"expected one of {', '.join(self.choices)}, got {text[:60]!r}", path=self.name)
+            raise Invalid(
+                f"expected one of {', '.join(self.choices)}, got {text[:60]!r}", code="invalid_field", path=self.name
+            )
         if self.choices or self.kinds == ("string",):
             return text
         if self.widget == "boolean":
@@ -72,7 +74,7 @@ class FormField:
                 return value
         if "string" in self.kinds:
             return text
-        raise Invalid(f"expected {_kinds_text(self.kinds)}, got {text[:60]!r}", path=self.name)
+        raise Invalid(f"expected {_kinds_text(self.kinds)}, got {text[:60]!r}", code="invalid_field", path=self.name)
 
 
 def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...]:
@@ -102,13 +104,13 @@ def values_of(fields: tuple[FormField, ...], typed: Mapping[str, str], *, whole:
         text = typed.get(field.name, "")
         if not text.strip():
             if field.required and whole:
-                raise Invalid("it is needed", path=field.name)
+                raise Invalid("it is needed", code="invalid_field", path=field.name)
             continue
         values[field.name] = field.value(text)
     if len(fields) == 1 and fields[0].name == ANY and fields[0].kinds == ("object",):
         whole = values.get(ANY, {})
         if not isinstance(whole, dict):
-            raise Invalid("expected a JSON object", path=ANY)
+            raise Invalid("expected a JSON object", code="invalid_field", path=ANY)
         return whole
     return values
 
@@ -182,7 +184,7 @@ def _truth(text: str, name: str) -> bool:
         return True
     if text.casefold() in {"no", "false", "off", "0"}:
         return False
-    raise Invalid(f"expected yes or no, got {text[:60]!r}", path=name)
+    raise Invalid(f"expected yes or no, got {text[:60]!r}", code="invalid_field", path=name)
 
 
 def _kinds_text(kinds: tuple[str, ...]) -> str:

@@ -129,14 +129,14 @@ def read_proposals(text: str) -> list[DraftContent]:
         Invalid: it is no JSON, not of exactly that form, or holds what no draft can; says where.
     """
     if len(text) > MOST_CHARACTERS:
-        raise Invalid(f"the answer is longer than {MOST_CHARACTERS} characters")
+        raise Invalid(f"the answer is longer than {MOST_CHARACTERS} characters", code="invalid_model_answer")
     try:
         proposals = Proposals.model_validate(json.loads(_bare(text)))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))[:300]) from None
+        raise Invalid(first["msg"], code="invalid_model_answer", path=".".join(map(str, first["loc"]))[:300]) from None
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"the answer is no JSON: {str(error)[:200]}") from None
+        raise Invalid(f"the answer is no JSON: {str(error)[:200]}", code="invalid_model_answer") from None
     return [_content(one) for one in proposals.drafts]
 
 

@@ -118,7 +118,9 @@ def evaluate(
     spec = task.evaluator
     calls = spec.all_calls
     if len(calls) != len(evidence):
-        raise EvaluatorFailed(f"the task has {len(calls)} metric calls, the evidence is for {len(evidence)}")
+        raise EvaluatorFailed(
+            f"the task has {len(calls)} metric calls, the evidence is for {len(evidence)}", code="evidence_mismatch"
+        )
     verdicts = [
         _judge(task, call, gathered, folder / str(position))
         for position, (call, gathered) in enumerate(zip(calls, evidence, strict=True))
@@ -202,12 +204,12 @@ def _after(context: SetupContext, step: SetupStep) -> str:
         check_step(step, context.task.dialect)
         _patiently(lambda: run_step(context, step.type, step.parameters))
     except (MissingInput, Invalid, WebFailed) as error:
-        raise EvaluatorFailed(f"{what}: {error.message}", hint=error.hint) from error
+        raise EvaluatorFailed(f"{what}: {error.message}", code="evidence_not_gathered", hint=error.hint) from error
     except TaskSetupFailed as error:
         return f"{what} did not work: {error.message}"
     except GuestRefused as error:
         if error.may_pass and error.kind not in _BY_WHAT_IS_LEFT.get(step.type, ()):
-            raise EvaluatorFailed(f"{what}: {error.message}", hint=error.hint) from error
+            raise EvaluatorFailed(f"{what}: {error.message}", code="evidence_not_gathered", hint=error.hint) from error
         return f"{what} did not work: {error.message}"
     return ""
 
@@ -219,7 +221,9 @@ def _gather(context: SetupContext, task: Task, spec: Mapping[str, JSON] | None) 
     try:
         return _patiently(lambda: tuple(getter.collect(context, parameters)))
     except (TaskSetupFailed, GuestRefused, Invalid, WebFailed) as error:
-        raise EvaluatorFailed(f"getter {spec.get('type')}: {error.message}", hint=error.hint) from error
+        raise EvaluatorFailed(
+            f"getter {spec.get('type')}: {error.message}", code="evidence_not_gathered", hint=error.hint
+        ) from error
 
 
 def _patiently(ask: Callable[[], T]) -> T:
@@ -255,7 +259,9 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
     except EvaluatorFailed:
         raise
     except Exception as error:  # A metric that raises has no verdict; guessing one would be a lie.
-        raise EvaluatorFailed(f"metric {call.func} broke: {type(error).__name__}: {error}") from error
+        raise EvaluatorFailed(
+            f"metric {call.func} broke: {type(error).__name__}: {error}", code="metric_broke"
+        ) from error
     evidence = MetricEvidence(
         func=call.func,
         value=value.value,
@@ -279,7 +285,7 @@ def _read(task: Task, spec: Mapping[str, JSON] | None, blobs: tuple[Blob, ...] |
     if spec is None:
         return None
     if blobs is None:
-        raise EvaluatorFailed(f"nothing was gathered for getter {spec.get('type')!r}")
+        raise EvaluatorFailed(f"nothing was gathered for getter {spec.get('type')!r}", code="evidence_missing")
     getter, parameters = _getter(task, spec)
     folder.mkdir(parents=True, exist_ok=True)
     return getter.read(blobs, parameters, folder)

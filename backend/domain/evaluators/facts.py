@@ -49,9 +49,9 @@ def unpacked(blobs: Sequence[Blob]) -> list[tuple[Fact, Sequence[Blob]]]:
             answers.append((dict(entry["fact"]), blobs[place : place + int(entry["blobs"])]))
             place += int(entry["blobs"])
     except (ValueError, LookupError, TypeError) as error:
-        raise EvaluatorFailed(f"the evidence of the checks cannot be read: {error}") from error
+        raise EvaluatorFailed(f"the evidence of the checks cannot be read: {error}", code="evidence_damaged") from error
     if place != len(blobs):
-        raise EvaluatorFailed("the evidence of the checks is not whole")
+        raise EvaluatorFailed("the evidence of the checks is not whole", code="evidence_damaged")
     return answers
 
 
@@ -76,6 +76,8 @@ def gather_more(
     known = unpacked(gathered.result)
     new = [fact for fact in facts if all(fact != other for other, _ in known)]
     if len(known) + len(new) > MOST_CHECKS:
-        raise EvaluatorFailed(f"the evaluation function asks for more than {MOST_CHECKS} different checks")
+        raise EvaluatorFailed(
+            f"the evaluation function asks for more than {MOST_CHECKS} different checks", code="too_many_checks"
+        )
     answers = [(fact, gather(context, task, as_call(fact)).result or ()) for fact in new]
     return gathered.model_copy(update={"result": packed([*known, *answers])})

@@ -66,6 +66,7 @@ def run(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> F
     if not _runners:
         raise EvaluatorFailed(
             "evaluation functions in Python need a fence with its own view of files, which this worker does not have",
+            code="sandbox_not_available",
             hint="Install bubblewrap on the worker, or write an expression instead (docs/benchmarks/omnibench.md).",
         )
     return _runners[0](source, values, facts)

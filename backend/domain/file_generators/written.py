@@ -93,17 +93,21 @@ def _object(text: str) -> object:
     try:
         return json.loads(match.group() if match else text)
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"the model's answer is no JSON: {error}") from error
+        raise Invalid(f"the model's answer is no JSON: {error}", code="invalid_model_answer") from error
 
 
 def _sheets(value: object) -> list[SheetContent]:
     try:
         table = _Table.model_validate(value)
     except ValidationError as error:
-        raise Invalid(f"the model's table is wrong: {error.errors(include_url=False)[0]['msg']}") from error
+        raise Invalid(
+            f"the model's table is wrong: {error.errors(include_url=False)[0]['msg']}", code="invalid_model_answer"
+        ) from error
     for sheet in table.sheets:
         if any(len(row) != len(sheet.headings) for row in sheet.rows):
-            raise Invalid(f"a row of the sheet {sheet.name!r} is not as wide as its headings")
+            raise Invalid(
+                f"a row of the sheet {sheet.name!r} is not as wide as its headings", code="invalid_model_answer"
+            )
     return [SheetContent(sheet.name, sheet.headings, sheet.rows) for sheet in table.sheets]
 
 
@@ -111,7 +115,9 @@ def _prose(value: object) -> Prose:
     try:
         text = _Text.model_validate(value)
     except ValidationError as error:
-        raise Invalid(f"the model's text is wrong: {error.errors(include_url=False)[0]['msg']}") from error
+        raise Invalid(
+            f"the model's text is wrong: {error.errors(include_url=False)[0]['msg']}", code="invalid_model_answer"
+        ) from error
     return Prose(text.title, tuple((one.heading, one.paragraphs) for one in text.sections), items=text.items)
 
 

@@ -81,7 +81,7 @@ def widgets(xml: str) -> list[Widget]:
     try:
         root = fromstring(xml)
     except (ParseError, DefusedXmlException, ValueError) as error:
-        raise Invalid(f"the accessibility tree cannot be read: {error}") from error
+        raise Invalid(f"the accessibility tree cannot be read: {error}", code="invalid_accessibility_tree") from error
     if _local(root.tag) == _WINDOWS_ROOT:
         return [one for window in root for one in _walk(window, _window(window), visible_state="visible")]
     return list(_walk(root, _Place()))
@@ -176,13 +176,13 @@ def searchable(xml: str, *, as_written: bool = False) -> Any:
     from lxml import etree
 
     if "<!DOCTYPE" in xml or "<!ENTITY" in xml:
-        raise Invalid("the accessibility tree cannot be read: it defines entities")
+        raise Invalid("the accessibility tree cannot be read: it defines entities", code="invalid_accessibility_tree")
     text = xml if as_written else _DECLARED.sub(_to_new, xml)
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
     try:
         return etree.fromstring(text.encode(), parser=parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise Invalid(f"the accessibility tree cannot be read: {error}") from error
+        raise Invalid(f"the accessibility tree cannot be read: {error}", code="invalid_accessibility_tree") from error
 
 
 def _to_new(match: re.Match[str]) -> str:

@@ -114,11 +114,11 @@ def parse(text: str) -> Formula:
         Invalid: it is not of the grammar, or it names a fact that nobody here can look at; says which.
     """
     if len(text) > MAX_CHARACTERS:
-        raise Invalid(f"an assertion has at most {MAX_CHARACTERS} characters")
+        raise Invalid(f"an assertion has at most {MAX_CHARACTERS} characters", code="invalid_assertion")
     reader = _Reader(list(_tokens(text)))
     formula = reader.either(0)
     if reader.left:
-        raise Invalid(f"{reader.left!r} stands where the assertion should end")
+        raise Invalid(f"{reader.left!r} stands where the assertion should end", code="invalid_assertion")
     return formula
 
 
@@ -127,7 +127,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     while text[place:].strip():
         match = _TOKEN.match(text, place)
         if match is None:
-            raise Invalid(f"{text[place:].strip()[:30]!r} is no part of an assertion")
+            raise Invalid(f"{text[place:].strip()[:30]!r} is no part of an assertion", code="invalid_assertion")
         place = match.end()
         yield str(match.lastgroup), match.group(str(match.lastgroup))
 
@@ -158,7 +158,7 @@ class _Reader:
 
     def _turned(self, depth: int) -> Formula:
         if depth > MAX_DEPTH:
-            raise Invalid(f"it is nested more than {MAX_DEPTH} deep")
+            raise Invalid(f"it is nested more than {MAX_DEPTH} deep", code="invalid_assertion")
         if self._accept("!"):
             return Formula("not", parts=(self._turned(depth + 1),))
         if self._accept("("):
@@ -173,13 +173,13 @@ class _Reader:
             return formula
         value = self._literal()
         if not isinstance(value, bool):
-            raise Invalid(f"a fact is true or false, not {value!r}")
+            raise Invalid(f"a fact is true or false, not {value!r}", code="invalid_assertion")
         return formula if value is (sign == "==") else Formula("not", parts=(formula,))
 
     def _call(self) -> Formula:
         kind, name = self._next()
         if kind != "word" or self.left != "(":
-            raise Invalid(f"{name!r} is no fact")
+            raise Invalid(f"{name!r} is no fact", code="invalid_assertion")
         self._expect("(")
         args: list[Literal] = []
         options: dict[str, Literal] = {}
@@ -199,7 +199,7 @@ class _Reader:
         if word[0] == "word" and word[1].lower() not in {"true", "false"}:
             self._at += 1
             if not self._accept("="):
-                raise Invalid(f"{name} takes literals, and {word[1]!r} is none")
+                raise Invalid(f"{name} takes literals, and {word[1]!r} is none", code="invalid_assertion")
             options[word[1]] = self._literal()
         else:
             args.append(self._literal())
@@ -218,17 +218,17 @@ class _Reader:
             return float(text)
         if text.lower() in {"true", "false"}:
             return text.lower() == "true"
-        raise Invalid(f"{text!r} is no literal")
+        raise Invalid(f"{text!r} is no literal", code="invalid_assertion")
 
     def _number(self) -> float:
         value = self._literal()
         if not isinstance(value, float):
-            raise Invalid(f"{value!r} is no number")
+            raise Invalid(f"{value!r} is no number", code="invalid_assertion")
         return value
 
     def _next(self) -> tuple[str, str]:
         if self._at >= len(self._tokens):
-            raise Invalid("it ends too early")
+            raise Invalid("it ends too early", code="invalid_assertion")
         self._at += 1
         return self._tokens[self._at - 1]
 
@@ -242,7 +242,7 @@ class _Reader:
 
     def _expect(self, sign: str) -> None:
         if not self._accept(sign):
-            raise Invalid(f"expected {sign!r}, found {self.left or 'the end'!r}")
+            raise Invalid(f"expected {sign!r}, found {self.left or 'the end'!r}", code="invalid_assertion")
 
 
 def _unescaped(text: str) -> str:
@@ -253,15 +253,15 @@ def _unescaped(text: str) -> str:
 def _fact(name: str, args: tuple[Literal, ...], options: dict[str, Literal]) -> AssertionFact:
     plain = _SAME_AS.get(name, name)
     if plain not in _TAKES:
-        raise Invalid(f"nothing here can look at {name!r}")
+        raise Invalid(f"nothing here can look at {name!r}", code="invalid_assertion")
     takes = _TAKES[plain]
     if len(args) != len(takes) or not all(isinstance(arg, kind) for arg, kind in zip(args, takes, strict=True)):
-        raise Invalid(f"{name} is given {args!r}")
+        raise Invalid(f"{name} is given {args!r}", code="invalid_assertion")
     where = None
     if plain == "file_contains" and set(options) == {"sheet", "cell"}:
         where = (str(options["sheet"]), str(options["cell"]))
     elif options:
-        raise Invalid(f"{name} has no option {next(iter(options))!r}")
+        raise Invalid(f"{name} has no option {next(iter(options))!r}", code="invalid_assertion")
     if plain == "file_exists_in_folder":
         return AssertionFact("file_exists", (f"{args[0]}\\{args[1]}",))
     looked_for = str(args[-1]) if plain in {"file_contains", "clipboard_contains", "browser_url_matches"} else ""
@@ -275,4 +275,4 @@ def _compiles(name: str, pattern: str) -> None:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise Invalid(f"{name} is given a pattern that is none: {error}") from error
+        raise Invalid(f"{name} is given a pattern that is none: {error}", code="invalid_assertion") from error

@@ -75,6 +75,7 @@ def _by_ffmpeg(path: str) -> tuple[Any, str]:
     if program is None:
         raise EvaluatorFailed(
             "the sound is in a container that only the ffmpeg program opens",
+            code="program_missing",
             hint="Install ffmpeg where the workers run.",
         )
     options = ["-nostdin", "-v", "error", "-protocol_whitelist", "file,pipe", "-t", str(MAX_SECONDS)]

@@ -51,7 +51,9 @@ def _read(data: bytes, layout: str) -> str | None:
     program = shutil.which("tesseract")
     if program is None:
         hint = "Install Tesseract (the package tesseract-ocr) where workers run, and score again."
-        raise EvaluatorFailed("reading text from a picture needs Tesseract, which is not installed", hint=hint)
+        raise EvaluatorFailed(
+            "reading text from a picture needs Tesseract, which is not installed", code="program_missing", hint=hint
+        )
     command = [program, "stdin", "stdout", "--psm", layout, "-l", "eng"]
     variables = {"OMP_THREAD_LIMIT": "1", "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
     try:
@@ -59,5 +61,5 @@ def _read(data: bytes, layout: str) -> str | None:
     except subprocess.TimeoutExpired:
         return None
     if done.returncode != 0:
-        raise EvaluatorFailed(f"Tesseract failed: {done.stderr.decode(errors='replace')[:200]}")
+        raise EvaluatorFailed(f"Tesseract failed: {done.stderr.decode(errors='replace')[:200]}", code="ocr_failed")
     return done.stdout.decode(errors="replace")

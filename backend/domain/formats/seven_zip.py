@@ -66,7 +66,7 @@ class SevenZip:
         try:
             self._read(self._directory())
         except (IndexError, OverflowError, MemoryError, UnicodeDecodeError) as error:
-            raise Invalid("the archive is damaged") from error
+            raise Invalid("the archive is damaged", code="archive_damaged") from error
 
     def content(self, entry: SevenZipEntry) -> bytes:
         """The bytes of a file, checked by their sum. Raises as the class does."""
@@ -80,20 +80,20 @@ class SevenZip:
 
     def _directory(self) -> bytes:
         if self._data[:6] != SIGNATURE or len(self._data) < _START:
-            raise Invalid("the file is no 7z archive")
+            raise Invalid("the file is no 7z archive", code="not_an_archive")
         start, size = (int.from_bytes(self._data[at : at + 8], "little") for at in (12, 20))
         header = self._data[_START + start : _START + start + size]
         if size > MAX_HEADER or len(header) != size:
-            raise Invalid("the archive is cut off")
+            raise Invalid("the archive is cut off", code="archive_truncated")
         _check(header, int.from_bytes(self._data[28:32], "little"))
         while header[:1] == bytes([_ENCODED]):
             folders = _Reader(header[1:]).streams()
             if len(folders) != 1:
-                raise Invalid("the archive's directory is damaged")
+                raise Invalid("the archive's directory is damaged", code="archive_damaged")
             self.locked |= folders[0].locked
             header = self._unpacked(folders[0])
             if len(header) > MAX_HEADER:
-                raise Invalid("the archive's directory is too large")
+                raise Invalid("the archive's directory is too large", code="archive_too_large")
         return header
 
     def _read(self, header: bytes) -> None:
@@ -102,7 +102,7 @@ class SevenZip:
             return
         kind, folders = reader.byte(), list[Folder]()
         if kind == _EXTRA:
-            raise EvaluatorFailed("the archive has properties that are not known here")
+            raise EvaluatorFailed("the archive has properties that are not known here", code="archive_not_supported")
         if kind == _STREAMS:
             folders, kind = reader.streams(), reader.byte()
         if kind == _FILES:
@@ -119,7 +119,7 @@ class SevenZip:
 
 def _check(data: bytes, crc: int | None) -> None:
     if crc is not None and zlib.crc32(data) != crc:
-        raise Invalid("the archive is damaged, or the password is wrong")
+        raise Invalid("the archive is damaged, or the password is wrong", code="archive_damaged_or_encrypted")
 
 
 class _Reader:
@@ -148,7 +148,7 @@ class _Reader:
                 break
             value |= self.byte() << (8 * position)
         if value > most:
-            raise Invalid(f"the archive's directory names {value} parts or bytes")
+            raise Invalid(f"the archive's directory names {value} parts or bytes", code="archive_too_large")
         return value
 
     def bits(self, number: int) -> list[bool]:
@@ -172,7 +172,7 @@ class _Reader:
             else:
                 _unknown(kind)
         if len(packed) < len(folders):
-            raise Invalid("the archive's directory is damaged")
+            raise Invalid("the archive's directory is damaged", code="archive_damaged")
         for folder, size in zip(folders, packed, strict=False):
             folder.start, folder.packed, start = start, size, start + size
             folder.sizes = folder.sizes or [folder.coders[-1].size]
@@ -217,7 +217,9 @@ class _Reader:
             flags = self.byte()
             method = self.take(flags & 0xF)
             if flags & 0xD0:
-                raise EvaluatorFailed("the archive is packed in a way that is not known here")
+                raise EvaluatorFailed(
+                    "the archive is packed in a way that is not known here", code="archive_not_supported"
+                )
             steps.append((method, self.take(self.number(1024)) if flags & 0x20 else b""))
         feeds = {}
         for _ in range(len(steps) - 1):
@@ -227,7 +229,7 @@ class _Reader:
         while order and order[-1] in feeds and len(order) < len(steps):
             order.append(feeds[order[-1]])
         if len(order) != len(steps) or not order or max(order) >= len(steps):
-            raise Invalid("the archive's directory is damaged")
+            raise Invalid("the archive's directory is damaged", code="archive_damaged")
         return steps, order
 
     def _sub(self, folders: Sequence[Folder]) -> None:
@@ -270,4 +272,4 @@ class _Reader:
 
 
 def _unknown(kind: int) -> NoReturn:
-    raise Invalid(f"the archive's directory has a part of the unknown kind {kind}")
+    raise Invalid(f"the archive's directory has a part of the unknown kind {kind}", code="archive_damaged")

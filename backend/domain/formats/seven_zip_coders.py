@@ -40,7 +40,7 @@ def undone(data: bytes, coder: Coder, password: str) -> bytes:
         EvaluatorFailed: a way of packing that is not known here.
     """
     if coder.size > MAX_UNPACKED:
-        raise Invalid(f"the archive unpacks to {coder.size // 2**20} MiB")
+        raise Invalid(f"the archive unpacks to {coder.size // 2**20} MiB", code="archive_too_large")
     known: Mapping[bytes, Callable[[], bytes]] = {
         b"\x00": lambda: data,
         AES: lambda: _decrypted(data, coder.properties, password),
@@ -51,17 +51,22 @@ def undone(data: bytes, coder: Coder, password: str) -> bytes:
         bytes.fromhex("040202"): lambda: bz2.BZ2Decompressor().decompress(data, coder.size),
     }
     if coder.method not in known:
-        raise EvaluatorFailed(f"the archive is packed by a method that is not known here: {coder.method.hex()}")
+        raise EvaluatorFailed(
+            f"the archive is packed by a method that is not known here: {coder.method.hex()}",
+            code="archive_not_supported",
+        )
     try:
         return known[coder.method]()[: coder.size]
     except (lzma.LZMAError, zlib.error, OSError, EOFError, ValueError) as error:
         let_through(error)
-        raise Invalid(f"the archive is damaged, or the password is wrong: {error}") from error
+        raise Invalid(
+            f"the archive is damaged, or the password is wrong: {error}", code="archive_damaged_or_encrypted"
+        ) from error
 
 
 def _lzma1(data: bytes, coder: Coder) -> bytes:
     if len(coder.properties) < 5:  # noqa: PLR2004 - a byte and a number of four.
-        raise Invalid("the archive is damaged")
+        raise Invalid("the archive is damaged", code="archive_damaged")
     first, size = coder.properties[0], int.from_bytes(coder.properties[1:5], "little")
     options = {"lc": first % 9, "lp": first // 9 % 5, "pb": first // 45, "dict_size": max(size, 4096)}
     return _raw(data, {"id": lzma.FILTER_LZMA1, **options}, coder.size)
@@ -70,7 +75,7 @@ def _lzma1(data: bytes, coder: Coder) -> bytes:
 def _lzma2(data: bytes, coder: Coder) -> bytes:
     bits = coder.properties[0] if coder.properties else _MAX_LZMA2 + 1
     if bits > _MAX_LZMA2:
-        raise Invalid("the archive is damaged")
+        raise Invalid("the archive is damaged", code="archive_damaged")
     size = 0xFFFFFFFF if bits == _MAX_LZMA2 else (2 | (bits & 1)) << (bits // 2 + 11)
     return _raw(data, {"id": lzma.FILTER_LZMA2, "dict_size": size}, coder.size)
 
@@ -99,7 +104,7 @@ def _decrypted(data: bytes, properties: bytes, password: str) -> bytes:
 def _aes_properties(properties: bytes) -> tuple[int, bytes, bytes]:
     """Rounds, salt and initial vector."""
     if not properties:
-        raise Invalid("the archive is damaged")
+        raise Invalid("the archive is damaged", code="archive_damaged")
     first = properties[0]
     second = properties[1] if first & 0xC0 and len(properties) > 1 else 0
     salt, start = (first >> 7 & 1) + (second >> 4), (first >> 6 & 1) + (second & 0xF)
@@ -112,7 +117,7 @@ def _key(password: str, salt: bytes, cycles: int) -> bytes:
     if cycles == _PLAIN_KEY:
         return secret.ljust(_KEY, b"\0")[:_KEY]
     if cycles > MAX_CYCLES:
-        raise Invalid(f"the archive's key needs 2 to the power of {cycles} rounds")
+        raise Invalid(f"the archive's key needs 2 to the power of {cycles} rounds", code="archive_too_large")
     digest = hashlib.sha256()
     for start in range(0, 1 << cycles, 1 << 12):
         rounds = range(start, min(start + (1 << 12), 1 << cycles))

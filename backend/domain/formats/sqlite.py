@@ -43,7 +43,7 @@ def first_row(path: str | None, sql: str) -> tuple[tuple[Any, ...] | None, str]:
             row = connection.execute(sql).fetchone()
     except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeDecodeError) as error:
         if any(words in str(error) for words in _WRONG_SQL):
-            raise Invalid(f"{error}", path="sql") from error
+            raise Invalid(f"{error}", code="invalid_sql", path="sql") from error
         return None, f"the database cannot answer: {error}"
     return (row, "") if row is not None else (None, "the database has no such row")
 

@@ -67,11 +67,13 @@ def judge(
             instead.
     """
     if not question.criteria:
-        raise EvaluatorFailed("a judge was asked, but nothing of the task is for it to judge")
+        raise EvaluatorFailed(
+            "a judge was asked, but nothing of the task is for it to judge", code="task_has_no_criteria"
+        )
     steps, config, key = question.steps, question.judge, question.sha256
     shown = picture_positions(steps, config.pictures)
     if not shown:
-        raise EvaluatorFailed("there is no picture of the attempt that a judge could be shown")
+        raise EvaluatorFailed("there is no picture of the attempt that a judge could be shown", code="picture_missing")
     voter = _Voter(question, shown, client, store, fetch)
     return Judgement(
         judge=config,
@@ -112,7 +114,10 @@ class _Voter:
             return Vote(number=number, replies=(first,))
         second = self._ask(number, key, (*messages, *repair(first.text, first.problem, self._question.criteria)))
         if second.problem:
-            raise EvaluatorFailed(f"the judge's answer cannot be used, and neither can the next: {second.problem}")
+            raise EvaluatorFailed(
+                f"the judge's answer cannot be used, and neither can the next: {second.problem}",
+                code="judge_answer_invalid",
+            )
         return Vote(number=number, replies=(first, second))
 
     def _messages(self) -> tuple[Message, ...]:
@@ -133,7 +138,7 @@ class _Voter:
         reply = JudgeReply(text=text, problem=problem, model=answer.model, usage=answer.usage, dropped=answer.dropped)
         self._store.keep(key, number, reply)
         if refused:
-            raise EvaluatorFailed("the judge refused to answer")
+            raise EvaluatorFailed("the judge refused to answer", code="judge_refused")
         return reply
 
     def _complete(self, number: int, messages: tuple[Message, ...]) -> ModelReply:
@@ -150,7 +155,9 @@ class _Voter:
             return self._client().complete(request)
         except (ModelApiFailed, Invalid) as error:
             # The agent's work is done: another attempt, which is what a lost model API asks for, would repeat it.
-            raise EvaluatorFailed(f"the judge gave no answer: {error.message}", hint=error.hint) from error
+            raise EvaluatorFailed(
+                f"the judge gave no answer: {error.message}", code="judge_failed", hint=error.hint
+            ) from error
 
     def _problem(self, text: str) -> str:
         try:

@@ -36,15 +36,21 @@ def criteria_of(task: Task) -> tuple[Criterion, ...]:
         if not _asks(part.calls, part.name):
             continue
         if part.each_step:
-            raise EvaluatorFailed(f"part {part.name}: a model judges at the end, not after each step")
+            raise EvaluatorFailed(
+                f"part {part.name}: a model judges at the end, not after each step", code="invalid_criterion"
+            )
         criteria.append(Criterion(name=part.name, text=part.text))
     if _asks(spec.calls, FINAL):
         criteria.append(Criterion(name=FINAL, text=spec.text or f"What was asked for is done: {task.instruction}"))
     for criterion in criteria:
         if not criterion.text.strip():
-            raise EvaluatorFailed(f"part {criterion.name}: it has no text that a model could judge by")
+            raise EvaluatorFailed(
+                f"part {criterion.name}: it has no text that a model could judge by", code="invalid_criterion"
+            )
     if len({criterion.name for criterion in criteria}) != len(criteria):
-        raise EvaluatorFailed(f"a part is called {FINAL!r}, which is the name of the final state")
+        raise EvaluatorFailed(
+            f"a part is called {FINAL!r}, which is the name of the final state", code="invalid_criterion"
+        )
     return tuple(criteria)
 
 
@@ -62,5 +68,5 @@ def _asks(calls: Iterable[MetricCall], name: str) -> bool:
     named = [call.options.get("part", FINAL) for call in calls if call.func == JUDGE]
     wrong = [other for other in named if other != name]
     if wrong:
-        raise EvaluatorFailed(f"{JUDGE} of {name!r} asks for {str(wrong[0])[:100]!r}")
+        raise EvaluatorFailed(f"{JUDGE} of {name!r} asks for {str(wrong[0])[:100]!r}", code="invalid_criterion")
     return bool(named)

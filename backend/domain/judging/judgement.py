@@ -73,7 +73,9 @@ class Judgement(Frozen):
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
-            raise EvaluatorFailed(f"the judge's evidence is damaged: {place}: {first['msg']}") from error
+            raise EvaluatorFailed(
+                f"the judge's evidence is damaged: {place}: {first['msg']}", code="evidence_damaged"
+            ) from error
 
     @property
     def usage(self) -> Usage:
@@ -88,7 +90,9 @@ class Judgement(Frozen):
             EvaluatorFailed: it was given others, votes are missing, or a vote does not fit the criteria.
         """
         if tuple(criteria) != self.criteria:
-            raise EvaluatorFailed("the judge was asked for other criteria than those of the task")
+            raise EvaluatorFailed(
+                "the judge was asked for other criteria than those of the task", code="judge_evidence_mismatch"
+            )
         votes = self._read()
         return tuple(_majority(criterion.name, [vote[criterion.name] for vote in votes]) for criterion in criteria)
 
@@ -100,7 +104,7 @@ class Judgement(Frozen):
         """
         majority = next((verdict for verdict in self.verdicts(criteria) if verdict.name == name), None)
         if majority is None:
-            raise EvaluatorFailed(f"the judge was not asked for {name[:100]!r}")
+            raise EvaluatorFailed(f"the judge was not asked for {name[:100]!r}", code="judge_evidence_mismatch")
         share = sum(vote[name].reached for vote in self._read()) / len(self.votes)
         agree = round(share * len(self.votes)) if majority.reached else round((1 - share) * len(self.votes))
         words = f"{agree} of {len(self.votes)} votes of {self.judge.model}: " if len(self.votes) > 1 else ""
@@ -110,11 +114,16 @@ class Judgement(Frozen):
 
     def _read(self) -> list[Mapping[str, CriterionVerdict]]:
         if sorted(vote.number for vote in self.votes) != list(range(self.judge.votes)):
-            raise EvaluatorFailed(f"the judge has {self.judge.votes} votes, but {len(self.votes)} are there")
+            raise EvaluatorFailed(
+                f"the judge has {self.judge.votes} votes, but {len(self.votes)} are there",
+                code="judge_evidence_mismatch",
+            )
         try:
             read = [read_reply(vote.replies[-1].text, self.criteria, self.last_step) for vote in self.votes]
         except BrokenReply as broken:
-            raise EvaluatorFailed(f"the judge's answer cannot be used: {broken}") from broken
+            raise EvaluatorFailed(
+                f"the judge's answer cannot be used: {broken}", code="judge_answer_invalid"
+            ) from broken
         return [{verdict.name: verdict for verdict in vote} for vote in read]
 
 

@@ -96,7 +96,9 @@ def shown_picture(picture: StoredPicture, fetch: Callable[[str], bytes], side: i
         size = max(1, round(picture.width * factor)), max(1, round(picture.height * factor))
         return encoded(decoded(frame).resize(size, Image.Resampling.LANCZOS))
     except DeskarenaError as error:
-        raise EvaluatorFailed(f"a picture of the attempt cannot be shown to the judge: {error.message}") from error
+        raise EvaluatorFailed(
+            f"a picture of the attempt cannot be shown to the judge: {error.message}", code="picture_unreadable"
+        ) from error
 
 
 def input_sha256(

@@ -132,5 +132,7 @@ def settle(desktop: Desktop, clock: Clock, wait: Settle) -> float:
     try:
         desktop.wait_stable(quiet=wait.quiet, timeout=wait.timeout)
     except GuestRefused as error:
-        raise GuestLost(f"the desktop could not say whether its screen is still: {error.message}") from error
+        raise GuestLost(
+            f"the desktop could not say whether its screen is still: {error.message}", code="desktop_unresponsive"
+        ) from error
     return clock.now() - before

@@ -291,7 +291,9 @@ class _Loop:
             observation = self._p.space.observe(self._p.desktop, self._progress.steps)
         except GuestRefused as error:
             # A screen that cannot be captured is the machine's failure: the agent asked for nothing.
-            raise GuestLost(f"the desktop gave no observation: {error.message}", hint=error.hint) from error
+            raise GuestLost(
+                f"the desktop gave no observation: {error.message}", code="observation_failed", hint=error.hint
+            ) from error
         self._spend("observe", self._now() - before)
         note = " ".join(filter(None, (self._note, observation.note)))
         self._seen = observation.model_copy(update={"note": note}) if self._note else observation
@@ -308,7 +310,7 @@ class _Loop:
             raise _Stop(EndedBy.TIME, "the agent did not answer within its time") from error
         except Unavailable as error:
             # No agent raises it of itself: a server that its episode stands on is away, which it cannot help.
-            raise ClusterLost(error.message, hint=error.hint) from error
+            raise ClusterLost(error.message, code="service_unavailable", hint=error.hint) from error
         except Exception as error:  # noqa: BLE001 - whatever the agent's code raises is the agent's failure.
             self._stop_for_agent(error)
         finally:

@@ -180,14 +180,21 @@ def read_image(folder: Path) -> MachineImage:
     file = folder / FILE
     try:
         if file.stat().st_size > _MOST_BYTES:
-            raise Invalid(f"larger than {_MOST_BYTES} bytes", path=str(file), hint=_HINT)
+            raise Invalid(f"larger than {_MOST_BYTES} bytes", code="invalid_image", path=str(file), hint=_HINT)
         image = _parsed(file.read_bytes(), file)
     except FileNotFoundError:
-        raise NotFound(f"{folder} holds no whole image: {FILE} is missing", hint=_HINT) from None
+        raise NotFound(
+            f"{folder} holds no whole image: {FILE} is missing", code="image_not_found", hint=_HINT
+        ) from None
     except OSError as error:
-        raise Invalid(f"cannot be read: {error.strerror}", path=str(file), hint=_HINT) from error
+        raise Invalid(f"cannot be read: {error.strerror}", code="invalid_image", path=str(file), hint=_HINT) from error
     if image.name != folder.name:
-        raise Invalid(f"it says {image.name!r}, its folder is called {folder.name!r}", path=f"{file}.name", hint=_HINT)
+        raise Invalid(
+            f"it says {image.name!r}, its folder is called {folder.name!r}",
+            code="invalid_image",
+            path=f"{file}.name",
+            hint=_HINT,
+        )
     for each in image.files():
         _check_size(folder / each.file, each)
     return image
@@ -199,16 +206,20 @@ def _parsed(data: bytes, file: Path) -> MachineImage:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join([str(file), *map(str, first["loc"])])
-        raise Invalid(str(first["msg"]).removeprefix("Value error, "), path=where, hint=_HINT) from error
+        raise Invalid(
+            str(first["msg"]).removeprefix("Value error, "), code="invalid_image", path=where, hint=_HINT
+        ) from error
 
 
 def _check_size(path: Path, expected: ImageFile) -> None:
     try:
         size = path.stat().st_size
     except OSError as error:
-        raise Invalid(f"cannot be read: {error.strerror}", path=str(path), hint=_HINT) from error
+        raise Invalid(f"cannot be read: {error.strerror}", code="invalid_image", path=str(path), hint=_HINT) from error
     if size != expected.size:
-        raise Invalid(f"has {size} bytes, {FILE} says {expected.size}", path=str(path), hint=_HINT)
+        raise Invalid(
+            f"has {size} bytes, {FILE} says {expected.size}", code="image_damaged", path=str(path), hint=_HINT
+        )
 
 
 def verify(folder: Path) -> MachineImage:
@@ -220,7 +231,9 @@ def verify(folder: Path) -> MachineImage:
     image = read_image(folder)
     for each in image.files():
         if file_sha256(folder / each.file) != each.sha256:
-            raise Invalid(f"its content is not what {FILE} says", path=str(folder / each.file), hint=_HINT)
+            raise Invalid(
+                f"its content is not what {FILE} says", code="image_damaged", path=str(folder / each.file), hint=_HINT
+            )
     return image
 
 
@@ -247,7 +260,9 @@ def write_image(folder: Path, image: MachineImage) -> None:
         OSError: it cannot be written.
     """
     if image.name != folder.name:
-        raise Invalid(f"it says {image.name!r}, its folder is called {folder.name!r}", path=str(folder))
+        raise Invalid(
+            f"it says {image.name!r}, its folder is called {folder.name!r}", code="invalid_image", path=str(folder)
+        )
     for each in image.files():
         _check_size(folder / each.file, each)
         (folder / each.file).chmod(0o444)
@@ -285,10 +300,16 @@ def find_image(images: Path, name: str, *, default: str = "") -> tuple[Path, Mac
     image_name = default if name == DEFAULT else name
     if not image_name:
         if len(known) != 1:
-            raise NotFound(f"no image is named, and there are {len(known)}{_listed(known)}", hint=_HINT)
+            raise NotFound(
+                f"no image is named, and there are {len(known)}{_listed(known)}", code="image_not_found", hint=_HINT
+            )
         image_name = known[0]
     if image_name not in known:
-        raise NotFound(f"there is no image {image_name!r}; there are {len(known)}{_listed(known)}", hint=_HINT)
+        raise NotFound(
+            f"there is no image {image_name!r}; there are {len(known)}{_listed(known)}",
+            code="image_not_found",
+            hint=_HINT,
+        )
     return images / image_name, read_image(images / image_name)
 
 

@@ -91,11 +91,11 @@ def read_filters(values: Mapping[str, Any]) -> Filters:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise Invalid(str(first["msg"]).removeprefix("Value error, "), path=where) from error
+        raise Invalid(str(first["msg"]).removeprefix("Value error, "), code="invalid_request", path=where) from error
 
 
 def check_form(name: str, file_format: str, columns: Any) -> None:
     """Raises Invalid where a table is asked for and the form has none."""
     if file_format == "parquet" and columns is None:
         hint = "Ask for jsonl, or for another form."
-        raise Invalid(f"the form {name!r} has no table", path="format", hint=hint)
+        raise Invalid(f"the form {name!r} has no table", code="invalid_request", path="format", hint=hint)

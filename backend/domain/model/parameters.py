@@ -21,7 +21,7 @@ class Parameters(Frozen):
             return cls.model_validate(dict(parameters))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))) from error
+            raise Invalid(first["msg"], code="invalid_parameter", path=".".join(map(str, first["loc"]))) from error
 
 
 def asset_name(url: str, path: str) -> str:
@@ -39,5 +39,5 @@ def asset_name(url: str, path: str) -> str:
     name = url.removeprefix(ASSET)
     if name == url or not name:
         words = "expected asset:NAME, a file of the task set's assets folder, or an http(s) address"
-        raise Invalid(f"{words}, got {url!r}", path=path)
+        raise Invalid(f"{words}, got {url!r}", code="invalid_url", path=path)
     return name

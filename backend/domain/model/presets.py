@@ -94,7 +94,12 @@ def filled(fields: Mapping[str, Any], known_params: frozenset[str]) -> dict[str,
         return dict(fields)
     preset = PRESETS.get(name)
     if preset is None:
-        raise Invalid(f"there is no preset {name!r}", path="preset", hint=f"There are: {', '.join(sorted(PRESETS))}.")
+        raise Invalid(
+            f"there is no preset {name!r}",
+            code="unknown_preset",
+            path="preset",
+            hint=f"There are: {', '.join(sorted(PRESETS))}.",
+        )
     open_ = {**preset.config, "params": {key: each for key, each in preset.params.items() if key in known_params}}
     if fields.get("judge") is not None:
         open_["judge"] = preset.judge

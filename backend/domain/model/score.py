@@ -162,7 +162,7 @@ def join(conj: str, values: Sequence[float]) -> float:
         EvaluatorFailed: there is nothing to join.
     """
     if not values:
-        raise EvaluatorFailed("the evaluator has no metric")
+        raise EvaluatorFailed("the evaluator has no metric", code="no_metric")
     if conj == "or":
         return max(values)
     return 0.0 if min(values) <= 0.0 else sum(values) / len(values)

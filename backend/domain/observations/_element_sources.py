@@ -61,7 +61,9 @@ def from_detector(boxes: Sequence[Mapping[str, Any]], screen: ScreenSize) -> lis
     try:
         elements = [_detected(each, screen) for each in boxes[:MOST_PER_SOURCE]]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise ModelApiFailed(f"the element detector's answer is no list of boxes: {error!r}"[:300]) from error
+        raise ModelApiFailed(
+            f"the element detector's answer is no list of boxes: {error!r}"[:300], code="detector_failed"
+        ) from error
     return [each for each in elements if each.width > 0 and each.height > 0]
 
 

@@ -36,7 +36,9 @@ class Space:
             ClusterLost: it was given nothing.
         """
         if self.eyes is None:
-            raise ClusterLost("this worker lets observation spaces look at the desktop only")
+            raise ClusterLost(
+                "this worker lets observation spaces look at the desktop only", code="perception_not_available"
+            )
         return self.eyes
 
 
@@ -111,5 +113,5 @@ def terminal_text(desktop: Desktop) -> str | None:
         raise
     text = answer.get("output") if isinstance(answer, Mapping) else answer
     if text is not None and not isinstance(text, str):
-        raise GuestLost("the guest's answer about the terminal has no text in `output`")
+        raise GuestLost("the guest's answer about the terminal has no text in `output`", code="guest_protocol_error")
     return None if text is None else text[-MOST_TERMINAL:]

@@ -34,7 +34,7 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
     subtasks = {node.name: pool[node.subtask] for node in task.graph.nodes}
     systems = {one.os for one in subtasks.values()}
     if len(systems) > 1:
-        raise Invalid("its subtasks run on different systems", path="dag.nodes")
+        raise Invalid("its subtasks run on different systems", code="invalid_subtask", path="dag.nodes")
     apps = {name: _app(one.application) for name, one in subtasks.items()}
     categories = categories_of([one.application for one in subtasks.values()])
     scenario = task.scenario or scenario_of(categories)
@@ -84,7 +84,11 @@ def judged(subtask: Subtask, values: Mapping[str, Any]) -> CompiledExpression:
         return compile_expression(subtask.evaluation, values)
     if subtask.source:
         return compile_function(subtask.source, values)
-    raise Invalid("it has no evaluation", hint="Give an expression as `evaluation`, or eval_functions/<id>.txt.")
+    raise Invalid(
+        "it has no evaluation",
+        code="invalid_subtask",
+        hint="Give an expression as `evaluation`, or eval_functions/<id>.txt.",
+    )
 
 
 def _with_solution(task: Task, played: Subtask, values: Values) -> Task:
@@ -118,9 +122,13 @@ def _part(task: GraphTask, node: GraphNode, subtask: Subtask, app: str) -> Part:
             each_step=True,
         )
     except Invalid as error:
-        raise Invalid(f"evaluation: {error}", path=f"subtask {subtask.id}", hint=error.hint) from error
+        raise Invalid(
+            f"evaluation: {error}", code="invalid_subtask", path=f"subtask {subtask.id}", hint=error.hint
+        ) from error
     except ValidationError as error:
-        raise Invalid(str(error.errors(include_url=False)[0]["msg"]), path=f"node {node.name}") from error
+        raise Invalid(
+            str(error.errors(include_url=False)[0]["msg"]), code="invalid_subtask", path=f"node {node.name}"
+        ) from error
 
 
 def _setup(task: GraphTask, subtasks: Mapping[str, Subtask]) -> tuple[SetupStep, ...]:

@@ -56,7 +56,9 @@ class GraphComposition(Frozen):
 def for_capability(letters: str) -> GraphSpec:
     """A graph that tests a capability: hard in its dimensions. Raises Invalid for unknown letters."""
     if letters not in CAPABILITIES:
-        raise Invalid(f"there is no capability {letters!r}", hint=f"Known: {', '.join(CAPABILITIES)}.")
+        raise Invalid(
+            f"there is no capability {letters!r}", code="unknown_capability", hint=f"Known: {', '.join(CAPABILITIES)}."
+        )
     return GraphSpec(levels=dict.fromkeys(sorted(CAPABILITIES[letters]), Difficulty.HARD), name=letters)
 
 
@@ -89,6 +91,7 @@ def compose(
         else:
             raise Invalid(
                 f"the pool gives no further graph for {one.name}; {number} graphs were composed",
+                code="pool_exhausted",
                 hint="Add subtasks or parameters to the pool, or ask for fewer tasks.",
             )
 
@@ -212,7 +215,7 @@ def _by_intent(pool: Pool) -> dict[str, list[_Choice]]:
         for intent in intents
     }
     if not choices:
-        raise Invalid("the pool has no subtask")
+        raise Invalid("the pool has no subtask", code="pool_exhausted")
     return groups
 
 

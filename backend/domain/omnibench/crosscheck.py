@@ -73,7 +73,7 @@ def trials(pool: Pool, *, seed: int, foreign: int = FOREIGN) -> Iterator[GraphTa
     """
     solved = [(one, values) for one in pool.values() if one.oracle is not None for values in one.available_parameters]
     if not solved:
-        raise Invalid("no subtask of the pool has a solution (oracle)")
+        raise Invalid("no subtask of the pool has a solution (oracle)", code="pool_without_oracles")
     for subtask in (one for one in pool.values() if one.oracle is not None):
         rng = random.Random(f"{seed} {subtask.id}")  # noqa: S311 - the trials must come again.
         own: Played = (subtask, subtask.available_parameters[0])

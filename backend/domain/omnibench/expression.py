@@ -59,9 +59,11 @@ def compile_expression(text: str, values: Values) -> CompiledExpression:
     try:
         tree = _read(_parsed(text), values, facts, 0)
     except RecursionError as error:
-        raise Invalid("it is nested too deep") from error
+        raise Invalid("it is nested too deep", code="invalid_expression") from error
     if len(facts) > MOST_CHECKS:
-        raise Invalid(f"it has {len(facts)} different checks, at most {MOST_CHECKS} are read")
+        raise Invalid(
+            f"it has {len(facts)} different checks, at most {MOST_CHECKS} are read", code="invalid_expression"
+        )
     if "not" not in tree:
         ((conj, parts),) = tree.items() if "fact" not in tree else (("and", [tree]),)
         if all("fact" in part for part in parts):
@@ -79,9 +81,9 @@ def compile_function(source: str, values: Values) -> CompiledExpression:
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Invalid(f"it is no Python: {error}") from error
+        raise Invalid(f"it is no Python: {error}", code="invalid_expression") from error
     if not any(isinstance(part, ast.FunctionDef) and part.name == FUNCTION for part in module.body):
-        raise Invalid(f"it defines no {FUNCTION}()")
+        raise Invalid(f"it defines no {FUNCTION}()", code="invalid_expression")
     options = {"source": source, "values": dict(values)}
     return CompiledExpression(calls=(MetricCall(func=FUNCTION, result={"type": FACTS, "facts": []}, options=options),))
 
@@ -98,18 +100,21 @@ def fact_of(name: str, arguments: tuple[JSON, ...], named: Mapping[str, JSON]) -
         Invalid: there is no such check, or it is not called with its parameters, texts or numbers.
     """
     if name not in CALLS:
-        raise Invalid(f"there is no check {name!r}", hint=f"Known: {', '.join(CALLS)}.")
+        raise Invalid(f"there is no check {name!r}", code="invalid_expression", hint=f"Known: {', '.join(CALLS)}.")
     parameters = CALLS[name]
     fields = dict(zip(parameters, arguments, strict=False)) | dict(named)
     if len(arguments) + len(named) != len(parameters) or set(fields) != set(parameters):
-        raise Invalid(f"{name} takes {', '.join(parameters)}")
+        raise Invalid(f"{name} takes {', '.join(parameters)}", code="invalid_expression")
     for value in fields.values():
         if not isinstance(value, str | int | float) or (isinstance(value, str) and len(value) > _MOST_LONG):
-            raise Invalid(f"{name} takes texts of at most {_MOST_LONG} characters, numbers, True and False")
+            raise Invalid(
+                f"{name} takes texts of at most {_MOST_LONG} characters, numbers, True and False",
+                code="invalid_expression",
+            )
         if isinstance(value, float) and not math.isfinite(value):
-            raise Invalid(f"{name}: a number that is too large")
+            raise Invalid(f"{name}: a number that is too large", code="invalid_expression")
         if isinstance(value, str) and any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value):
-            raise Invalid(f"{name}: a text with a NUL or half a character")
+            raise Invalid(f"{name}: a text with a NUL or half a character", code="invalid_expression")
     return {"type": name, **fields}
 
 
@@ -117,12 +122,12 @@ def _parsed(text: str) -> ast.expr:
     try:
         return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Invalid(f"expected an expression of checks: {error}") from error
+        raise Invalid(f"expected an expression of checks: {error}", code="invalid_expression") from error
 
 
 def _read(part: ast.expr, values: Values, facts: list[Mapping[str, JSON]], deep: int) -> dict[str, Any]:
     if deep > _MOST_DEEP:
-        raise Invalid(f"it is nested more than {_MOST_DEEP} deep")
+        raise Invalid(f"it is nested more than {_MOST_DEEP} deep", code="invalid_expression")
     if isinstance(part, ast.BoolOp):
         word = "and" if isinstance(part.op, ast.And) else "or"
         return {word: [_read(one, values, facts, deep + 1) for one in part.values]}
@@ -131,12 +136,15 @@ def _read(part: ast.expr, values: Values, facts: list[Mapping[str, JSON]], deep:
     if isinstance(part, ast.Call) and isinstance(part.func, ast.Name):
         named = {one.arg: _value(one.value, values) for one in part.keywords if one.arg is not None}
         if len(named) < len(part.keywords):
-            raise Invalid("** is not understood")
+            raise Invalid("** is not understood", code="invalid_expression")
         fact = fact_of(part.func.id, tuple(_value(one, values) for one in part.args), named)
         if fact not in facts:
             facts.append(fact)
         return {"fact": facts.index(fact)}
-    raise Invalid(f"only checks, and, or, not and brackets are understood, not {ast.unparse(part)[:100]!r}")
+    raise Invalid(
+        f"only checks, and, or, not and brackets are understood, not {ast.unparse(part)[:100]!r}",
+        code="invalid_expression",
+    )
 
 
 def _value(part: ast.expr, values: Values) -> JSON:
@@ -145,5 +153,11 @@ def _value(part: ast.expr, values: Values) -> JSON:
     if isinstance(part, ast.Name):
         if part.id in values:
             return values[part.id]
-        raise Invalid(f"there is no parameter {part.id!r}", hint=f"Known: {', '.join(sorted(values)) or 'none'}.")
-    raise Invalid(f"expected a text, a number or a parameter, got {ast.unparse(part)[:100]!r}")
+        raise Invalid(
+            f"there is no parameter {part.id!r}",
+            code="invalid_expression",
+            hint=f"Known: {', '.join(sorted(values)) or 'none'}.",
+        )
+    raise Invalid(
+        f"expected a text, a number or a parameter, got {ast.unparse(part)[:100]!r}", code="invalid_expression"
+    )

@@ -101,7 +101,11 @@ class Subtask(Frozen):
         for number, values in enumerate(self.available_parameters):
             lacking = sorted(names - set(values))
             if lacking:
-                raise Invalid(f"it lacks {lacking[0]!r}, which the text names", path=f"available_parameters.{number}")
+                raise Invalid(
+                    f"it lacks {lacking[0]!r}, which the text names",
+                    code="invalid_subtask",
+                    path=f"available_parameters.{number}",
+                )
 
 
 def filled(value: Any, values: Values) -> Any:

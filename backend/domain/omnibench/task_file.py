@@ -123,7 +123,7 @@ def read_task(raw: Mapping[str, Any], name: str, pool: Pool) -> GraphTask:
     try:
         file = _File.model_validate(raw)
         if file.trial is not None and file.trial.subtask not in pool:
-            raise Invalid(f"there is no subtask {file.trial.subtask!r}", path="trial.subtask")
+            raise Invalid(f"there is no subtask {file.trial.subtask!r}", code="unknown_subtask", path="trial.subtask")
         if file.trial is not None:
             _complete(pool[file.trial.subtask], file.trial.values, "trial.values")
         return GraphTask(
@@ -138,7 +138,9 @@ def read_task(raw: Mapping[str, Any], name: str, pool: Pool) -> GraphTask:
         )
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))[:300] or "dag") from error
+        raise Invalid(
+            first["msg"], code="invalid_subtask", path=".".join(map(str, first["loc"]))[:300] or "dag"
+        ) from error
 
 
 def _graph(dag: _Dag, pool: Pool) -> TaskGraph:
@@ -153,7 +155,7 @@ def _graph(dag: _Dag, pool: Pool) -> TaskGraph:
 def _node(name: str, dag: _Dag, pool: Pool) -> GraphNode:
     subtask = dag.subtasks.get(name, name)
     if subtask not in pool:
-        raise Invalid(f"there is no subtask {subtask!r}", path="dag.nodes")
+        raise Invalid(f"there is no subtask {subtask!r}", code="unknown_subtask", path="dag.nodes")
     first: Sequence[Mapping[str, JSON]] = pool[subtask].available_parameters
     values = dag.parameters.get(name, first[0])
     _complete(pool[subtask], values, f"dag.parameters.{name}")
@@ -165,4 +167,4 @@ def _complete(subtask: Subtask, values: Mapping[str, JSON], path: str) -> None:
     sets: Sequence[Mapping[str, JSON]] = subtask.available_parameters
     lacking = sorted(set(sets[0]).intersection(*sets) - set(values))
     if lacking:
-        raise Invalid(f"it lacks {lacking[0]!r}, which every set of the pool has", path=path)
+        raise Invalid(f"it lacks {lacking[0]!r}, which every set of the pool has", code="invalid_subtask", path=path)

@@ -43,7 +43,7 @@ def read_hand(value: Any, screen: ScreenSize, *, may_end: bool) -> tuple[Action,
         Invalid: it is nothing that a hand can do; `path` says where.
     """
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_ACTIONS:
-        raise Invalid(f"expected a list of 1 to {MOST_ACTIONS} actions", path="actions")
+        raise Invalid(f"expected a list of 1 to {MOST_ACTIONS} actions", code="invalid_input", path="actions")
     return tuple(_action(one, screen, f"actions.{at}", may_end=may_end) for at, one in enumerate(value))
 
 
@@ -52,12 +52,12 @@ def _action(value: Any, screen: ScreenSize, path: str, *, may_end: bool) -> Acti
         action = Action.model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise Invalid(first["msg"], path=".".join([path, *map(str, first["loc"])])) from error
+        raise Invalid(first["msg"], code="invalid_input", path=".".join([path, *map(str, first["loc"])])) from error
     if action.type not in HAND | (ENDINGS if may_end else frozenset()):
-        raise Invalid(f"{action.type} is nothing that a person may do here", path=path)
+        raise Invalid(f"{action.type} is nothing that a person may do here", code="invalid_input", path=path)
     wrong = _too_much(action) or complaint(action, screen)
     if wrong:
-        raise Invalid(wrong, path=path)
+        raise Invalid(wrong, code="invalid_input", path=path)
     return action
 
 

@@ -64,8 +64,8 @@ def read(text: str, path: str) -> dict[str, int]:
     for word in text.replace(",", " ").split():
         name, _, number = word.partition("=")
         if not name or not number.isascii() or not number.isdigit() or len(number) > _DIGITS:
-            raise Invalid(f"expected words like k8s=8, not {word[:50]!r}", path=path)
+            raise Invalid(f"expected words like k8s=8, not {word[:50]!r}", code="invalid_project_limits", path=path)
         if name in numbers:
-            raise Invalid(f"{name[:50]} is there twice: leave one", path=path)
+            raise Invalid(f"{name[:50]} is there twice: leave one", code="invalid_project_limits", path=path)
         numbers[name] = int(number)
     return numbers

@@ -67,6 +67,10 @@ def common(written: str, slots: int) -> int:
     """
     match = _AS_WRITTEN.fullmatch(written.strip())
     if match is None or (match[2] and int(match[1]) > 100):  # noqa: PLR2004 - per cent
-        raise Invalid(f"expected a number of slots or a share as 10%, not {written[:20]!r}", path="reserved")
+        raise Invalid(
+            f"expected a number of slots or a share as 10%, not {written[:20]!r}",
+            code="invalid_reservation",
+            path="reserved",
+        )
     number = int(match[1])
     return slots * number // 100 if match[2] else number

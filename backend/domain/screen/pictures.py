@@ -24,10 +24,12 @@ def decoded(frame: Frame) -> "Image":
     try:
         picture = Image.open(io.BytesIO(frame.data), formats=("JPEG", "PNG"))
         if picture.size != (frame.width, frame.height):
-            raise GuestLost(f"the desktop's picture is {picture.size}, not {frame.width}x{frame.height}")
+            raise GuestLost(
+                f"the desktop's picture is {picture.size}, not {frame.width}x{frame.height}", code="observation_damaged"
+            )
         return picture.convert("RGB")
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise GuestLost(f"the desktop's picture is damaged: {error}") from error
+        raise GuestLost(f"the desktop's picture is damaged: {error}", code="observation_damaged") from error
 
 
 def encoded(picture: "Image") -> Frame:

@@ -113,7 +113,9 @@ def read_tree(desktop: Desktop) -> str:
     try:
         _parse(xml, None)
     except Invalid as error:
-        raise GuestLost(f"the desktop's accessibility tree is damaged: {error.message}") from error
+        raise GuestLost(
+            f"the desktop's accessibility tree is damaged: {error.message}", code="observation_damaged"
+        ) from error
     return xml
 
 
@@ -239,12 +241,15 @@ def _parse(xml: str, reader: _Reader | None) -> None:
     try:
         parser.Parse(xml.encode(errors="replace"), True)
     except expat.ExpatError as error:
-        raise Invalid(f"the accessibility tree is no XML: {error}") from error
+        raise Invalid(f"the accessibility tree is no XML: {error}", code="invalid_accessibility_tree") from error
 
 
 def _check_length(xml: str) -> None:
     if len(xml) > MOST_BYTES:
-        raise Invalid(f"the accessibility tree has {len(xml)} characters, more than {MOST_BYTES}")
+        raise Invalid(
+            f"the accessibility tree has {len(xml)} characters, more than {MOST_BYTES}",
+            code="invalid_accessibility_tree",
+        )
 
 
 def _connect(parser: expat.XMLParserType, reader: _Reader, *, resolving: bool) -> None:
@@ -261,4 +266,4 @@ def _connect(parser: expat.XMLParserType, reader: _Reader, *, resolving: bool) -
 
 
 def _refuse(*_: object) -> None:
-    raise Invalid("the accessibility tree has a document type, which none needs")
+    raise Invalid("the accessibility tree has a document type, which none needs", code="invalid_accessibility_tree")

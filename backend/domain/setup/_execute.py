@@ -83,7 +83,10 @@ class ExecuteStep:
         if not fine:
             last = results[-1]
             words = (last.error or last.output).strip()[-500:]
-            raise TaskSetupFailed(f"{_without_password(step.command)} ended with exit code {last.returncode}: {words}")
+            raise TaskSetupFailed(
+                f"{_without_password(step.command)} ended with exit code {last.returncode}: {words}",
+                code="command_failed",
+            )
 
     def _fine(self, done: ExecResult) -> bool:
         return done.returncode not in _SHELL_FAILED if self.any_exit_code else done.returncode == 0

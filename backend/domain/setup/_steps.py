@@ -27,7 +27,7 @@ def run_step(context: SetupContext, name: str, parameters: Mapping[str, JSON]) -
         step = find_step(name, context.task.dialect)
         step.check(parameters)
     except Invalid as error:
-        raise TaskSetupFailed(str(error), hint=error.hint) from error
+        raise TaskSetupFailed(str(error), code="step_failed", hint=error.hint) from error
     step.run(context, parameters)
 
 
@@ -42,7 +42,9 @@ def run_steps(context: SetupContext, steps: Sequence[SetupStep]) -> None:
         try:
             run_step(context, step.type, step.parameters)
         except (TaskSetupFailed, GuestRefused) as error:
-            raise TaskSetupFailed(f"{step.type}: {error.message}", step=number, hint=error.hint) from error
+            raise TaskSetupFailed(
+                f"{step.type}: {error.message}", code="step_failed", step=number, hint=error.hint
+            ) from error
 
 
 def find_window(desktop: Desktop, name: str, *, strict: bool, by_class: bool) -> bool:

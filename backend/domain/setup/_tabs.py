@@ -38,7 +38,9 @@ class OpenTabs:
                 browser.open(url, timeout=LOAD_SECONDS)
             except GuestRefused as error:
                 if error.kind != "timeout":
-                    raise TaskSetupFailed(f"{url} does not open: {error.message}", hint=error.hint) from error
+                    raise TaskSetupFailed(
+                        f"{url} does not open: {error.message}", code="page_not_opened", hint=error.hint
+                    ) from error
             # Not before another is open: the browser would end with its last page.
             while first:
                 browser.close(first.pop().id)
@@ -66,7 +68,9 @@ class CloseTabs:
                 return bool(tabs)
 
             if not look_again(context.desktop, is_open):
-                raise TaskSetupFailed(f"no page {url} is open; there are {[tab.url for tab in browser.tabs()]}")
+                raise TaskSetupFailed(
+                    f"no page {url} is open; there are {[tab.url for tab in browser.tabs()]}", code="page_not_open"
+                )
             browser.close(tabs[0].id)
 
 
@@ -81,7 +85,11 @@ def awaited(context: SetupContext) -> Browser:
         return not why
 
     if not look_again(context.desktop, answers, looks=_LOOKS):
-        raise TaskSetupFailed(f"no browser answers: {why}", hint="The task must start it with --remote-debugging-port.")
+        raise TaskSetupFailed(
+            f"no browser answers: {why}",
+            code="browser_not_reachable",
+            hint="The task must start it with --remote-debugging-port.",
+        )
     return browser
 
 

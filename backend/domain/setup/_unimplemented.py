@@ -14,11 +14,13 @@ class UnimplementedStep:
 
     def check(self, parameters: Mapping[str, Any]) -> None:  # noqa: ARG002 - whatever they are
         """See the port."""
-        raise Invalid(self._words(), hint="Write the step's effect with `execute`, `download` or `launch`.")
+        raise Invalid(
+            self._words(), code="invalid_step", hint="Write the step's effect with `execute`, `download` or `launch`."
+        )
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:  # noqa: ARG002 - never comes here
         """See the port."""
-        raise TaskSetupFailed(self._words())
+        raise TaskSetupFailed(self._words(), code="step_not_supported")
 
     def _words(self) -> str:
         return f"the step type {self.name!r} was never built: OSWorld and WindowsAgentArena raise NotImplementedError"

@@ -24,7 +24,9 @@ class ActivateWindow:
         desktop = context.desktop
         if not look_again(desktop, lambda: any(_activated(desktop, target, name) for name in target.spellings())):
             shown = ", ".join(window.title for window in desktop.windows()) or "none"
-            raise TaskSetupFailed(f"no window called {target.window_name!r} appeared; there are: {shown}")
+            raise TaskSetupFailed(
+                f"no window called {target.window_name!r} appeared; there are: {shown}", code="window_not_opened"
+            )
 
 
 def _activated(desktop: Desktop, target: WindowName, name: str) -> bool:

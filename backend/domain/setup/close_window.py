@@ -29,4 +29,4 @@ class CloseWindow:
         name = next(filter(there, target.spellings()), target.window_name)
         desktop.close_window(name, strict=target.strict, by_class=target.by_class)
         if not look_again(desktop, lambda: not there(name)):
-            raise TaskSetupFailed(f"the window {target.window_name!r} did not close")
+            raise TaskSetupFailed(f"the window {target.window_name!r} did not close", code="window_not_closed")

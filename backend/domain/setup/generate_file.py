@@ -66,4 +66,4 @@ class GenerateFile:
 def _set_age(context: SetupContext, path: str, days: int) -> None:
     done = context.desktop.run_python(_AGE.format(values=repr(json.dumps([path, days]))))
     if done.returncode != 0:
-        raise TaskSetupFailed(f"the age of {path} could not be set: {done.error.strip()[-300:]}")
+        raise TaskSetupFailed(f"the age of {path} could not be set: {done.error.strip()[-300:]}", code="command_failed")

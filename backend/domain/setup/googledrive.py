@@ -48,11 +48,15 @@ class _Drive(Parameters):
 
     def _step(self, number: int, name: str) -> Parameters:
         if name not in _OPERATIONS:
-            raise Invalid(f"{name!r} is none of {', '.join(_OPERATIONS)}", path=f"operation.{number}")
+            raise Invalid(
+                f"{name!r} is none of {', '.join(_OPERATIONS)}", code="invalid_step", path=f"operation.{number}"
+            )
         try:
             step = _OPERATIONS[name].of(self.args[number])
         except Invalid as error:
-            raise Invalid(error.message.removeprefix(f"{error.path}: "), path=f"args.{number}.{error.path}") from error
+            raise Invalid(
+                error.message.removeprefix(f"{error.path}: "), code="invalid_step", path=f"args.{number}.{error.path}"
+            ) from error
         if isinstance(step, _Upload):
             asset_name(step.url, f"args.{number}.url")
         return step
@@ -79,7 +83,7 @@ class GoogleDriveStep:
             for step in steps:
                 _carry_out(step, context, drive)
         except (Invalid, WebFailed) as error:
-            raise TaskSetupFailed(error.message, hint=error.hint) from error
+            raise TaskSetupFailed(error.message, code="step_failed", hint=error.hint) from error
 
 
 def _carry_out(step: Parameters, context: SetupContext, drive: GoogleDrive) -> None:

@@ -57,7 +57,9 @@ def _sign_in(context: SetupContext, browser: Browser, email: str, password: str)
 
     if not look_again(context.desktop, arrived, looks=_LOOKS):
         raise TaskSetupFailed(
-            "Google did not let the account in", hint="It may ask for a second factor: use an account without one."
+            "Google did not let the account in",
+            code="login_failed",
+            hint="It may ask for a second factor: use an account without one.",
         )
 
 
@@ -67,7 +69,9 @@ def _fill(  # noqa: PLR0913, PLR0917 - one field of one page
     """Types into a field once it shows, and presses the button."""
     shows = f"(e => !!e && e.offsetParent !== null)(document.querySelector({json.dumps(selector)}))"
     if not look_again(context.desktop, lambda: bool(browser.evaluate(tab, shows)), looks=_LOOKS):
-        raise TaskSetupFailed(f"Google's page shows no field {selector}", hint="Has its sign-in page changed?")
+        raise TaskSetupFailed(
+            f"Google's page shows no field {selector}", code="login_failed", hint="Has its sign-in page changed?"
+        )
     browser.evaluate(tab, f"document.querySelector({json.dumps(selector)}).focus()")
     # As if typed: the page's own code must hear of it.
     browser.command(tab, "Input.insertText", {"text": text})
@@ -79,4 +83,6 @@ def _account(text: str) -> tuple[str, str]:
         value = json.loads(text)
         return str(value["email"]), str(value["password"])
     except (ValueError, KeyError, TypeError) as error:
-        raise TaskSetupFailed(f"the secret {SECRET!r} must be JSON with `email` and `password`") from error
+        raise TaskSetupFailed(
+            f"the secret {SECRET!r} must be JSON with `email` and `password`", code="secret_not_usable"
+        ) from error

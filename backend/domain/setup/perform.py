@@ -25,7 +25,7 @@ class _Steps(Parameters):
         steps = read_solution(self.steps)
         for number, step in enumerate(steps):
             if step.fail is not None:
-                raise Invalid("a set-up cannot be infeasible", path=f"steps.{number}.fail")
+                raise Invalid("a set-up cannot be infeasible", code="invalid_step", path=f"steps.{number}.fail")
         return steps
 
 
@@ -53,7 +53,9 @@ def _read(parameters: Mapping[str, Any]) -> tuple[OracleStep, ...]:
         return steps.read()
     except Invalid as error:
         message, path = error.message.removeprefix(f"{error.path}: "), error.path
-        raise Invalid(message, path=path.replace("oracle.", "steps.", 1), hint=error.hint) from error
+        raise Invalid(
+            message, code="invalid_step", path=path.replace("oracle.", "steps.", 1), hint=error.hint
+        ) from error
 
 
 def _play(desktop: Desktop, step: OracleStep, number: int) -> None:
@@ -61,7 +63,7 @@ def _play(desktop: Desktop, step: OracleStep, number: int) -> None:
         try:
             screen = VisibleScreen(desktop.accessibility_tree(), desktop.windows())
         except Invalid as error:
-            raise GuestLost(error.message) from error
+            raise GuestLost(error.message, code="desktop_unresponsive") from error
         ready, actions = attempt(step, screen)
         if ready:
             for action in actions:
@@ -70,4 +72,6 @@ def _play(desktop: Desktop, step: OracleStep, number: int) -> None:
         return ready
 
     if not look_again(desktop, done, looks=step.patience):
-        raise TaskSetupFailed(f"its step {number} ({describe(step)}) waited {step.patience} times in vain")
+        raise TaskSetupFailed(
+            f"its step {number} ({describe(step)}) waited {step.patience} times in vain", code="step_timeout"
+        )

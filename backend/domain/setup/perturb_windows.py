@@ -69,6 +69,7 @@ def _task_window(desktop: Desktop, how: str) -> Window:
     if not windows:
         raise TaskSetupFailed(
             f"there is no window that could be {how}",
+            code="no_window_to_perturb",
             hint="This task begins without a window: leave it out of a study of this perturbation.",
         )
     return next((window for window in windows if window.active), windows[-1])
@@ -84,7 +85,9 @@ def _place(desktop: Desktop, window: Window, **placement: Any) -> Window:
         placed = reply["window"]
         numbers = {key: int(placed[key]) for key in ("x", "y", "width", "height")}
     except (TypeError, KeyError, ValueError) as error:
-        raise TaskSetupFailed(f"the desktop did not say where it put the window {window.title!r}") from error
+        raise TaskSetupFailed(
+            f"the desktop did not say where it put the window {window.title!r}", code="window_not_perturbed"
+        ) from error
     return window.model_copy(update=numbers)
 
 
@@ -101,16 +104,21 @@ def _move(desktop: Desktop, window: Window, dice: Random) -> None:
     x, y = next((place for place in draws if elsewhere(*place)), free)
     placed = _place(desktop, window, x=x, y=y, width=width, height=height)
     if not elsewhere(placed.x, placed.y):
-        raise TaskSetupFailed(f"the window {window.title!r} was to be moved to {x}, {y} and stayed where it was")
+        raise TaskSetupFailed(
+            f"the window {window.title!r} was to be moved to {x}, {y} and stayed where it was",
+            code="window_not_perturbed",
+        )
 
 
 def _shrink(desktop: Desktop, window: Window, _: Random) -> None:
     """One that is as small as it can be already is what was asked for."""
     placed = _place(desktop, window, width=_SMALLEST[0], height=_SMALLEST[1])
     if placed.width > window.width or placed.height > window.height:
-        raise TaskSetupFailed(f"the window {window.title!r} was to be shrunk and grew")
+        raise TaskSetupFailed(f"the window {window.title!r} was to be shrunk and grew", code="window_not_perturbed")
     if placed.width >= desktop.screen.width and placed.height > desktop.screen.height * _ROOM:
-        raise TaskSetupFailed(f"the window {window.title!r} was to be shrunk and still fills the screen")
+        raise TaskSetupFailed(
+            f"the window {window.title!r} was to be shrunk and still fills the screen", code="window_not_perturbed"
+        )
 
 
 _HOW: Mapping[str, Callable[[Desktop, Window, Random], None]] = {"moved": _move, "shrunk": _shrink}
@@ -121,6 +129,7 @@ def _clutter(context: SetupContext, dice: Random) -> None:
     if len(candidates) < _CLUTTER:
         raise TaskSetupFailed(
             f"{_CLUTTER} irrelevant programs are needed to clutter the screen, here are {len(candidates)}",
+            code="too_few_programs",
             hint=f"Install some of: {', '.join(_of_platform(context.desktop))}.",
         )
     for program in dice.sample(candidates, _CLUTTER):
@@ -156,11 +165,15 @@ def _open_over(desktop: Desktop, program: str) -> None:
 
     desktop.launch([program])
     if not look_again(desktop, lambda: bool(fresh()), looks=_LOOKS):
-        raise TaskSetupFailed(f"{program} was opened to clutter the screen and no window of it appeared")
+        raise TaskSetupFailed(
+            f"{program} was opened to clutter the screen and no window of it appeared", code="window_not_opened"
+        )
     desktop.wait_stable(quiet=_QUIET, timeout=_SETTLE)  # Until then a program may still be naming its window.
     windows = fresh()
     if not windows:
-        raise TaskSetupFailed(f"{program} was opened to clutter the screen and its window closed again")
+        raise TaskSetupFailed(
+            f"{program} was opened to clutter the screen and its window closed again", code="window_not_opened"
+        )
     _place(desktop, windows[-1], maximized=True)
     desktop.activate_window(windows[-1].title, strict=True)
 
@@ -173,4 +186,7 @@ def _check_covered(desktop: Desktop) -> None:
     """The window on top fills the screen, panels aside."""
     top, screen = desktop.windows()[-1], desktop.screen
     if top.width < screen.width * _ROOM or top.height < screen.height * _ROOM:
-        raise TaskSetupFailed(f"the window {top.title!r} was to fill the screen and is {top.width}x{top.height}")
+        raise TaskSetupFailed(
+            f"the window {top.title!r} was to fill the screen and is {top.width}x{top.height}",
+            code="window_not_perturbed",
+        )

@@ -40,7 +40,10 @@ class SetDefaultBrowser:
             command = ["sh", "-c", " || ".join(tries)]
         done = desktop.execute(command)
         if done.returncode != 0:
-            raise TaskSetupFailed(f"the default browser could not be set: {(done.error or done.output).strip()[-300:]}")
+            raise TaskSetupFailed(
+                f"the default browser could not be set: {(done.error or done.output).strip()[-300:]}",
+                code="command_failed",
+            )
 
 
 def _lower(parameters: Mapping[str, Any]) -> dict[str, str]:

@@ -127,10 +127,10 @@ def read_solution(recipe: Sequence[Any]) -> tuple[OracleStep, ...]:
     steps = []
     for number, step in enumerate(recipe):
         if not isinstance(step, dict):
-            raise Invalid("expected an object with one verb", path=f"oracle.{number}")
+            raise Invalid("expected an object with one verb", code="invalid_solution", path=f"oracle.{number}")
         try:
             steps.append(OracleStep.of(step))
         except Invalid as error:
             where = f"oracle.{number}" + (f".{error.path}" if error.path else "")
-            raise Invalid(error.message.removeprefix(f"{error.path}: "), path=where) from error
+            raise Invalid(error.message.removeprefix(f"{error.path}: "), code="invalid_solution", path=where) from error
     return tuple(steps)

@@ -90,27 +90,43 @@ def check(study: StudyConfig) -> None:
         clash = [name for name in names if name.startswith(f"{factor.name}.")]
         if names.count(factor.name) > 1 or clash:
             other = clash[0] if clash else factor.name
-            raise Invalid("two factors set the same field", path=f"factors.{factor.name}", hint=f"The other: {other}.")
+            raise Invalid(
+                "two factors set the same field",
+                code="invalid_study",
+                path=f"factors.{factor.name}",
+                hint=f"The other: {other}.",
+            )
     if study.cells_wanted > MOST_CELLS:
         hint = "Take fewer factors or levels, or one factor at a time."
-        raise Invalid(f"{study.cells_wanted} cells are more than {MOST_CELLS}", path="factors", hint=hint)
+        raise Invalid(
+            f"{study.cells_wanted} cells are more than {MOST_CELLS}", code="study_too_large", path="factors", hint=hint
+        )
 
 
 def _check_factor(factor: Factor) -> None:
     path, field = f"factors.{factor.name}", factor.name.split(".")[0]
     if not _NAME.fullmatch(factor.name):
-        raise Invalid("a factor is a field of a run, with dots into it", path=path, hint="For example image.scale.")
+        raise Invalid(
+            "a factor is a field of a run, with dots into it",
+            code="invalid_study",
+            path=path,
+            hint="For example image.scale.",
+        )
     if field in _SAME:
-        raise Invalid(f"pairs share {field}, so it is no factor", path=path, hint="Set it in the base.")
+        raise Invalid(
+            f"pairs share {field}, so it is no factor", code="invalid_study", path=path, hint="Set it in the base."
+        )
     if field not in RunConfig.model_fields:
         known = ", ".join(sorted(set(RunConfig.model_fields) - _SAME))
-        raise Invalid(f"a run has no field {field!r}", path=path, hint=f"It has {known}.")
+        raise Invalid(f"a run has no field {field!r}", code="invalid_study", path=path, hint=f"It has {known}.")
     if len(factor.levels) < 2:  # noqa: PLR2004 - with one level there is nothing to compare
-        raise Invalid("a factor has two levels or more", path=path, hint="The first one is the base cell's.")
+        raise Invalid(
+            "a factor has two levels or more", code="invalid_study", path=path, hint="The first one is the base cell's."
+        )
     words = [level_words(level) for level in factor.levels]
     twice = sorted({word for word in words if words.count(word) > 1})
     if twice:
-        raise Invalid(f"the level {twice[0]} is there twice", path=path)
+        raise Invalid(f"the level {twice[0]} is there twice", code="invalid_study", path=path)
 
 
 class DesignCell(NamedTuple):
@@ -191,7 +207,7 @@ def _set(config: dict[str, JSON], factor: str, level: JSON, study: StudyConfig) 
         if place.get(name) is None:
             place[name] = {}
         if not isinstance(place[name], dict):
-            raise Invalid(f"a run's {name} has no fields in it", path=f"factors.{factor}")
+            raise Invalid(f"a run's {name} has no fields in it", code="invalid_study", path=f"factors.{factor}")
         place = place[name]
     if level is None:
         place.pop(last, None)
@@ -205,7 +221,7 @@ def _value(factor: str, level: JSON, study: StudyConfig) -> JSON:
         return level
     match = _SIZE.fullmatch(level)
     if match is None:
-        raise Invalid(f"{level!r} is no size such as 1280x800", path=_path(study, factor, level))
+        raise Invalid(f"{level!r} is no size such as 1280x800", code="invalid_study", path=_path(study, factor, level))
     width, height = int(match[1]), int(match[2])
     return {"width": width, "height": height} if factor == "screen" else [width, height]
 
@@ -215,8 +231,8 @@ def _misfit(study: StudyConfig, levels: Mapping[str, JSON], where: str, words: s
     for factor, level in levels.items():
         if where == factor or where.startswith(f"{factor}.") or factor.startswith(f"{where}."):
             path, hint = _path(study, factor, level), f"Given: {level_words(level)[:80]}."
-            return Invalid(words, path=path, hint=hint)
-    return Invalid(words, path=f"base.{where}")
+            return Invalid(words, code="invalid_study", path=path, hint=hint)
+    return Invalid(words, code="invalid_study", path=f"base.{where}")
 
 
 def _path(study: StudyConfig, factor: str, level: JSON) -> str:

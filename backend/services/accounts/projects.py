@@ -37,10 +37,10 @@ def person(session: Session, project: Project, name: str, *, path: str = "person
     """
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-        raise Invalid(f"expected a name of 1 to {LONGEST_NAME} characters", path=path)
+        raise Invalid(f"expected a name of 1 to {LONGEST_NAME} characters", code="invalid_name", path=path)
     actor = actor_for(session, project, name)
     if actor.kind != ActorKind.PERSON:
-        raise Invalid(f"{name!r} is a {actor.kind}, not a person", path=path)
+        raise Invalid(f"{name!r} is a {actor.kind}, not a person", code="not_a_person", path=path)
     return actor
 
 

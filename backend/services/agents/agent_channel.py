@@ -66,7 +66,11 @@ async def next_observation(
     status = await (ask or look)()
     paused = status.held and ask is not None  # As its run is paused: it is waited for like any other.
     if not agent_channel_store.has_broker():
-        raise Unavailable("there is no broker, so nobody outside can act", hint="Set REDIS_URL, or use `deskarena up`.")
+        raise Unavailable(
+            "there is no broker, so nobody outside can act",
+            code="broker_not_configured",
+            hint="Set REDIS_URL, or use `deskarena up`.",
+        )
     if status.attempt_id is not None:
         await agent_channel_store.mark_heard(status.attempt_id)
     observation = await newer(status, after, attempt, **parts)
@@ -119,22 +123,37 @@ async def give(status: Pass, index: int, attempt: int | None, message: Mapping[s
         Unavailable: the broker is away, or has forgotten the attempt: its worker offers the observation again.
     """
     if status.attempt_id is None or attempt not in {None, status.attempt}:
-        raise Conflict(f"nothing waits for an answer: the episode is {status.state}", hint="Ask for an observation.")
+        raise Conflict(
+            f"nothing waits for an answer: the episode is {status.state}",
+            code="episode_not_waiting",
+            hint="Ask for an observation.",
+        )
     waiting = await agent_channel_store.latest_index(status.attempt_id)
     await agent_channel_store.mark_heard(status.attempt_id)
     # An answer to another step than the one that waits can only be one that was given before.
     fresh = status.running and index == waiting
     result = await agent_channel_store.say(status.attempt_id, str(index), message, fresh=fresh)
     if result is ReplyStatus.AWAY:
-        raise Unavailable("the broker is away", hint="Post the same answer again: it is carried out once.")
+        raise Unavailable(
+            "the broker is away", code="broker_unavailable", hint="Post the same answer again: it is carried out once."
+        )
     if result is ReplyStatus.OTHER:
-        raise Conflict(f"another answer was given to step {index}", hint="Ask for the next observation.")
+        raise Conflict(
+            f"another answer was given to step {index}",
+            code="answer_already_given",
+            hint="Ask for the next observation.",
+        )
     if result is ReplyStatus.FULL:
         if waiting is None and status.running:
             # A broker keeps nothing over a restart: which step waits is known once the worker has told it again.
-            raise Unavailable("the worker has shown no step yet, or not again", hint="Post the same answer again.")
+            raise Unavailable(
+                "the worker has shown no step yet, or not again",
+                code="observation_not_ready",
+                hint="Post the same answer again.",
+            )
         raise Conflict(
             f"step {index} does not wait for an answer" + ("" if waiting is None else f", step {waiting} does"),
+            code="step_not_waiting",
             hint="Ask for an observation and answer that one.",
         )
     return result is ReplyStatus.NEW
@@ -150,11 +169,19 @@ async def picture(status: Pass, index: int | None) -> StoredObservation:
     attempt = status.attempt_id
     got = await agent_channel_store.latest_seen(attempt, picture=True) if attempt is not None else None
     if got is None and status.running:
-        raise Unavailable("the worker has shown no step yet, or not again", hint="Ask again in a moment.")
+        raise Unavailable(
+            "the worker has shown no step yet, or not again",
+            code="observation_not_ready",
+            hint="Ask again in a moment.",
+        )
     if attempt is None or got is None or not got.picture:
-        raise Conflict("there is no picture now", hint="Ask for an observation first.")
+        raise Conflict("there is no picture now", code="picture_not_ready", hint="Ask for an observation first.")
     if index is not None and index != got.index:
-        raise Conflict(f"the newest picture is of step {got.index}, not {index}", hint="Ask for an observation.")
+        raise Conflict(
+            f"the newest picture is of step {got.index}, not {index}",
+            code="picture_outdated",
+            hint="Ask for an observation.",
+        )
     await agent_channel_store.mark_heard(attempt)
     return got
 

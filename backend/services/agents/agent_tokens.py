@@ -27,7 +27,7 @@ class InvalidToken(NotAllowed):
     """No token of an episode, or one that was replaced (401)."""
 
     status = 401
-    code = "agent_token_wrong"
+    code = "invalid_agent_token"
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,17 @@ def issue(session: Session, episode_id: UUID, *, agents: frozenset[str] = REMOTE
     """
     rows = repository.locked(session, episode_id)
     if rows is None:
-        raise NotFound(f"there is no episode {episode_id}")
+        raise NotFound(f"there is no episode {episode_id}", code="episode_not_found")
     episode, run = rows
     agent = str(run.config.get("agent"))
     if agent not in agents:
-        raise Conflict(f"the agent of this run is {agent!r}: nobody outside acts in it", hint="Submit it as `remote`.")
+        raise Conflict(
+            f"the agent of this run is {agent!r}: nobody outside acts in it",
+            code="agent_not_remote",
+            hint="Submit it as `remote`.",
+        )
     if EpisodeState(episode.state) not in {EpisodeState.WAITING, EpisodeState.RUNNING}:
-        raise Conflict(f"the episode is {episode.state}: nothing can be done in it any more")
+        raise Conflict(f"the episode is {episode.state}: nothing can be done in it any more", code="episode_ended")
     token = PREFIX + secrets.token_urlsafe(32)
     episode.token_sha256 = token_hash(token)
     return token
@@ -152,7 +156,11 @@ def given_up(session: Session, token: str) -> Pass:
     rows = _lock_holder(session, status)
     attempt = attempts.get(session, status.attempt_id) if status.attempt_id is not None else None
     if rows is None or attempt is None or attempt.state != AttemptState.LOST:
-        raise Conflict(f"nothing can be given up: the episode is {status.state}", hint="Ask for an observation.")
+        raise Conflict(
+            f"nothing can be given up: the episode is {status.state}",
+            code="episode_not_waiting",
+            hint="Ask for an observation.",
+        )
     run, episode = rows
     retry_policy.give_up(session, run, episode, attempt, attempt.failure_message)
     settle(session, run)

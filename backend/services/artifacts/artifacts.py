@@ -46,7 +46,7 @@ def open_for(session: Session, sha256: str, actor: Actor) -> Artifact:
     """
     artifact = repository.get(session, sha256)
     if artifact is None or actor.project_id not in repository.projects_of(session, sha256):
-        raise NotFound(f"there is no artifact {sha256[:80]!r} that you may read")
+        raise NotFound(f"there is no artifact {sha256[:80]!r} that you may read", code="artifact_not_found")
     return artifact
 
 

@@ -44,20 +44,24 @@ def checked_url(url: str) -> SplitResult:
         Invalid: another scheme than http or https, user and password in it, no host, control characters, too long.
     """
     if len(url) > LONGEST_URL:
-        raise Invalid(f"an address of {len(url)} characters", hint=f"At most {LONGEST_URL} are allowed.")
+        raise Invalid(
+            f"an address of {len(url)} characters", code="invalid_url", hint=f"At most {LONGEST_URL} are allowed."
+        )
     if url != url.strip() or any(ord(letter) < ord(" ") or ord(letter) == 0x7F for letter in url):  # noqa: PLR2004 - DEL
-        raise Invalid(f"{url!r} has control characters or outer blanks")
+        raise Invalid(f"{url!r} has control characters or outer blanks", code="invalid_url")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise Invalid(f"{url!r} is no address: {error}") from error
+        raise Invalid(f"{url!r} is no address: {error}", code="invalid_url") from error
     if parts.scheme not in _SCHEMES:
-        raise Invalid(f"{url!r} is neither http nor https")
+        raise Invalid(f"{url!r} is neither http nor https", code="invalid_url")
     if not parts.hostname or port == 0:
-        raise Invalid(f"{url!r} names no host")
+        raise Invalid(f"{url!r} names no host", code="invalid_url")
     if "@" in parts.netloc or "\\" in url:
-        raise Invalid(f"{parts.scheme}://...@{parts.hostname} carries a user name: none is ever sent")
+        raise Invalid(
+            f"{parts.scheme}://...@{parts.hostname} carries a user name: none is ever sent", code="invalid_url"
+        )
     return parts
 
 
@@ -89,9 +93,9 @@ def allowed_addresses(host: str, port: int, reach: EgressPolicy, resolver: Resol
     try:
         addresses = resolver(host, port)
     except (OSError, UnicodeError) as error:
-        raise WebFailed(f"the name {host!r} does not resolve: {error}") from error
+        raise WebFailed(f"the name {host!r} does not resolve: {error}", code="host_not_resolved") from error
     if not addresses:
-        raise WebFailed(f"the name {host!r} does not resolve")
+        raise WebFailed(f"the name {host!r} does not resolve", code="host_not_resolved")
     if not reach.may_be_private(host):
         _refuse_private(host, addresses)
     return addresses
@@ -102,5 +106,6 @@ def _refuse_private(host: str, addresses: Iterable[str]) -> None:
     if inside:
         raise Invalid(
             f"{host} is {inside[0]}, which is not an address of the public network",
+            code="private_address",
             hint="A mirror inside your own network: name its host in DESKARENA_WEB_PRIVATE_HOSTS.",
         )

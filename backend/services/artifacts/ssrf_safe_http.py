@@ -57,7 +57,7 @@ class GuardedWeb:
             if _origin(following) != _origin(url):
                 request_headers = {}  # What was meant for one server is not shown to another.
             url = following
-        raise WebFailed(f"{first} redirects more than {MOST_REDIRECTS} times")
+        raise WebFailed(f"{first} redirects more than {MOST_REDIRECTS} times", code="too_many_redirects")
 
     def send(  # noqa: PLR0913 - as the port
         self,
@@ -89,9 +89,11 @@ class GuardedWeb:
             finally:
                 response.close()
         except (httpx.TimeoutException, httpcore.TimeoutException, TimeoutError):
-            raise WebFailed(f"{parts.hostname} did not answer in time: {url}") from None
+            raise WebFailed(f"{parts.hostname} did not answer in time: {url}", code="web_timeout") from None
         except _FAILURES as error:
-            raise WebFailed(f"{url} does not answer: {str(error) or type(error).__name__}") from error
+            raise WebFailed(
+                f"{url} does not answer: {str(error) or type(error).__name__}", code="web_unreachable"
+            ) from error
         finally:
             transport.close()
         reply_headers = {name.lower(): value for name, value in response.headers.items()}
@@ -103,18 +105,18 @@ def _origin(url: str) -> tuple[str, str, int | None]:
         parts = urlsplit(url)
         return parts.scheme, (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise WebFailed(f"a redirect leads to {url[:200]!r}, which is no address") from error
+        raise WebFailed(f"a redirect leads to {url[:200]!r}, which is no address", code="invalid_redirect") from error
 
 
 def _read(response: httpx.Response, most: int, url: str) -> bytes:
     announced = response.headers.get("content-length", "")
     if announced.isdigit() and int(announced) > most:
-        raise WebFailed(f"{url} has {announced} bytes, the limit is {most}")
+        raise WebFailed(f"{url} has {announced} bytes, the limit is {most}", code="download_too_large")
     data = bytearray()
     for piece in response.iter_bytes(_PIECE):
         data += piece
         if len(data) > most:
-            raise WebFailed(f"{url} sent more than {most} bytes")
+            raise WebFailed(f"{url} sent more than {most} bytes", code="download_too_large")
     return bytes(data)
 
 
@@ -146,7 +148,7 @@ class _CheckedNetwork(NetworkBackend):
         raise problem or httpcore.ConnectError(f"{host} has no address")
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> NetworkStream:
-        raise Invalid("no socket of this machine is ever asked")
+        raise Invalid("no socket of this machine is ever asked", code="private_address")
 
     def sleep(self, seconds: float) -> None:
         self._plain.sleep(min(seconds, _remaining(self._deadline)))

@@ -297,7 +297,11 @@ def finish_cancelled(session: Session, fence: Fence, seconds: Mapping[str, float
     if hold.repeated:
         return
     if RunState(hold.run.state) is not RunState.CANCELLED:
-        raise Conflict("the run is not cancelled", hint="Release the lease: the episode then gets another attempt.")
+        raise Conflict(
+            "the run is not cancelled",
+            code="run_not_cancelled",
+            hint="Release the lease: the episode then gets another attempt.",
+        )
     now = workers.now(session)
     move(session, hold.run, hold.attempt, AttemptState.CANCELLED, ended_at=now, seconds=_added(hold.attempt, seconds))
     values = {"outcome": Outcome.CANCELLED.value, "ended_at": now, "steps": hold.attempt.current_step}

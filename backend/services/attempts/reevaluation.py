@@ -157,12 +157,14 @@ def _decide(session: Session, subject: "_JudgementInput", request: retry_policy.
     run = runs.lock(session, subject.episode.run_id)
     episode = episodes.lock(session, subject.episode.id)
     if run is None or episode is None or EpisodeState(episode.state) is not EpisodeState.LOST:
-        raise Conflict(f"the episode {subject.episode.id} is not lost any more")
+        raise Conflict(f"the episode {subject.episode.id} is not lost any more", code="episode_not_lost")
     if RunState(run.state) is RunState.CANCELLED:
-        raise Conflict("the run was cancelled: nothing of it is tried again", hint="Submit a new run.")
+        raise Conflict("Cancelled runs cannot be retried.", code="run_cancelled", hint="Submit a new run.")
     if not subject.counts:
         hint = "Say that the new score counts: --make-current, or `make_current`: true."
-        raise Conflict(f"the episode {episode.id} has no score that could count instead", hint=hint)
+        raise Conflict(
+            f"the episode {episode.id} has no score that could count instead", code="episode_not_scored", hint=hint
+        )
     return retry_policy.repeat(session, run, episode, subject.before, request)
 
 
@@ -177,7 +179,7 @@ def request_run(
         Unavailable: its endpoint does not work.
     """
     if runs.get(session, run_id) is None:
-        raise NotFound(f"there is no run {run_id}")
+        raise NotFound(f"there is no run {run_id}", code="run_not_found")
     if wish.judge is not None:
         check_judge(capabilities(session), wish.judge)
     rows, refused = [], []
@@ -256,7 +258,7 @@ def finish(
     locked = episodes.lock(session, episode.id)
     attempt = attempt_repository.get(session, row.attempt_id)
     if run is None or locked is None or attempt is None:
-        raise NotFound(f"the episode {row.episode_id} is gone")
+        raise NotFound(f"the episode {row.episode_id} is gone", code="episode_not_found")
     other = row.task_id if row.task_id != locked.task_id else None
     gathered = job.plan.gathered if job.plan else ()
     judgement = EvaluationResult(
@@ -313,12 +315,13 @@ def _judgement_input(session: Session, episode_id: UUID, wish: ReevaluationOptio
     subject = _JudgementInput(episode, run, before, row, not other if wish.make_current is None else wish.make_current)
     task = task_of(session, row, run.config)
     if wish.judge is not None and not criteria_of(task):
-        raise Invalid(f"nothing of {row.key} is for a judge", path="judge")
+        raise Invalid(f"nothing of {row.key} is for a judge", code="task_not_judged", path="judge")
     if score_by_rule(task.evaluator, _ended_by(session, before)) is None:
         plan, _ = _plan(session, subject, ask=wish.judge is not None)
         if plan.missing:
             raise Invalid(
                 f"the evidence of {row.key} lacks what is asked for: {'; '.join(plan.missing)}",
+                code="evidence_incomplete",
                 hint="Run the task again: what was not gathered cannot be judged.",
             )
     return subject
@@ -334,7 +337,7 @@ def _before(session: Session, episode: Episode) -> Evaluation:
         before = repository.unjudged_evaluation(session, episode.id)
     if before is None:
         hint = "Only what was scored once, or lacks only the verdict, can be scored again."
-        raise Conflict(f"the episode {episode.id} has no score", hint=hint)
+        raise Conflict(f"the episode {episode.id} has no score", code="episode_not_scored", hint=hint)
     return before
 
 
@@ -351,7 +354,7 @@ def _latest(session: Session, episode: Episode) -> Task:
     newest = max(sets, key=lambda one: one.version, default=None)
     task = task_repository.by_key(session, newest.id, own.domain, own.name) if newest is not None else None
     if task is None:
-        raise NotFound(f"the newest task set has no task {own.key}")
+        raise NotFound(f"the newest task set has no task {own.key}", code="task_not_found")
     return task
 
 

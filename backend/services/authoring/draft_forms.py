@@ -130,7 +130,7 @@ def solution_typed(typed: Typed) -> list[dict[str, Any]]:
     for number in _numbers(typed, "oracle.{}.verb"):
         verb, text = typed[f"oracle.{number}.verb"], typed.get(f"oracle.{number}.value", "")
         if verb not in VERBS:
-            raise Invalid(f"there is no step {verb[:50]!r}", path=f"oracle.{number}.verb")
+            raise Invalid(f"there is no step {verb[:50]!r}", code="unknown_verb", path=f"oracle.{number}.verb")
         step: dict[str, Any] = {verb: text if verb in _WORDS else _json(text, f"oracle.{number}.value")}
         for name, read in (("note", str), ("patience", int)):
             option = typed.get(f"oracle.{number}.{name}", "").strip()
@@ -216,7 +216,9 @@ def _typed(kind: PluginKind, dialect: str, prefix: str, typed: Typed, *, whole: 
         return values_of(fields, texts, whole=whole)
     except Invalid as error:
         place = f"{prefix}.p.{error.path}"
-        raise Invalid(error.message.removeprefix(f"{error.path}: "), path=place, hint=error.hint) from error
+        raise Invalid(
+            error.message.removeprefix(f"{error.path}: "), code="invalid_draft", path=place, hint=error.hint
+        ) from error
 
 
 def _json(text: str, path: str) -> Any:
@@ -224,11 +226,11 @@ def _json(text: str, path: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         hint = 'For example {"role": "push button", "name": "Save"} or ["ctrl", "s"].'
-        raise Invalid(f"expected JSON, got {text[:60]!r}", path=path, hint=hint) from error
+        raise Invalid(f"expected JSON, got {text[:60]!r}", code="invalid_draft", path=path, hint=hint) from error
 
 
 def _read(read: Callable[[str], T], text: str, path: str) -> T:
     try:
         return read(text)
     except ValueError as error:
-        raise Invalid(f"expected a number, got {text[:60]!r}", path=path) from error
+        raise Invalid(f"expected a number, got {text[:60]!r}", code="invalid_draft", path=path) from error

@@ -65,7 +65,11 @@ def publish(
     absent = set(only) - {row.id for row in drafts}
     if absent or not drafts:
         which = f"the draft {min(absent, key=str)} is" if absent else "no draft is"
-        raise Conflict(f"{which} approved and waits for {benchmark!r}", hint="Drafts need the approval of two people.")
+        raise Conflict(
+            f"{which} approved and waits for {benchmark!r}",
+            code="drafts_not_approved",
+            hint="Drafts need the approval of two people.",
+        )
     contents = [content_of(session, row) for row in drafts]
     loaded = _merged(_old(session, benchmark), contents, store)
     task_set, _ = import_benchmark(session, loaded, name=benchmark, title=_title(session, benchmark), store=store)

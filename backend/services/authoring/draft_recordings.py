@@ -98,7 +98,7 @@ def begin(  # noqa: PLR0913 - what a run needs
     session.flush()  # Its episode is read next.
     episode: Episode = human_agent.newest(session, run.id)[0].Episode
     if episode.state == EpisodeState.NOT_RUNNABLE:
-        raise Conflict(f"the draft cannot run here: {episode.reason}")
+        raise Conflict(f"the draft cannot run here: {episode.reason}", code="draft_not_runnable")
     return human.begin(session, run.id, episode.id, feasible=content.feasible)
 
 
@@ -117,12 +117,15 @@ def use(session: Session, draft_id: UUID, recording_id: UUID, *, by: Actor, stor
     """
     row = repository.recording(session, recording_id)
     if row is None or row.draft_id != draft_id:
-        raise NotFound(f"the draft has no recording {recording_id}")
+        raise NotFound(f"the draft has no recording {recording_id}", code="recording_not_found")
     view = _view(session, row, session.get_one(Run, row.run_id), store)
     if not view.over or row.used_in is not None:
-        raise Conflict("the recording was used" if row.used_in is not None else "the recording is not over")
+        raise Conflict(
+            "the recording was used" if row.used_in is not None else "the recording is not over",
+            code="recording_not_usable",
+        )
     if not view.steps:
-        raise Invalid("nothing was done that could be played again", path="recording")
+        raise Invalid("nothing was done that could be played again", code="recording_empty", path="recording")
     content = content_of(session, locked(session, draft_id))
     draft = change(session, draft_id, _changes(content, row.kind, view.steps), by=by, note=f"recorded {row.kind}")
     row.used_in = draft.version
@@ -142,7 +145,12 @@ def _task(content: DraftContent) -> Any:
     task = task_of(content)
     wrong = lint(task, assets_of(content))
     if [line for line in wrong if line.startswith("config")]:
-        raise Invalid(wrong[0], path="setup", hint="The set-up has to run before something is recorded after it.")
+        raise Invalid(
+            wrong[0],
+            code="invalid_draft",
+            path="setup",
+            hint="The set-up has to run before something is recorded after it.",
+        )
     if not wrong:
         return task
     rule = EvaluatorSpec(calls=(MetricCall(func="infeasible"),))

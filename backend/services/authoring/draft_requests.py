@@ -58,7 +58,7 @@ def request(  # noqa: PLR0913 - what a model is asked with
         ProposalRequest(persona=persona.strip(), count=count, model=model.strip(), temperature=temperature)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))) from error
+        raise Invalid(first["msg"], code="invalid_request", path=".".join(map(str, first["loc"]))) from error
     row = TaskDraftRequest(
         project_id=project.id,
         actor_id=actor.id,
@@ -151,4 +151,9 @@ def _check_endpoint(session: Session, name: str) -> None:
     if offer is None or not offer.ok:
         known = ", ".join(view.name for view in offers.values() if view.ok) or "none"
         why = offer.reason if offer is not None else f"no worker knows the endpoint {name[:100]!r}"
-        raise Invalid(why or "it cannot be used", path="endpoint", hint=f"Ready: {known}. See docs/models.md.")
+        raise Invalid(
+            why or "it cannot be used",
+            code="endpoint_not_usable",
+            path="endpoint",
+            hint=f"Ready: {known}. See docs/models.md.",
+        )

@@ -42,18 +42,26 @@ def submit(session: Session, draft_id: UUID, *, noop_words: str = "") -> TaskDra
     check_complete(content_of(session, draft))
     words = noop_words.strip()
     if len(words) > MOST_WORDS:
-        raise Invalid(f"at most {MOST_WORDS} characters", path="noop_words")
+        raise Invalid(f"at most {MOST_WORDS} characters", code="invalid_request", path="noop_words")
     trial = latest_trial(session, draft)
     if trial is None or not trial.current:
-        raise Conflict("the draft was not tried as it is now", hint="Try it, and submit it when it is sound.")
+        raise Conflict(
+            "the draft was not tried as it is now",
+            code="draft_not_tried",
+            hint="Try it, and submit it when it is sound.",
+        )
     if not trial.done:
-        raise Conflict("the try is still running", hint="Wait until all three runs have ended.")
+        raise Conflict("the try is still running", code="trial_running", hint="Wait until all three runs have ended.")
     if trial.only_noop and not words:
         hint = "Say why that is right, or change set-up or checks."
-        raise Invalid(trial.wrong[0], path="noop_words", hint=hint)
+        raise Invalid(trial.wrong[0], code="noop_explanation_needed", path="noop_words", hint=hint)
     if not trial.sound and not trial.only_noop:
         why = "; ".join(trial.wrong) or trial.unknown
-        raise Conflict(f"the try did not find the task sound: {why}", hint="Change the draft and try it again.")
+        raise Conflict(
+            f"the try did not find the task sound: {why}",
+            code="trial_failed",
+            hint="Change the draft and try it again.",
+        )
     move(session, draft, DraftState.IN_REVIEW, approvals=0, noop_words=words if trial.only_noop else "")
     return draft
 
@@ -109,16 +117,20 @@ def _review(  # noqa: PLR0913, PLR0917 - one review
     """
     draft = locked(session, draft_id)
     if DraftState(draft.state) is not DraftState.IN_REVIEW:
-        raise Conflict(f"the draft is {draft.state.replace('_', ' ')}, not in review")
+        raise Conflict(f"the draft is {draft.state.replace('_', ' ')}, not in review", code="draft_not_in_review")
     if version != draft.version:
-        raise Conflict(f"the draft has changed: version {draft.version} is in review", hint="Look at it again.")
+        raise Conflict(
+            f"the draft has changed: version {draft.version} is in review",
+            code="draft_changed",
+            hint="Look at it again.",
+        )
     refusal = may_review(session, draft, by)
     if refusal:
-        raise NotAllowed(f"{by.name!r} may not review this draft: {refusal}")
+        raise NotAllowed(f"{by.name!r} may not review this draft: {refusal}", code="reviewer_not_allowed")
     if repository.review_of(session, draft.id, version, by.id) is not None:
-        raise Conflict(f"{by.name!r} has reviewed this version already")
+        raise Conflict(f"{by.name!r} has reviewed this version already", code="already_reviewed")
     if len(words) > MOST_WORDS:
-        raise Invalid(f"at most {MOST_WORDS} characters", path="words")
+        raise Invalid(f"at most {MOST_WORDS} characters", code="invalid_request", path="words")
     row = TaskDraftReview(
         draft_id=draft.id,
         version=version,

@@ -109,12 +109,12 @@ def check_complete(content: DraftContent) -> None:
     """Raises Invalid where a draft cannot be tried: something is missing, or a name is unknown."""
     lacking = missing(content)
     if lacking:
-        raise Invalid(" ".join(lacking), path="draft")
+        raise Invalid(" ".join(lacking), code="draft_incomplete", path="draft")
     registry.load()
     wrong = lint(task_of(content), assets_of(content))
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        raise Invalid(f"{wrong[0]}{more}", path="draft", hint="The draft's page lists all of it.")
+        raise Invalid(f"{wrong[0]}{more}", code="invalid_draft", path="draft", hint="The draft's page lists all of it.")
 
 
 def scratch(session: Session, content: DraftContent, task: DomainTask, store: ArtifactStore) -> TaskSet:

@@ -131,9 +131,9 @@ def add_file(  # noqa: PLR0913 - a file, where to and by whom
         Invalid: it is no name, or the file is empty or too large.
     """
     if not _FILE.fullmatch(name):
-        raise Invalid("expected letters, digits, blanks, . _ - in a file's name", path="name")
+        raise Invalid("expected letters, digits, blanks, . _ - in a file's name", code="invalid_name", path="name")
     if not 0 < len(data) <= MOST_FILE:
-        raise Invalid(f"expected a file of 1 byte to {MOST_FILE >> 20} MiB", path="file")
+        raise Invalid(f"expected a file of 1 byte to {MOST_FILE >> 20} MiB", code="invalid_file", path="file")
     draft = locked(session, draft_id)
     sha256 = store.put(data, _BYTES)
     artifacts.register(session, sha256, len(data), _BYTES)
@@ -156,7 +156,11 @@ def content_of(session: Session, draft: TaskDraft, number: int | None = None) ->
     """What a version of a draft holds; None = the newest. Raises NotFound."""
     row = repository.version(session, draft.id, draft.version if number is None else number)
     if row is None:
-        raise NotFound(f"the draft {draft.id} has no version {number}", hint=f"Its newest is {draft.version}.")
+        raise NotFound(
+            f"the draft {draft.id} has no version {number}",
+            code="version_not_found",
+            hint=f"Its newest is {draft.version}.",
+        )
     return DraftContent.model_validate(row.content)
 
 
@@ -174,31 +178,43 @@ def history(session: Session, draft: TaskDraft) -> Sequence[DraftChange]:
 
 def _there(draft: TaskDraft | None, draft_id: UUID) -> TaskDraft:
     if draft is None:
-        raise NotFound(f"there is no draft {draft_id}", hint="`deskarena task list` shows them.")
+        raise NotFound(
+            f"there is no draft {draft_id}", code="draft_not_found", hint="`deskarena task list` shows them."
+        )
     return draft
 
 
 def _check_benchmark(session: Session, name: str) -> None:
     """Own tasks go into a benchmark of our own format that is not shipped: that would be replaced at the next start."""
     if not _BENCHMARK.fullmatch(name):
-        raise Invalid("expected letters, digits, . _ - in a benchmark's name", path="benchmark")
+        raise Invalid("expected letters, digits, . _ - in a benchmark's name", code="invalid_name", path="benchmark")
     known = benchmark_repository.by_name(session, name)
     if SHIPPED.fullmatch(name) or (known is not None and known.kind != KIND):
-        raise Invalid(f"{name!r} can take no own tasks", path="benchmark", hint="Name another one, for example `own`.")
+        raise Invalid(
+            f"{name!r} can take no own tasks",
+            code="benchmark_not_writable",
+            path="benchmark",
+            hint="Name another one, for example `own`.",
+        )
 
 
 def _check_key(session: Session, project_id: UUID, benchmark: str, content: DraftContent) -> None:
     known = repository.open_one(session, project_id, benchmark, content.domain, content.name)
     if known is not None:
         hint = f"Edit that one, or choose another name: /tasks/drafts/{known.id}"
-        raise Conflict(f"there is a draft of {content.key} for {benchmark} already", hint=hint)
+        raise Conflict(f"there is a draft of {content.key} for {benchmark} already", code="draft_exists", hint=hint)
 
 
 def _add_version(session: Session, draft: TaskDraft, content: DraftContent, by: Actor, note: str) -> None:
     assets = repository.assets(session, draft.id)
     for name, sha256 in content.assets.items():
         if sha256 not in assets:
-            raise Invalid("no such file was uploaded for this draft", path=f"assets.{name}", hint="Upload it first.")
+            raise Invalid(
+                "no such file was uploaded for this draft",
+                code="file_not_uploaded",
+                path=f"assets.{name}",
+                hint="Upload it first.",
+            )
     draft.version += 1
     draft.content_hash, draft.changed_at = content.content_hash(), workers.now(session)
     draft.domain, draft.name, draft.instruction = content.domain, content.name, content.instruction

@@ -47,10 +47,15 @@ def import_benchmark(
     """
     keys = Counter(str(task.key) for task in loaded.tasks)
     if not keys:
-        raise Invalid("it has no tasks", path=name)
+        raise Invalid("it has no tasks", code="invalid_benchmark", path=name)
     twice = [key for key, number in keys.items() if number > 1]
     if twice:
-        raise Invalid(f"{twice[0]} is there {keys[twice[0]]} times", path=name, hint="Domain and name identify a task.")
+        raise Invalid(
+            f"{twice[0]} is there {keys[twice[0]]} times",
+            code="invalid_benchmark",
+            path=name,
+            hint="Domain and name identify a task.",
+        )
     benchmark = _locked(session, name, loaded.kind)
     benchmark.title = title or benchmark.title or name
     benchmark.licence, benchmark.source = loaded.licence or benchmark.licence, loaded.source or benchmark.source
@@ -79,7 +84,11 @@ def _locked(session: Session, name: str, kind: str) -> Benchmark:
     benchmark = repository.by_name(session, name, lock=True)
     if benchmark is None or benchmark.kind != kind:
         known = benchmark.kind if benchmark else "?"
-        raise Conflict(f"{name!r} is a {known} benchmark, not a {kind} one", hint="Import it under another name.")
+        raise Conflict(
+            f"{name!r} is a {known} benchmark, not a {kind} one",
+            code="benchmark_kind_differs",
+            hint="Import it under another name.",
+        )
     return benchmark
 
 
@@ -167,7 +176,7 @@ def get_benchmark(session: Session, name: str) -> Benchmark:
         known = repository.names(session)
         near = difflib.get_close_matches(name, known, n=3)
         hint = f"Did you mean {', '.join(near)}?" if near else f"Known: {', '.join(known) or 'none; import one first'}."
-        raise NotFound(f"there is no benchmark called {name!r}", hint=hint)
+        raise NotFound(f"there is no benchmark called {name!r}", code="benchmark_not_found", hint=hint)
     return benchmark
 
 
@@ -180,7 +189,7 @@ def latest_task_set(session: Session, name: str) -> TaskSet:
     """A benchmark's newest version."""
     versions = list_task_sets(session, name)
     if not versions:
-        raise NotFound(f"the benchmark {name!r} has no tasks yet", hint="Import them.")
+        raise NotFound(f"the benchmark {name!r} has no tasks yet", code="benchmark_empty", hint="Import them.")
     return versions[0]
 
 
@@ -195,5 +204,5 @@ def get_task(session: Session, task_id: UUID) -> Task:
     """The task. Raises NotFound."""
     task = task_repository.get(session, task_id)
     if task is None:
-        raise NotFound(f"there is no task {task_id}")
+        raise NotFound(f"there is no task {task_id}", code="task_not_found")
     return task

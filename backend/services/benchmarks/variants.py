@@ -24,7 +24,7 @@ def task_of(session: Session, row: Task, config: Mapping[str, Any]) -> domain.Ta
     axis, _, value = str(variant).partition("=")
     spec = repository.variant_spec(session, row.id, axis, value)
     if spec is None:
-        raise NotFound(f"{row.key} has no variant {variant}")
+        raise NotFound(f"{row.key} has no variant {variant}", code="variant_not_found")
     return domain.Task.model_validate(spec)
 
 
@@ -46,5 +46,7 @@ def without_variant(session: Session, task_set_id: UUID, variant: str | None, ch
     lacking = {task.id for task in chosen} - able
     if len(lacking) == len(chosen):
         known = ", ".join(known_variants(session, task_set_id)) or "none"
-        raise Invalid(f"no chosen task has the variant {variant}", path="variant", hint=f"Known: {known}.")
+        raise Invalid(
+            f"no chosen task has the variant {variant}", code="unknown_variant", path="variant", hint=f"Known: {known}."
+        )
     return lacking

@@ -50,13 +50,22 @@ def task_set_named(session: Session, name: str) -> TaskSet:
     if not at:
         return latest_task_set(session, benchmark)
     if not number.isdecimal():
-        raise Invalid(f"{number[:50]!r} is no version", path=name[:100], hint="Write benchmark@2, for example.")
+        raise Invalid(
+            f"{number[:50]!r} is no version",
+            code="invalid_version",
+            path=name[:100],
+            hint="Write benchmark@2, for example.",
+        )
     versions = list_task_sets(session, benchmark)
     for row in versions:
         if str(row.version) == str(int(number[:18])):
             return row
     known = ", ".join(str(row.version) for row in versions) or "none"
-    raise NotFound(f"the benchmark {benchmark!r} has no version {number[:18]}", hint=f"Versions: {known}.")
+    raise NotFound(
+        f"the benchmark {benchmark!r} has no version {number[:18]}",
+        code="version_not_found",
+        hint=f"Versions: {known}.",
+    )
 
 
 def diff(session: Session, old: str, new: str) -> TaskSetDifference:

@@ -98,7 +98,7 @@ def list_assets(
     users = users_of(session, latest_task_set(session, name).id)
     for glob in tasks:
         if not any(fnmatchcase(key, glob) for keys in users.values() for key in keys):
-            raise NotFound(f"{glob!r} matches no task of {name!r} that needs a file of the web")
+            raise NotFound(f"{glob!r} matches no task of {name!r} that needs a file of the web", code="asset_not_found")
     matches = [
         url
         for url, keys in users.items()
@@ -145,7 +145,11 @@ def needed_asset(session: Session, name: str, url: str) -> Asset:
     """One of a benchmark's files. Raises NotFound: no task of it needs that address, so nothing is fetched for it."""
     assets = list_assets(session, name, urls=[url])
     if not assets:
-        raise NotFound(f"no task of {name!r} needs {url[:300]!r}", hint=f"`deskarena benchmark asset list {name}`.")
+        raise NotFound(
+            f"no task of {name!r} needs {url[:300]!r}",
+            code="asset_not_found",
+            hint=f"`deskarena benchmark asset list {name}`.",
+        )
     return assets[0]
 
 
@@ -160,10 +164,10 @@ def fetch(url: str, web: Web, store: ArtifactStore) -> FetchedFile:
     """
     reply = _answer(url, web)
     if not reply.body:
-        raise DeadLink(f"{url} gives an empty file")
+        raise DeadLink(f"{url} gives an empty file", code="asset_wrong_type")
     wrong = _what_else(url, reply)
     if wrong:
-        raise DeadLink(f"{url} gives {wrong} instead of the file")
+        raise DeadLink(f"{url} gives {wrong} instead of the file", code="asset_wrong_type")
     media_type = _media_type(reply)
     return FetchedFile(store.put(reply.body, media_type), len(reply.body), media_type, reply.url)
 
@@ -180,9 +184,9 @@ def _answer(url: str, web: Web) -> WebReply:
         if reply.status not in _AGAIN:
             break
     if reply.status in _AGAIN:
-        raise WebFailed(f"{url} answers with status {reply.status}", hint="Try again later.")
+        raise WebFailed(f"{url} answers with status {reply.status}", code="web_error_status", hint="Try again later.")
     if reply.status != 200:  # noqa: PLR2004 - HTTP's word for a whole file
-        raise DeadLink(f"{url} answers with status {reply.status}")
+        raise DeadLink(f"{url} answers with status {reply.status}", code="asset_gone")
     return reply
 
 
@@ -224,5 +228,5 @@ def add(session: Session, name: str, url: str, data: bytes, store: ArtifactStore
     """
     needed_asset(session, name, url)
     if not data:
-        raise Invalid("the file is empty", path="file")
+        raise Invalid("the file is empty", code="invalid_file", path="file")
     record(session, name, url, FetchedFile(store.put(data, _BYTES), len(data), _BYTES, ADDED))

@@ -33,9 +33,9 @@ def set_seats(session: Session, name: str, seats: int, actor: Actor) -> LicenceR
     """
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-        raise Invalid(f"expected a name of 1 to {LONGEST_NAME} characters", path="name")
+        raise Invalid(f"expected a name of 1 to {LONGEST_NAME} characters", code="invalid_name", path="name")
     if not 0 <= seats <= MOST_SEATS:
-        raise Invalid(f"expected 0 to {MOST_SEATS} seats", path="seats")
+        raise Invalid(f"expected 0 to {MOST_SEATS} seats", code="invalid_request", path="seats")
     repository.put(session, name, seats, actor.id)
     worker_wakeup.wake_workers(session)
     return next(row for row in list_licences(session) if row.name == name)

@@ -70,8 +70,6 @@ class Endpoint(BaseModel):
 class MissingKey(Invalid):
     """An endpoint's key was not given; says where to put it."""
 
-    code = "no_key"
-
 
 BUILT_IN: Mapping[str, tuple[str, str, str]] = {
     "openai": ("openai_chat", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
@@ -121,7 +119,11 @@ class Endpoints:
         prices = _checked_prices(content.get("prices", []), self._file)
         named = content.get("endpoints", {})
         if not isinstance(named, dict):
-            raise Invalid("expected one table [endpoints.NAME] for each", path=f"{self._file}: endpoints")
+            raise Invalid(
+                "expected one table [endpoints.NAME] for each",
+                code="invalid_models_file",
+                path=f"{self._file}: endpoints",
+            )
         for name, options in named.items():
             endpoints[name] = _checked(name, options, self._file)
         return {name: each.model_copy(update={"prices": (*each.prices, *prices)}) for name, each in endpoints.items()}
@@ -137,16 +139,23 @@ class Endpoints:
                 key = self._secrets(endpoint.key_secret)
             except TaskSetupFailed as error:
                 words = f"the endpoint {endpoint.name!r} has no key: {error.message}"
-                raise MissingKey(words, hint=error.hint) from None
+                raise MissingKey(words, code="endpoint_key_missing", hint=error.hint) from None
         elif endpoint.key_env:
             key = self._environ.get(endpoint.key_env, "").strip()
             if not key:
                 hint = f"Set {endpoint.key_env} where the worker is started (docs/models.md)."
-                raise MissingKey(f"the endpoint {endpoint.name!r} has no key: {endpoint.key_env} is not set", hint=hint)
+                raise MissingKey(
+                    f"the endpoint {endpoint.name!r} has no key: {endpoint.key_env} is not set",
+                    code="endpoint_key_missing",
+                    hint=hint,
+                )
         else:
             key = ""
         if not key.isprintable() or not key.isascii():
-            raise MissingKey(f"the key of the endpoint {endpoint.name!r} has characters that no header can carry")
+            raise MissingKey(
+                f"the key of the endpoint {endpoint.name!r} has characters that no header can carry",
+                code="endpoint_key_invalid",
+            )
         return endpoint.model_copy(update={"key": SecretStr(key)})
 
     def _built_in(self, name: str) -> Endpoint:
@@ -155,7 +164,7 @@ class Endpoints:
         try:
             return Endpoint(name=name, api=api, base_url=address, key_env=key)
         except ValidationError as error:
-            raise Invalid(error.errors(include_url=False)[0]["msg"], path=base) from None
+            raise Invalid(error.errors(include_url=False)[0]["msg"], code="invalid_models_file", path=base) from None
 
     def _file_content(self) -> dict[str, Any]:
         try:
@@ -164,16 +173,20 @@ class Endpoints:
         except FileNotFoundError:
             return {}
         except OSError as error:
-            raise Invalid(f"it cannot be read: {error.strerror}", path=str(self._file)) from error
+            raise Invalid(
+                f"it cannot be read: {error.strerror}", code="invalid_models_file", path=str(self._file)
+            ) from error
         if len(data) > _MOST_BYTES:
-            raise Invalid("it is larger than 1 MiB", path=str(self._file))
+            raise Invalid("it is larger than 1 MiB", code="invalid_models_file", path=str(self._file))
         try:
             content = tomllib.loads(data.decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise Invalid(f"it is no TOML: {error}", path=str(self._file)) from error
+            raise Invalid(f"it is no TOML: {error}", code="invalid_models_file", path=str(self._file)) from error
         if unknown := set(content) - {"endpoints", "prices"}:
             known = "Known: [endpoints.NAME] and [[prices]]."
-            raise Invalid(f"unknown: {', '.join(sorted(unknown))}", path=str(self._file), hint=known)
+            raise Invalid(
+                f"unknown: {', '.join(sorted(unknown))}", code="invalid_models_file", path=str(self._file), hint=known
+            )
         return content
 
 
@@ -181,16 +194,22 @@ def _checked(name: str, options: Any, file: Path) -> Endpoint:
     where = f"{file}: endpoints.{name}"
     if not isinstance(options, dict) or {"name", "key"} & set(options):
         # A key in the file itself would be read, copied and shown together with the rest of it.
-        raise Invalid("expected a table without `name` and `key`; see key_env and key_secret", path=where)
+        raise Invalid(
+            "expected a table without `name` and `key`; see key_env and key_secret",
+            code="invalid_models_file",
+            path=where,
+        )
     try:
         return Endpoint.model_validate({**options, "name": name})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise Invalid(first["msg"], path=".".join([where, *map(str, first["loc"])])) from None
+        raise Invalid(
+            first["msg"], code="invalid_models_file", path=".".join([where, *map(str, first["loc"])])
+        ) from None
 
 
 def _checked_prices(prices: Any, file: Path) -> tuple[Price, ...]:
     try:
         return tuple(Price.model_validate(each) for each in prices)
     except (ValidationError, TypeError) as error:
-        raise Invalid(f"{error}"[:500], path=f"{file}: prices") from None
+        raise Invalid(f"{error}"[:500], code="invalid_models_file", path=f"{file}: prices") from None

@@ -101,7 +101,7 @@ def selected(
     keys = set().union(*matches)
     selection = [task for task in tasks if not matches or task.key in keys]
     if not selection:
-        raise Invalid("the benchmark has no tasks", path="benchmark")
+        raise Invalid("the benchmark has no tasks", code="no_task_selected", path="benchmark")
     return selection
 
 
@@ -115,6 +115,7 @@ def _matching(
     if not keys:
         raise Invalid(
             f"{pattern!r} matches none of the {len(tasks)} tasks",
+            code="no_task_selected",
             path=f"tasks.{position}",
             hint="A pattern is matched against domain/name, for example files/* or */rename-report.",
         )
@@ -124,5 +125,10 @@ def _matching(
 def _named(name: str, position: int, selections: Mapping[str, Collection[str]]) -> set[str]:
     if name not in selections:
         known = ", ".join(sorted(selections)) or "none"
-        raise Invalid(f"there is no selection {name!r}", path=f"tasks.{position}", hint=f"Known: {known}.")
+        raise Invalid(
+            f"there is no selection {name!r}",
+            code="unknown_selection",
+            path=f"tasks.{position}",
+            hint=f"Known: {known}.",
+        )
     return set(selections[name])

@@ -23,18 +23,22 @@ class TaskSecrets:
             TaskSetupFailed: it was not given, or others can read it; says where to put it.
         """
         if not _NAME.fullmatch(name):
-            raise TaskSetupFailed(f"{name[:80]!r} is no name of a secret")
+            raise TaskSetupFailed(f"{name[:80]!r} is no name of a secret", code="invalid_secret_name")
         file = self._folder / name
         try:
             open_to = file.stat().st_mode & _OTHERS
             text = file.read_bytes()[:_MOST_BYTES].decode()
         except FileNotFoundError:
             words = f"the task needs the secret {name!r}, which was not given"
-            raise TaskSetupFailed(words, hint=f"Write it to {file} (docs/assets.md says what it holds).") from None
+            raise TaskSetupFailed(
+                words, code="secret_missing", hint=f"Write it to {file} (docs/assets.md says what it holds)."
+            ) from None
         except (OSError, UnicodeDecodeError) as error:
-            raise TaskSetupFailed(f"the secret {name!r} cannot be read: {error}") from error
+            raise TaskSetupFailed(f"the secret {name!r} cannot be read: {error}", code="secret_not_usable") from error
         if open_to:
-            raise TaskSetupFailed(f"the secret {name!r} can be read by others", hint=f"chmod 600 {file}")
+            raise TaskSetupFailed(
+                f"the secret {name!r} can be read by others", code="secret_not_usable", hint=f"chmod 600 {file}"
+            )
         return text.strip()
 
     def find(self, name: str) -> str:

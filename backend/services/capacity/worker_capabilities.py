@@ -168,6 +168,7 @@ def capabilities(session: Session) -> Capabilities:
     if not recent:
         raise Unavailable(
             "no worker has registered yet, so it is unknown what can run",
+            code="no_worker",
             hint="Start one with `deskarena up`, or wait a few seconds if it is just starting.",
         )
     seats = {row.name: row.seats for row in licences.seats(session)}
@@ -234,7 +235,9 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
     if offer is None:
         raise _unknown("agent", config.agent, can.agents, path="agent")
     if offer.get("reason"):
-        raise Unavailable(f"the agent {config.agent!r} does not work here: {offer['reason']}")
+        raise Unavailable(
+            f"the agent {config.agent!r} does not work here: {offer['reason']}", code="agent_not_runnable"
+        )
     _check_provider(can, config.provider)
     _check_image(can, config)
     chosen: dict[str, Any] = {
@@ -278,7 +281,7 @@ def check_judge(can: Capabilities, judge: JudgeConfig) -> None:
         raise _unknown("model endpoint", judge.endpoint, can.models, path="judge.endpoint")
     if not offer.get("ok"):
         words = f"the judge's endpoint {judge.endpoint!r} does not work here: {offer.get('reason', '')}"
-        raise Unavailable(words)
+        raise Unavailable(words, code="provider_not_runnable")
 
 
 def _check_provider(can: Capabilities, name: str) -> None:
@@ -287,7 +290,11 @@ def _check_provider(can: Capabilities, name: str) -> None:
         raise _unknown("provider", name, can.providers, path="provider")
     if not provider.get("ok"):
         reason = provider.get("reason") or "no reason was given"
-        raise Unavailable(f"the provider {name!r} does not work here: {reason}", hint="`deskarena doctor` says more.")
+        raise Unavailable(
+            f"the provider {name!r} does not work here: {reason}",
+            code="provider_not_runnable",
+            hint="`deskarena doctor` says more.",
+        )
 
 
 def _check_image(can: Capabilities, config: RunConfig) -> None:
@@ -301,14 +308,22 @@ def _check_image(can: Capabilities, config: RunConfig) -> None:
         names = ", ".join(offer.name for offer in usable)
         raise Invalid(
             f"{config.provider} has several images: which?",
+            code="image_ambiguous",
             path="desktop_image",
             hint=f"One of {names}; or name one in DESKARENA_DEFAULT_IMAGE.",
         )
     if image_offer is not None and image_offer.reason:
-        raise Unavailable(f"the image {image_offer.name!r} cannot be used here: {image_offer.reason}")
+        raise Unavailable(
+            f"the image {image_offer.name!r} cannot be used here: {image_offer.reason}", code="image_not_runnable"
+        )
     if image_offer is not None and image_offer.screens and config.screen not in image_offer.screens:
         shown = ", ".join(f"{each.width}x{each.height}" for each in image_offer.screens[:10])
-        raise Invalid(f"the image {image_offer.name!r} cannot show this size", path="screen", hint=f"It shows {shown}.")
+        raise Invalid(
+            f"the image {image_offer.name!r} cannot show this size",
+            code="screen_not_supported",
+            path="screen",
+            hint=f"It shows {shown}.",
+        )
 
 
 def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -318,7 +333,10 @@ def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
     instance = _validated(schema, params, path="params", owner=f"the agent {agent!r}")
     if "model" in schema.model_fields and not getattr(instance, "model", ""):
         raise Invalid(
-            f"the agent {agent!r} asks a model: which?", path="params.model", hint="For example --param model=NAME."
+            f"the agent {agent!r} asks a model: which?",
+            code="model_missing",
+            path="params.model",
+            hint="For example --param model=NAME.",
         )
     return instance.model_dump(mode="json", by_alias=True)
 
@@ -345,13 +363,15 @@ def _validated(schema: type[BaseModel], values: Mapping[str, Any], *, path: str,
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"It takes: {', '.join(sorted(known)) or 'no parameters'}."
-            raise Invalid(f"{owner} has no such parameter", path=f"{path}.{name}", hint=hint)
+            raise Invalid(f"{owner} has no such parameter", code="unknown_parameter", path=f"{path}.{name}", hint=hint)
     try:
         return schema.model_validate(dict(values))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join([path, *(str(part) for part in first["loc"])])
-        raise Invalid(first["msg"], path=where, hint=f"Given: {str(first.get('input'))[:80]!r}.") from error
+        raise Invalid(
+            first["msg"], code="invalid_parameter", path=where, hint=f"Given: {str(first.get('input'))[:80]!r}."
+        ) from error
 
 
 def _unknown(word: str, name: str, known: Iterable[str], *, path: str) -> UnknownPlugin:

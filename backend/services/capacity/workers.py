@@ -113,7 +113,7 @@ def worker_heartbeat(
         NotFound: no such worker; register again.
     """
     if repository.beat(session, worker_id) is None:
-        raise NotFound(f"there is no worker {worker_id}", hint="Register again.")
+        raise NotFound(f"there is no worker {worker_id}", code="worker_not_found", hint="Register again.")
     ours = leases.beat(session, worker_id, lease_ids)
     leases.note_waits(session, worker_id, waits or {})
     return ours
@@ -127,7 +127,7 @@ def update_worker(session: Session, worker_id: UUID, info: WorkerInfo) -> None:
     """
     worker = repository.get(session, worker_id, lock=True)
     if worker is None:
-        raise NotFound(f"there is no worker {worker_id}", hint="Register again.")
+        raise NotFound(f"there is no worker {worker_id}", code="worker_not_found", hint="Register again.")
     _offer_slots(session, worker.node_id, info)
     worker.capabilities = _to_payload(info)
 

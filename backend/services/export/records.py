@@ -86,7 +86,7 @@ def _recorded(
 def _score(row: TrainingEpisode) -> float:
     """Only scored attempts are asked for: work that people judge has no score, and is no 0."""
     if row.evaluation.score is None:
-        raise Conflict(f"the attempt {row.attempt.id} was handed in and has no score")
+        raise Conflict(f"the attempt {row.attempt.id} was handed in and has no score", code="attempt_not_scored")
     return row.evaluation.score
 
 

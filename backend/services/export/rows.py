@@ -58,6 +58,7 @@ class Parquet:
         except ImportError:
             raise Unavailable(
                 "Parquet cannot be written here: pyarrow is not installed",
+                code="parquet_not_installed",
                 hint="Install deskarena[parquet], or ask for jsonl.",
             ) from None
         self._arrow, self._parquet = pa, parquet

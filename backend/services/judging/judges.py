@@ -65,7 +65,9 @@ def get_judge(session: Session, judge_id: UUID) -> Judge:
     """The judge. Raises NotFound."""
     judge = repository.get(session, judge_id)
     if judge is None:
-        raise NotFound(f"there is no judge {judge_id}", hint="`deskarena judge list` shows them.")
+        raise NotFound(
+            f"there is no judge {judge_id}", code="judge_not_found", hint="`deskarena judge list` shows them."
+        )
     return judge
 
 

@@ -67,11 +67,13 @@ def draw(session: Session, judge_id: UUID, size: int, seed: int) -> int:
         Invalid: the number makes no sense, or the judge has judged nothing that was not drawn before.
     """
     if not 1 <= size <= MOST_DRAWN:
-        raise Invalid(f"expected 1 to {MOST_DRAWN}", path="size")
+        raise Invalid(f"expected 1 to {MOST_DRAWN}", code="invalid_request", path="size")
     judge = get_judge(session, judge_id)
     left = sorted(repository.judged_attempts(session, judge) - repository.drawn_attempts(session, judge.id))
     if not left:
-        raise Invalid("nothing is left to draw from", path="size", hint="Run more judged tasks first.")
+        raise Invalid(
+            "nothing is left to draw from", code="nothing_to_review", path="size", hint="Run more judged tasks first."
+        )
     drawn = random.Random(seed).sample(left, min(size, len(left)))  # noqa: S311 - a draw that anybody can repeat.
     repository.add_items(
         session, [{"id": uuid7(), "judge_id": judge.id, "attempt_id": one, "seed": seed} for one in drawn]
@@ -111,7 +113,11 @@ def give_verdicts(
     criteria = _criteria(session, judge, item, ())
     names = {criterion.name for criterion in criteria}
     if wrong := names ^ set(verdicts):
-        raise Invalid(f"every criterion needs a verdict, and no other: {', '.join(sorted(wrong))[:200]}", path="said")
+        raise Invalid(
+            f"every criterion needs a verdict, and no other: {', '.join(sorted(wrong))[:200]}",
+            code="invalid_answer",
+            path="said",
+        )
     repository.put_verdicts(
         session,
         [
@@ -139,7 +145,7 @@ def give_rating(  # noqa: PLR0913 - who says what of which item
     _, item = _item(session, judge_id, item_id, JudgeKind.GRAPH)
     for name, value in (("completion", completion), ("logic", logic)):
         if value not in TENTHS:
-            raise Invalid("expected 0, 10 .. 100", path=name)
+            raise Invalid("expected 0, 10 .. 100", code="invalid_request", path=name)
     row = {"attempt_id": item.attempt_id, "actor_id": person.id, "completion": completion, "logic": logic}
     repository.put_rating(session, row)
 
@@ -154,9 +160,9 @@ def progress(session: Session, judge: Judge) -> ReviewProgress:
 def _item(session: Session, judge_id: UUID, item_id: UUID, kind: JudgeKind) -> tuple[Judge, ReviewItem]:
     judge, item = get_judge(session, judge_id), repository.item(session, item_id)
     if item is None or item.judge_id != judge.id:
-        raise NotFound("there is no such item to review")
+        raise NotFound("there is no such item to review", code="review_item_not_found")
     if judge.kind != kind:
-        raise Invalid("this item wants another form of answer", path="said")
+        raise Invalid("this item wants another form of answer", code="invalid_answer", path="said")
     return judge, item
 
 

@@ -69,7 +69,7 @@ def drain(session: Session, worker_id: UUID) -> None:
     """The worker gets no more leases; what it has it may finish."""
     worker = repository.get(session, worker_id, lock=True)
     if worker is None:
-        raise NotFound(f"there is no worker {worker_id}")
+        raise NotFound(f"there is no worker {worker_id}", code="worker_not_found")
     worker.state = WorkerState.DRAINING.value
 
 

@@ -80,7 +80,7 @@ def lose(  # noqa: PLR0913 - what is known of a loss
     """
     rows = repository.locked(session, attempt_id)
     if rows is None:
-        raise NotFound(f"there is no attempt {attempt_id}")
+        raise NotFound(f"there is no attempt {attempt_id}", code="attempt_not_found")
     attempt, episode, _ = rows
     ended = {"failure_class": failure.value, "failure_message": message[:MESSAGE_LIMIT], "after_action": after_action}
     spent = {**attempt.seconds, **(seconds or {})}

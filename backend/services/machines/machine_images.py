@@ -73,7 +73,9 @@ def one_image(data: Path, name: str, default: str = "") -> FoundImage:
         if each.name == name:
             return each
     known = ", ".join(each.name for each in images) or "none"
-    raise NotFound(f"there is no image {name!r} in {data / IMAGES}", hint=f"There are: {known}.")
+    raise NotFound(
+        f"there is no image {name!r} in {data / IMAGES}", code="image_not_found", hint=f"There are: {known}."
+    )
 
 
 def remove_image(data: Path, name: str) -> int:

@@ -88,7 +88,9 @@ def desk(session: Session, run_id: UUID) -> HumanRunState:
     """
     run = get_run(session, run_id)
     if not is_human(session, run_id):
-        raise NotFound("nobody acts by hand in this run", hint="Submit one with the agent `human`.")
+        raise NotFound(
+            "nobody acts by hand in this run", code="run_not_human", hint="Submit one with the agent `human`."
+        )
     rows = [row for row in repository.newest(session, run_id) if row.Episode.state != EpisodeState.NOT_RUNNABLE]
     at, step = _next(run, rows)
     row = None if at is None else rows[at]
@@ -172,10 +174,14 @@ def begin(session: Session, run_id: UUID, episode_id: UUID, *, feasible: bool) -
     run = _locked(session, run_id)
     rows = repository.newest(session, run_id)
     if any(_under_way(row.Episode) for row in rows):
-        raise Conflict("a task of this run is under way", hint=f"Finish it first: open /runs/{run_id}/human.")
+        raise Conflict(
+            "a task of this run is under way",
+            code="task_in_progress",
+            hint=f"Finish it first: open /runs/{run_id}/human.",
+        )
     episode = _episode(session, run, episode_id)
     if episode.state != EpisodeState.WAITING:
-        raise Conflict(f"the task has begun already: it is {episode.state}")
+        raise Conflict(f"the task has begun already: it is {episode.state}", code="task_already_started")
     _start(session, episode, {"feasible": feasible})
     return episode
 
@@ -194,10 +200,10 @@ def rate(session: Session, run_id: UUID, episode_id: UUID, rating: int) -> None:
         Invalid: no such rating.
     """
     if rating not in RATINGS:
-        raise Invalid("expected 1, 2 or 3", path="rating")
+        raise Invalid("expected 1, 2 or 3", code="invalid_request", path="rating")
     attempt = _ended(session, run_id, episode_id)
     if _person_value(attempt, "rating") is not None:
-        raise Conflict("the task has been rated")
+        raise Conflict("the task has been rated", code="already_rated")
     attempt.person = {**(attempt.person or {}), "rating": rating}
 
 
@@ -218,7 +224,7 @@ def try_again(session: Session, run_id: UUID, episode_id: UUID, *, project: Proj
     run = get_run(session, run_id)
     episode = _episode(session, run, episode_id)
     if episode.solved or _person_value(attempt, "second_try") is not None:
-        raise Conflict("the task needs no second try, or has had it")
+        raise Conflict("the task needs no second try, or has had it", code="no_second_try")
     key = next(row.Task.key for row in repository.newest(session, run_id) if row.Episode.id == episode_id)
     request = RunRequest.model_validate(
         {
@@ -242,14 +248,14 @@ def try_again(session: Session, run_id: UUID, episode_id: UUID, *, project: Proj
 def _locked(session: Session, run_id: UUID) -> Run:
     run = runs.lock(session, run_id)
     if run is None or not is_human(session, run_id):
-        raise NotFound("there is no such run in which a person acts")
+        raise NotFound("there is no such run in which a person acts", code="run_not_found")
     return run
 
 
 def _episode(session: Session, run: Run, episode_id: UUID) -> Episode:
     episode = episodes.lock(session, episode_id)
     if episode is None or episode.run_id != run.id:
-        raise NotFound("there is no such episode in this run")
+        raise NotFound("there is no such episode in this run", code="episode_not_found")
     return episode
 
 
@@ -257,5 +263,5 @@ def _ended(session: Session, run_id: UUID, episode_id: UUID) -> Attempt:
     episode = _episode(session, _locked(session, run_id), episode_id)
     attempt = repository.attempt_of(session, episode_id)
     if attempt is None or episode.state != EpisodeState.SCORED:
-        raise Conflict("the task has not ended", hint="Press Done or Infeasible on its page.")
+        raise Conflict("the task has not ended", code="task_not_ended", hint="Press Done or Infeasible on its page.")
     return attempt

@@ -172,7 +172,11 @@ def label_tasks(session: Session, benchmark: str, by: LabelBasis) -> tuple[int, 
     rows = labels([trial(row) for row in repository.of_tasks(session, sets)], by)
     if not rows:
         needed = "solved a task" if by is LabelBasis.TIME else "rated a task"
-        raise Conflict(f"no person has {needed} of {benchmark!r}", hint="Submit a run of the agent `human`.")
+        raise Conflict(
+            f"no person has {needed} of {benchmark!r}",
+            code="no_human_result",
+            hint="Submit a run of the agent `human`.",
+        )
     return import_labels(session, benchmark, as_csv(rows))
 
 

@@ -38,7 +38,7 @@ def controlled(session: Session, attempt_id: UUID) -> ControlledAttempt:
     run = None if episode is None else session.get(Run, episode.run_id)
     agent = None if run is None else session.get(Agent, run.agent_id)
     if attempt is None or run is None or agent is None or run.project_id != default_project(session).id:
-        raise NotFound(f"there is no attempt {attempt_id}")
+        raise NotFound(f"there is no attempt {attempt_id}", code="attempt_not_found")
     return ControlledAttempt(
         attempt_id=attempt.id,
         run_id=run.id,

@@ -90,7 +90,10 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
     benchmark_row = get_benchmark(session, benchmark)
     if benchmark_row.kind != KIND:
         raise Invalid(
-            f"{benchmark!r} is a {benchmark_row.kind} benchmark", path="benchmark", hint=f"These are for {KIND}."
+            f"{benchmark!r} is a {benchmark_row.kind} benchmark",
+            code="wrong_benchmark_kind",
+            path="benchmark",
+            hint=f"These are for {KIND}.",
         )
     task_set = latest_task_set(session, benchmark)
     known = boards.conditions(session, task_set.id)
@@ -119,7 +122,11 @@ def _select_runs(known: Sequence[RunCondition], run_ids: Sequence[UUID]) -> list
     by_id = {one.run.id: one for one in newest}
     missing = [run_id for run_id in run_ids if run_id not in by_id]
     if missing:
-        raise NotFound(f"run {missing[0]} does not stand on this board", hint="Take runs of its ranked rows.")
+        raise NotFound(
+            f"run {missing[0]} does not stand on this board",
+            code="run_not_ranked",
+            hint="Take runs of its ranked rows.",
+        )
     return [by_id[run_id] for run_id in dict.fromkeys(run_ids)][:MOST]
 
 

@@ -142,10 +142,19 @@ def review(  # noqa: PLR0913 - what is said, and by whom
     """
     unknown = sorted(set(labels) - KEYS)
     if unknown:
-        raise Invalid(f"there is no label {unknown[0]!r}", path="labels", hint=f"There are {', '.join(sorted(KEYS))}.")
+        raise Invalid(
+            f"there is no label {unknown[0]!r}",
+            code="unknown_label",
+            path="labels",
+            hint=f"There are {', '.join(sorted(KEYS))}.",
+        )
     failure = failure_of(session, episode_id)
     if failure is None:
-        raise Conflict(f"the episode {episode_id} has not failed", hint="Only what is scored below 1 has failed.")
+        raise Conflict(
+            f"the episode {episode_id} has not failed",
+            code="episode_not_failed",
+            hint="Only what is scored below 1 has failed.",
+        )
     who = projects.person(session, project, person)
     repository.put(
         session,

@@ -121,7 +121,11 @@ def _task_set(session: Session, benchmark: str, version: int | None) -> TaskSet:
     chosen = [row for row in versions if version is None or row.version == version]
     if not chosen:
         known = ", ".join(str(row.version) for row in versions) or "none"
-        raise NotFound(f"the benchmark {benchmark!r} has no version {version}", hint=f"Versions: {known}.")
+        raise NotFound(
+            f"the benchmark {benchmark!r} has no version {version}",
+            code="version_not_found",
+            hint=f"Versions: {known}.",
+        )
     return chosen[0]
 
 

@@ -30,7 +30,7 @@ _V = TypeVar("_V")
 class UnreadableConfig(DeskarenaError):
     """This release cannot read a run or a task; another may."""
 
-    code = "unreadable"
+    code = "config_unreadable"
 
 
 def config_of(run_id: UUID, raw: Mapping[str, Any]) -> RunConfig:

@@ -52,7 +52,7 @@ def get_episode(session: Session, episode_id: UUID) -> EpisodeSummary:
     """The episode. Raises NotFound."""
     episode = repository.get(session, episode_id)
     if episode is None:
-        raise NotFound(f"there is no episode {episode_id}")
+        raise NotFound(f"there is no episode {episode_id}", code="episode_not_found")
     newest = repository.newest_attempts(session, [episode.id])
     return EpisodeSummary(episode, session.get_one(Task, episode.task_id), newest.get(episode.id))
 
@@ -76,7 +76,7 @@ def get_attempt(session: Session, attempt_id: UUID) -> Attempt:
     """The attempt. Raises NotFound."""
     attempt = attempt_repository.get(session, attempt_id)
     if attempt is None:
-        raise NotFound(f"there is no attempt {attempt_id}")
+        raise NotFound(f"there is no attempt {attempt_id}", code="attempt_not_found")
     return attempt
 
 

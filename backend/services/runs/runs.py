@@ -123,6 +123,7 @@ def _need_judge(config: RunConfig, chosen: Sequence[Task]) -> None:
     if not has_judge(config) and all(task.judged for task in chosen):
         raise Invalid(
             "a model judges every one of these tasks: which?",
+            code="judge_missing",
             path="judge",
             hint="For example --judge endpoint=openai --judge model=NAME (docs/judges.md).",
         )
@@ -132,6 +133,7 @@ def _same(run: Run, request: RunRequest) -> Run:
     if run.request_hash != request.request_hash():
         raise Conflict(
             f"the idempotency key {request.idempotency_key!r} was used for another request (run {run.id})",
+            code="idempotency_key_reused",
             hint="Use a new key for a new request.",
         )
     return run
@@ -170,7 +172,7 @@ def get_run(session: Session, run_id: UUID) -> Run:
     """The run. Raises NotFound."""
     run = repository.get(session, run_id)
     if run is None:
-        raise NotFound(f"there is no run {run_id}", hint="`deskarena run list` shows them.")
+        raise NotFound(f"there is no run {run_id}", code="run_not_found", hint="`deskarena run list` shows them.")
     return run
 
 
@@ -200,7 +202,7 @@ def resume_run(session: Session, run_id: UUID) -> Run:
     if RunState(run.state) in {RunState.QUEUED, RunState.RUNNING}:
         return run
     if RunState(run.state) is not RunState.PAUSED:
-        raise Conflict(f"the run is {run.state}, not paused")
+        raise Conflict(f"the run is {run.state}, not paused", code="run_not_paused")
     move(session, run, run, RunState.RUNNING if run.started_at else RunState.QUEUED, turn_at=episodes.now(session))
     worker_wakeup.wake_workers(session)
     return run
@@ -237,7 +239,7 @@ def retry_run(
     """
     run = _lock(session, run_id)
     if RunState(run.state) is RunState.CANCELLED:
-        raise Conflict("the run was cancelled: nothing of it is tried again", hint="Submit a new run.")
+        raise Conflict("Cancelled runs cannot be retried.", code="run_cancelled", hint="Submit a new run.")
     _wants_from_now(session, run)
     failures = [kind.value for kind in failure_classes]
     fresh: dict[str, Any] = {
@@ -293,9 +295,9 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
     """
     run = _lock(session, run_id)
     if not run.open:
-        raise Conflict("the run is not open", hint="Submit it with `open` to add episodes later.")
+        raise Conflict("the run is not open", code="run_not_open", hint="Submit it with `open` to add episodes later.")
     if repeats < 1:
-        raise Invalid("at least 1", path="repeats")
+        raise Invalid("at least 1", code="invalid_request", path="repeats")
     config = RunConfig.model_validate(run.config)
     chosen = selected(tasks.all_of(session, run.task_set_id), patterns, parts.selections(session, run.task_set_id))
     lacking = without_variant(session, run.task_set_id, config.variant, chosen)
@@ -325,5 +327,5 @@ def close_run(session: Session, run_id: UUID) -> Run:
 def _lock(session: Session, run_id: UUID) -> Run:
     run = repository.lock(session, run_id)
     if run is None:
-        raise NotFound(f"there is no run {run_id}", hint="`deskarena run list` shows them.")
+        raise NotFound(f"there is no run {run_id}", code="run_not_found", hint="`deskarena run list` shows them.")
     return run

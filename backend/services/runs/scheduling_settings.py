@@ -41,10 +41,10 @@ def retune_run(session: Session, run_id: UUID, tuning: SchedulingUpdate) -> Run:
     """
     run = repository.lock(session, run_id)
     if run is None:
-        raise NotFound(f"there is no run {run_id}", hint="`deskarena run list` shows them.")
+        raise NotFound(f"there is no run {run_id}", code="run_not_found", hint="`deskarena run list` shows them.")
     if RunState(run.state) in _ENDED:
         hint = "" if run.state == RunState.CANCELLED else "`deskarena run retry` tries its lost episodes again."
-        raise Conflict(f"the run is {run.state}: nothing of it is given a slot any more", hint=hint)
+        raise Conflict(f"the run is {run.state}: nothing of it is given a slot any more", code="run_ended", hint=hint)
     values: dict[str, Any] = tuning.model_dump(exclude_unset=True)
     changed = {name: value for name, value in values.items() if getattr(run, name) != value}
     for name, value in changed.items():
@@ -70,12 +70,16 @@ def set_rules(session: Session, name: str, changes: dict[str, Any]) -> ProjectRo
     """
     row = project_repository.by_name(session, name)
     if row is None:
-        raise NotFound(f"there is no project {name!r}", hint="`deskarena project list` shows them.")
+        raise NotFound(
+            f"there is no project {name!r}", code="project_not_found", hint="`deskarena project list` shows them."
+        )
     try:
         rules = ProjectRules.model_validate({**_rules(row).model_dump(), **changes})
     except ValidationError as error:
         first = error.errors()[0]
-        raise Invalid(str(first["msg"]), path=".".join(str(part) for part in first["loc"])) from None
+        raise Invalid(
+            str(first["msg"]), code="invalid_request", path=".".join(str(part) for part in first["loc"])
+        ) from None
     known = PROVIDERS | workers.providers_named(session)
     _check_providers("quota", changes.get("quota", {}), {ALL, *known})
     _check_providers("reserved", changes.get("reserved", {}), known)
@@ -89,7 +93,7 @@ def _check_providers(rule: str, named: Iterable[str], known: Collection[str]) ->
     for name in named:
         if name not in known:
             words = f"there is no provider {name!r}, only {', '.join(sorted(known))}"
-            raise Invalid(words, path=f"{rule}.{name}")
+            raise Invalid(words, code="invalid_request", path=f"{rule}.{name}")
 
 
 def _rules(row: Project) -> ProjectRules:

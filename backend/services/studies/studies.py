@@ -136,6 +136,7 @@ def _same(study: Study, request_hash: str, key: str) -> Study:
     if study.request_hash != request_hash:
         raise Conflict(
             f"the idempotency key {key!r} was used for another request (study {study.id})",
+            code="idempotency_key_reused",
             hint="Use a new key for a new request.",
         )
     return study
@@ -160,7 +161,9 @@ def _check_size(session: Session, study: StudyConfig, number: int) -> None:
     episodes = number * len(_select_keys(session, study)) * study.base.repeats
     if episodes > MOST_EPISODES:
         hint = "Take a sample of the tasks, fewer factors or fewer repeats."
-        raise Invalid(f"{episodes} episodes are more than {MOST_EPISODES}", path="factors", hint=hint)
+        raise Invalid(
+            f"{episodes} episodes are more than {MOST_EPISODES}", code="study_too_large", path="factors", hint=hint
+        )
 
 
 def _submit_cell(  # noqa: PLR0913, PLR0917 - everything a cell's run is made of
@@ -181,7 +184,9 @@ def get_study(session: Session, study_id: UUID) -> StudyDetail:
     """The study and how it is doing. Raises NotFound."""
     study = repository.get(session, study_id)
     if study is None:
-        raise NotFound(f"there is no study {study_id}", hint="`deskarena study list` shows them.")
+        raise NotFound(
+            f"there is no study {study_id}", code="study_not_found", hint="`deskarena study list` shows them."
+        )
     return _views(session, [study])[0]
 
 

@@ -142,10 +142,14 @@ def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preferenc
     """
     left, right = get_work(session, left_id), get_work(session, right_id)
     if left.id == right.id or left.task_id != right.task_id:
-        raise Invalid("expected two works of one task", path="right")
+        raise Invalid("expected two works of one task", code="invalid_pair", path="right")
     values = {"id": uuid7(), "task_id": left.task_id, "left_id": left.id, "right_id": right.id}
     if not repository.choose(session, {**values, "preferred": preferred.value, "actor_id": actor.id}):
-        raise Conflict("you have judged this pair before", hint="The first choice counts. Go on with the next pair.")
+        raise Conflict(
+            "you have judged this pair before",
+            code="pair_already_judged",
+            hint="The first choice counts. Go on with the next pair.",
+        )
 
 
 def board(session: Session, benchmark: str) -> PreferenceBoard:

@@ -43,7 +43,7 @@ def basics(_content: DraftContent, typed: Typed) -> dict[str, Any]:
     """Key, instruction and labels."""
     steps = typed.get("max_steps", "").strip()
     if steps and not steps.isdecimal():
-        raise Invalid(f"expected a number, got {steps[:60]!r}", path="max_steps")
+        raise Invalid(f"expected a number, got {steps[:60]!r}", code="invalid_draft", path="max_steps")
     return {
         "domain": typed.get("domain", "").strip(),
         "name": typed.get("name", "").strip(),
@@ -84,7 +84,12 @@ def oracle(content: DraftContent, typed: Typed) -> dict[str, Any]:
     """The solution."""
     do = typed.get("do", "")
     if content.oracle and not draft_forms.solution_rows(content):
-        raise Invalid("the solution cannot be read as steps", path="oracle", hint="Put it right in the JSON below.")
+        raise Invalid(
+            "the solution cannot be read as steps",
+            code="invalid_draft",
+            path="oracle",
+            hint="Put it right in the JSON below.",
+        )
     rows = draft_forms.moved(draft_forms.solution_typed(typed), do)
     if do == "add":
         fresh = {"oracle.0.verb": _choice(typed, "new"), "oracle.0.value": typed.get("new_value", "")}
@@ -97,9 +102,9 @@ def whole(_content: DraftContent, typed: Typed) -> dict[str, Any]:
     try:
         content = json.loads(typed.get("json", ""))
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"expected JSON, {error}", path="json") from error
+        raise Invalid(f"expected JSON, {error}", code="invalid_draft", path="json") from error
     if not isinstance(content, dict):
-        raise Invalid("expected an object in braces", path="json")
+        raise Invalid("expected an object in braces", code="invalid_draft", path="json")
     unset = {name: field.get_default(call_default_factory=True) for name, field in DraftContent.model_fields.items()}
     return {**{name: value for name, value in unset.items() if name not in {"domain", "name"}}, **content}
 
@@ -120,5 +125,5 @@ def _words(text: str) -> list[str]:
 def _choice(typed: Typed, name: str) -> str:
     choice = typed.get(name, "").strip()
     if not choice:
-        raise Invalid("choose one", path=name)
+        raise Invalid("choose one", code="invalid_draft", path=name)
     return choice

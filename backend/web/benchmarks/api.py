@@ -70,7 +70,9 @@ def import_from_url(
         loaded = load_url(body.kind, body.url, edge.web, strict_upstream=body.strict_upstream)
     except WebFailed as error:
         raise Unavailable(
-            error.message, hint=error.hint or "Ask again later, or download it and import the file."
+            error.message,
+            code="download_failed",
+            hint=error.hint or "Ask again later, or download it and import the file.",
         ) from error
     with unit_of_work(edge.factory) as session:
         result = _imported(session, edge, loaded, body.name or body.kind, body.title)
@@ -181,11 +183,11 @@ def import_labels(
     """Import people's labels and times of tasks. They hold for every version and change no task set."""
     data = file.file.read(MOST_LABELS + 1)
     if len(data) > MOST_LABELS:
-        raise Invalid(f"the file is larger than {MOST_LABELS >> 20} MiB", path="file")
+        raise Invalid(f"the file is larger than {MOST_LABELS >> 20} MiB", code="file_too_large", path="file")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise Invalid(f"it is no UTF-8 text: {error}", path="file") from error
+        raise Invalid(f"it is no UTF-8 text: {error}", code="invalid_file", path="file") from error
     rows, tasks = label_service.import_labels(session, name, text)
     return benchmarks_schemas.LabelResult(rows=rows, tasks=tasks)
 

@@ -50,7 +50,7 @@ def load_zip(kind: str, archive: BinaryIO, *, strict_upstream: bool = False) -> 
     try:
         reader = registry.lookup(PluginKind.BENCHMARK, kind)()
     except Invalid as error:
-        raise Invalid(error.message, path="kind", hint=error.hint) from error
+        raise Invalid(error.message, code="unknown_format", path="kind", hint=error.hint) from error
     with _unpacked(archive) as folder:
         benchmark: LoadedBenchmark = reader.load(_root(folder))
         return strict(benchmark) if strict_upstream else benchmark
@@ -66,7 +66,7 @@ def load_url(kind: str, url: str, web: Web, *, strict_upstream: bool = False) ->
     """
     reply = web.get(zip_address(url), max_bytes=MOST_FETCHED, timeout=FETCH_SECONDS)
     if reply.status != HTTPStatus.OK:
-        raise Invalid(f"{url[:300]} answers {reply.status}", path="url")
+        raise Invalid(f"{url[:300]} answers {reply.status}", code="download_refused", path="url")
     return load_zip(kind, io.BytesIO(reply.body), strict_upstream=strict_upstream)
 
 
@@ -96,7 +96,9 @@ def _unpacked(archive: BinaryIO) -> Iterator[Path]:
             with zipfile.ZipFile(archive) as files:
                 _unpack(files, folder)
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-            raise Invalid(f"it is no zip file that can be read: {error}", path="file") from error
+            raise Invalid(
+                f"it is no zip file that can be read: {error}", code="archive_damaged", path="file"
+            ) from error
         except OSError as error:
             failure = no_room(error)
             if failure is None:
@@ -116,7 +118,7 @@ def _take_away_left() -> None:
 def _unpack(files: zipfile.ZipFile, folder: Path) -> None:
     entries = [entry for entry in files.infolist() if not entry.is_dir()]
     if len(entries) > MOST_FILES:
-        raise Invalid(f"{len(entries)} files are more than {MOST_FILES}", path="file")
+        raise Invalid(f"{len(entries)} files are more than {MOST_FILES}", code="archive_too_large", path="file")
     left = MOST_BYTES
     for entry in entries:
         left -= _write(files, entry, _place(folder, entry), left)
@@ -127,7 +129,7 @@ def _place(folder: Path, entry: zipfile.ZipInfo) -> Path:
     path = PurePosixPath(entry.filename.replace("\\", "/"))
     linked = stat.S_ISLNK(entry.external_attr >> 16)
     if path.is_absolute() or ".." in path.parts or linked or "\x00" in entry.filename:
-        raise Invalid(f"{entry.filename[:120]!r} leads out of the zip", path="file")
+        raise Invalid(f"{entry.filename[:120]!r} leads out of the zip", code="archive_unsafe", path="file")
     return folder.joinpath(*path.parts)
 
 
@@ -139,6 +141,8 @@ def _write(files: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: i
         while part := source.read(CHUNK):
             size += len(part)
             if size > left:
-                raise Invalid(f"unpacked it is larger than {MOST_BYTES >> 20} MiB", path="file")
+                raise Invalid(
+                    f"unpacked it is larger than {MOST_BYTES >> 20} MiB", code="archive_too_large", path="file"
+                )
             out.write(part)
     return size

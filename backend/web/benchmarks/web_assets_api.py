@@ -66,7 +66,11 @@ def fetch(edge: EdgeDep, name: Name, body: FetchRequest) -> AssetView:
     if before.state is AssetState.THERE and not body.again:
         return AssetView.model_validate(before)
     if not _turns.acquire(blocking=False):
-        raise Unavailable(f"{MOST_AT_ONCE} files are being fetched already", hint="Ask again when one is done.")
+        raise Unavailable(
+            f"{MOST_AT_ONCE} files are being fetched already",
+            code="too_many_downloads",
+            hint="Ask again when one is done.",
+        )
     try:
         return _fetched(edge, name, body.url)
     finally:
@@ -81,7 +85,7 @@ def _fetched(edge: AppContext, name: str, url: str) -> AssetView:
             service.record_dead(session, name, url, error.message)
             return AssetView.model_validate(service.needed_asset(session, name, url))
     except WebFailed as error:
-        raise Unavailable(error.message, hint=error.hint or "Ask again later.") from error
+        raise Unavailable(error.message, code="download_failed", hint=error.hint or "Ask again later.") from error
     with unit_of_work(edge.factory) as session:
         service.record(session, name, url, download)
         return AssetView.model_validate(service.needed_asset(session, name, url))
@@ -98,7 +102,7 @@ def add(
     """Take in a file that could not be fetched. It stands for its address in every benchmark."""
     data = file.file.read(service.MOST_BYTES + 1)
     if len(data) > service.MOST_BYTES:
-        raise Invalid(f"the file is larger than {service.MOST_BYTES >> 20} MiB", path="file")
+        raise Invalid(f"the file is larger than {service.MOST_BYTES >> 20} MiB", code="file_too_large", path="file")
     service.add(session, name, url, data, edge.store)
     session.flush()  # The view below reads it again.
     return AssetView.model_validate(service.needed_asset(session, name, url))

@@ -55,7 +55,7 @@ def answer(session: SessionDep, project: ProjectDep, judge_id: Id, body: own.Rev
     elif body.completion is not None and body.logic is not None:
         reviews.give_rating(session, judge_id, body.item, by, completion=body.completion, logic=body.logic)
     else:
-        raise Invalid("expected verdicts, or completion and logic", path="verdicts")
+        raise Invalid("expected verdicts, or completion and logic", code="invalid_answer", path="verdicts")
     return Response(status_code=204)
 
 

@@ -118,7 +118,7 @@ def keep(session: Session, judge_id: UUID, person: Actor, form: FormData) -> Non
     try:
         item = UUID(text(form, "item"))
     except ValueError as error:
-        raise Invalid("expected the id of an item", path="item") from error
+        raise Invalid("expected the id of an item", code="invalid_request", path="item") from error
     if get_judge(session, judge_id).kind == JudgeKind.GRAPH:
         completion, logic = (tenth(form, name) for name in ("completion", "logic"))
         reviews.give_rating(session, judge_id, item, person, completion=completion, logic=logic)
@@ -127,7 +127,7 @@ def keep(session: Session, judge_id: UUID, person: Actor, form: FormData) -> Non
     for key, value in form.items():
         if key.startswith("c."):
             if value not in SAID:
-                raise Invalid("expected yes, no or unsure", path=key)
+                raise Invalid("expected yes, no or unsure", code="invalid_answer", path=key)
             verdicts[key.removeprefix("c.")] = SAID[str(value)]
     reviews.give_verdicts(session, judge_id, item, person, verdicts)
 
@@ -137,7 +137,7 @@ def tenth(form: FormData, name: str) -> int:
     try:
         return int(text(form, name))
     except ValueError as error:
-        raise Invalid("expected 0, 10 .. 100", path=name) from error
+        raise Invalid("expected 0, 10 .. 100", code="invalid_request", path=name) from error
 
 
 def next_address(judge_id: UUID, name: str) -> RedirectResponse:

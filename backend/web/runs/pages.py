@@ -79,7 +79,7 @@ def retune(  # noqa: PLR0913 - the form's fields
         tuning = SchedulingUpdate.model_validate({name: value or None for name, value in changes.items()})
     except ValidationError as error:
         first = error.errors()[0]
-        raise Invalid(str(first["msg"]), path=str(first["loc"][0])) from None
+        raise Invalid(str(first["msg"]), code="invalid_request", path=str(first["loc"][0])) from None
     retune_run(session, run_id, tuning)
     return redirect(f"/runs/{run_id}#scheduling")
 
@@ -95,6 +95,6 @@ def command(session: SessionDep, run_id: Id, move: str) -> RedirectResponse:
         "close": service.close_run,
     }
     if move not in moves:
-        raise NotFound(f"a run has no command {move!r}", hint=f"It has {', '.join(moves)}.")
+        raise NotFound(f"a run has no command {move!r}", code="unknown_command", hint=f"It has {', '.join(moves)}.")
     moves[move](session, run_id)
     return redirect(f"/runs/{run_id}")

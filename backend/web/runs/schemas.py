@@ -44,7 +44,7 @@ class FieldProblem(ResponseModel):
 class Problem(ResponseModel):
     """An error, as `application/problem+json` (RFC 9457)."""
 
-    type: str = Field(examples=["urn:deskarena:unknown_plugin"])
+    type: str = Field(description="Page that explains the code.", examples=["/docs/errors.html#unknown_plugin"])
     title: str = Field(examples=["Unprocessable Content"])
     status: int = Field(examples=[422])
     code: str = Field(description="Stable name of the error.", examples=["unknown_plugin"])

@@ -34,7 +34,7 @@ def config_of(body: schemas.StudySubmit) -> StudyConfig:
         )
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise Invalid(first["msg"], path=".".join(map(str, first["loc"]))) from error
+        raise Invalid(first["msg"], code="invalid_study", path=".".join(map(str, first["loc"]))) from error
 
 
 def tuning_of(body: schemas.StudySubmit) -> SchedulingUpdate:

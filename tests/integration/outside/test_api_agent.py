@@ -238,7 +238,7 @@ class TestToken:
         for path in ("/agent", "/agent/observation", "/agent/observation/frame"):
             with pytest.raises(ServiceError) as refused:
                 foreign.get(path)
-            assert (refused.value.status, refused.value.code) == (401, "agent_token_wrong")
+            assert (refused.value.status, refused.value.code) == (401, "invalid_agent_token")
         foreign.close()
 
     def test_a_new_one_replaces_it(self, line: Line) -> None:

@@ -34,7 +34,7 @@ class TestProblem:
     def test_says_code_hint_and_place(self) -> None:
         found = problem(Invalid("no such agent", path="agent", hint="Known: noop."))
         assert found.model_dump() == {
-            "type": "urn:deskarena:invalid",
+            "type": "/docs/errors.html#invalid",
             "title": HTTPStatus(422).phrase,
             "status": 422,
             "code": "invalid",
@@ -64,7 +64,7 @@ class TestAsOurs:
         monkeypatch.setattr(tempfile.SpooledTemporaryFile, "rollover", full)
         files = {"file": ("b.zip", bytes(3 << 20))}
         answer = client.post("/api/v1/benchmarks", data={"kind": "starter", "name": "mine"}, files=files)
-        assert (answer.status_code, answer.json()["code"]) == (507, "no_room")
+        assert (answer.status_code, answer.json()["code"]) == (507, "disk_full")
         assert "TMPDIR" in answer.json()["hint"]
 
     def test_a_body_that_breaks_otherwise_is_broken(self) -> None:
@@ -96,8 +96,8 @@ class TestAnswers:
         assert 'data-controller="retry"' in answer.text
 
     def test_an_unknown_address(self, client: TestClient) -> None:
-        assert client.get("/api/v1/nothing").json()["code"] == "no_such_page"
-        assert "no_such_page" in client.get("/nothing", headers={"Accept": "text/html"}).text
+        assert client.get("/api/v1/nothing").json()["code"] == "page_not_found"
+        assert "page_not_found" in client.get("/nothing", headers={"Accept": "text/html"}).text
 
     def test_health_says_down(self, client: TestClient) -> None:
         answer = client.get("/healthz")

@@ -149,7 +149,7 @@ class TestBody:
     def test_a_body_over_the_limit_is_refused_by_its_stated_length(self, make: Make) -> None:
         answer = make().post("/api/v1/runs", content=b" " * (BODY_LIMIT + 1))
         assert answer.status_code == 413
-        assert answer.json()["code"] == "too_large"
+        assert answer.json()["code"] == "request_too_large"
 
     def test_and_by_its_true_length(self, make: Make) -> None:
         def parts() -> Iterator[bytes]:

@@ -59,7 +59,7 @@ def _check(options: LinuxBuildOptions, args: argparse.Namespace) -> int:
     data = _data(args)
     _, image = find_image(data / "images", options.image_name())
     if image.os != "linux":
-        raise Invalid(f"{image.name} is no Linux image", path="name")
+        raise Invalid(f"{image.name} is no Linux image", code="invalid_image_plan", path="name")
     apps = applications(sources_of(CHECKOUT).linux, "full" if image.variant == "full" else "minimal")
     provider, faults = QemuProvider(get_settings().model_copy(update={"data_dir": data})), 0
     try:
@@ -112,9 +112,13 @@ def _options(args: argparse.Namespace) -> LinuxBuildOptions:
         )
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        raise Invalid(str(first["msg"]).removeprefix("Value error, "), path=".".join(map(str, first["loc"]))) from error
+        raise Invalid(
+            str(first["msg"]).removeprefix("Value error, "),
+            code="invalid_image_plan",
+            path=".".join(map(str, first["loc"])),
+        ) from error
     except ValueError as error:
-        raise Invalid("must be seconds since 1970", path="SOURCE_DATE_EPOCH") from error
+        raise Invalid("must be seconds since 1970", code="invalid_image_plan", path="SOURCE_DATE_EPOCH") from error
 
 
 def _say(text: str) -> None:

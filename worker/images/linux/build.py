@@ -75,9 +75,18 @@ def build(  # noqa: PLR0913 - what is built, and who hears of it
     """
     target = images / options.image_name()
     if not NAME.fullmatch(target.name):
-        raise Invalid(f"{target.name!r} cannot be the name of an image", path="name", hint="Use a-z, 0-9, . and -.")
+        raise Invalid(
+            f"{target.name!r} cannot be the name of an image",
+            code="invalid_name",
+            path="name",
+            hint="Use a-z, 0-9, . and -.",
+        )
     if (target / FILE).exists() and not replace:
-        raise Conflict(f"there is an image {target.name}", hint="Replace it (--replace), or name this one (--name).")
+        raise Conflict(
+            f"there is an image {target.name}",
+            code="image_exists",
+            hint="Replace it (--replace), or name this one (--name).",
+        )
     images.mkdir(parents=True, exist_ok=True)
     check(options.variant, images, root=os.geteuid() == 0)
     with tempfile.TemporaryDirectory(prefix=".building-", dir=images) as folder:
@@ -142,7 +151,7 @@ class _Build:
         )
         output = self._call("date", "dating its files", moments_command(raw, commands))
         if wrong := [line for line in output.splitlines() if line and not line.startswith("debugfs")]:
-            raise ClusterLost(f"debugfs could not date the files: {wrong[0]}")
+            raise ClusterLost(f"debugfs could not date the files: {wrong[0]}", code="image_build_failed")
 
     def _describe(self, content: str) -> MachineImage:
         self._say("hashing the files")
@@ -200,18 +209,20 @@ class _Build:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise ClusterLost(f"{doing}: {command[0]} took longer than {_PATIENCE:g} s") from None
+            raise ClusterLost(
+                f"{doing}: {command[0]} took longer than {_PATIENCE:g} s", code="image_build_failed"
+            ) from None
         output = done.stdout.decode("utf-8", "replace")
         if done.returncode:
             problem = f"{command[0]} failed with exit code {done.returncode}:\n{output[-_TAIL:].strip()}"
-            raise ClusterLost(problem, hint=hint_for(output))
+            raise ClusterLost(problem, code="image_build_failed", hint=hint_for(output))
         return output
 
 
 def _kernel(root: Path) -> Path:
     kernels = sorted((root / "boot").glob("vmlinuz-*"))
     if len(kernels) != 1:
-        raise ClusterLost(f"expected one kernel in the image, found {len(kernels)}")
+        raise ClusterLost(f"expected one kernel in the image, found {len(kernels)}", code="image_build_failed")
     return kernels[0]
 
 
@@ -220,7 +231,7 @@ def _api_version(server: Path) -> str:
     for line in (server / "__init__.py").read_text().splitlines():
         if line.startswith(_API_VERSION):
             return line.removeprefix(_API_VERSION).strip().strip('"')
-    raise ClusterLost(f"{server} does not say which guest API it speaks")
+    raise ClusterLost(f"{server} does not say which guest API it speaks", code="image_build_failed")
 
 
 def _sha256(path: Path) -> str:

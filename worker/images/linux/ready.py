@@ -76,6 +76,7 @@ def _check_tools(tools: Sequence[str], path: str) -> None:
     if missing:
         raise ClusterLost(
             f"this machine lacks {', '.join(missing)}",
+            code="image_build_failed",
             hint="`make image-linux` installs what it needs (as root); or see tools/packages-machines.txt.",
         )
 
@@ -87,6 +88,7 @@ def _check_subordinates(name: str) -> None:
         if not any(line.startswith((f"{name}:", f"{os.getuid()}:")) for line in lines):
             raise ClusterLost(
                 f"{file} gives {name} no numbers of other users",
+                code="image_build_failed",
                 hint=f"Build as root, or as root: usermod --add-subuids {_RANGE} --add-subgids {_RANGE} {name}",
             )
 
@@ -96,5 +98,6 @@ def _check_room(folder: Path, needed: int) -> None:
     if free < needed:
         raise ClusterLost(
             f"{folder} has {free / _GIB:.1f} GiB free; a build needs {needed / _GIB:.0f} GiB there",
+            code="image_build_failed",
             hint="Make room, or name other folders: --data for the image, TMPDIR for temporary files.",
         )

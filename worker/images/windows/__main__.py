@@ -82,7 +82,12 @@ def _parser() -> argparse.ArgumentParser:
 def _request(args: argparse.Namespace) -> BuildRequest:
     """Raises Invalid for what no build could be made of."""
     if not NAME.fullmatch(args.name):
-        raise Invalid(f"{args.name!r} cannot be the name of an image", path="name", hint="Use a-z, 0-9, . and -.")
+        raise Invalid(
+            f"{args.name!r} cannot be the name of an image",
+            code="invalid_name",
+            path="name",
+            hint="Use a-z, 0-9, . and -.",
+        )
     names = ("edition", "user", "language", "time_zone", "firmware", "disk_gib", "memory_mib", "cpus", "product_key")
     fields: dict[str, Any] = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     if args.sets:
@@ -91,7 +96,7 @@ def _request(args: argparse.Namespace) -> BuildRequest:
         options = WindowsBuildOptions.model_validate(fields)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise Invalid(str(first["msg"]), path=".".join(map(str, first["loc"]))) from error
+        raise Invalid(str(first["msg"]), code="invalid_image_plan", path=".".join(map(str, first["loc"]))) from error
     return BuildRequest(
         name=args.name,
         iso=_file(args.iso, "--iso"),
@@ -113,7 +118,11 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _file(path: Path, option: str) -> Path:
     if not path.is_file():
-        raise NotFound(f"{option}: there is no file {path}", hint="docs/windows-images.md says where it comes from.")
+        raise NotFound(
+            f"{option}: there is no file {path}",
+            code="file_not_found",
+            hint="docs/windows-images.md says where it comes from.",
+        )
     return path.absolute()
 
 

@@ -75,7 +75,11 @@ class Builder:
         """
         image = self.request.image
         if (image / "image.json").exists():
-            raise Conflict(f"there is an image {image.name} already", hint="Remove it, or choose another --name.")
+            raise Conflict(
+                f"there is an image {image.name} already",
+                code="image_exists",
+                hint="Remove it, or choose another --name.",
+            )
         iso.require()
         with folder_lock(self.request.folder):
             for line in summary(self.request, self.plan):
@@ -216,7 +220,7 @@ class Builder:
         words = ["qemu-img", "convert", "-O", "qcow2", f"json:{json.dumps(layers)}", str(partial)]
         done = subprocess.run(words, capture_output=True, text=True, timeout=_CONVERT_SECONDS, check=False)
         if done.returncode:
-            raise Unavailable(f"qemu-img failed: {done.stderr.strip()[-500:]}")
+            raise Unavailable(f"qemu-img failed: {done.stderr.strip()[-500:]}", code="windows_build_failed")
         partial.replace(self._disk)
 
     # --- the end ---
@@ -234,7 +238,9 @@ class Builder:
             self._tell(f"  {line}")
         failed = [line.name for line in lines if not line.ok]
         if failed:
-            raise Unavailable(f"{len(failed)} of {len(lines)} checks failed: {'; '.join(failed)}")
+            raise Unavailable(
+                f"{len(failed)} of {len(lines)} checks failed: {'; '.join(failed)}", code="windows_build_failed"
+            )
         _write(self._checks, [line.model_dump() for line in lines])
 
     def _describe(self) -> None:

@@ -161,11 +161,13 @@ def read_catalog(files: Sequence[Path] = (FILE,)) -> Catalog:
         try:
             read = Catalog.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise Invalid(f"it cannot be read: {error}", path=str(file)) from error
+            raise Invalid(f"it cannot be read: {error}", code="invalid_image_plan", path=str(file)) from error
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"]))
-            raise Invalid(str(first["msg"]).removeprefix("Value error, "), path=f"{file}: {where}") from error
+            raise Invalid(
+                str(first["msg"]).removeprefix("Value error, "), code="invalid_image_plan", path=f"{file}: {where}"
+            ) from error
         programs |= {program.id: program for program in read.programs}
         inbox |= {program.id: program for program in read.inbox}
     return Catalog(programs=tuple(programs.values()), inbox=tuple(inbox.values()))
@@ -181,7 +183,7 @@ def programs_in_sets(catalog: Catalog, sets: Iterable[str]) -> Catalog:
     known = {name for program in catalog.all() for name in program.sets}
     if unknown := sorted(names - known):
         hint = f"known: {', '.join(sorted(known))}"
-        raise Invalid(f"no program belongs to {', '.join(unknown)}", path="sets", hint=hint)
+        raise Invalid(f"no program belongs to {', '.join(unknown)}", code="invalid_image_plan", path="sets", hint=hint)
     return Catalog(
         programs=tuple(program for program in catalog.programs if names & set(program.sets)),
         inbox=tuple(program for program in catalog.inbox if names & set(program.sets)),

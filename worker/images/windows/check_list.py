@@ -38,4 +38,4 @@ def wait_ready(desktop: Desktop, seconds: float, meanwhile: Callable[[], None] =
             return time.monotonic() - start
         meanwhile()
         time.sleep(_LOOK)
-    raise GuestLost(f"the guest API did not answer within {seconds:.0f} s")
+    raise GuestLost(f"the guest API did not answer within {seconds:.0f} s", code="desktop_unreachable")

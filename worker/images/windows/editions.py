@@ -62,13 +62,13 @@ def editions(iso: Path) -> tuple[Edition, ...]:
     with Udf(iso) as medium:
         extents = next(filter(None, (medium.find(name) for name in IMAGES)), None)
         if extents is None:
-            raise Invalid(f"it has no {IMAGES[0]}", path=str(iso), hint="Is it the ISO of Windows?")
+            raise Invalid(f"it has no {IMAGES[0]}", code="invalid_iso", path=str(iso), hint="Is it the ISO of Windows?")
         header = medium.read(extents, 0, _HEADER_BYTES)
         # A size of 7 bytes, a byte of flags, an offset. Source: Microsoft's description of the Windows Imaging format.
         size, offset = struct.unpack_from("<QQ", header, _XML_AT)
         size &= 2**56 - 1
         if header[:8] != _MAGIC or size > _MOST_XML:
-            raise Invalid("its image of Windows is damaged", path=str(iso))
+            raise Invalid("its image of Windows is damaged", code="invalid_iso", path=str(iso))
         return read_editions(medium.read(extents, offset, size))
 
 
@@ -81,9 +81,9 @@ def read_editions(description: bytes) -> tuple[Edition, ...]:
             _edition(image) for image in root.iter("IMAGE") if image.findtext("WINDOWS/ARCH") == _AMD64
         )
     except (UnicodeDecodeError, etree.XMLSyntaxError, ValueError) as error:
-        raise Invalid(f"the list of editions cannot be read: {error}") from error
+        raise Invalid(f"the list of editions cannot be read: {error}", code="invalid_iso") from error
     if not all_editions:
-        raise Invalid("it has no edition for 64-bit Intel and AMD processors")
+        raise Invalid("it has no edition for 64-bit Intel and AMD processors", code="invalid_iso")
     return all_editions
 
 
@@ -109,11 +109,13 @@ def edition_of(all_editions: Sequence[Edition], name: str) -> Edition:
     hint = "It holds: " + "; ".join(f"{each.name} ({each.id})" for each in all_editions)
     if not name:
         if len(all_editions) > 1:
-            raise Invalid("say which edition", path="edition", hint=hint)
+            raise Invalid("say which edition", code="invalid_image_plan", path="edition", hint=hint)
         return all_editions[0]
     # A Server medium has each edition id twice, with a desktop and without: the desktop is what we are here for.
     matching = [each for each in all_editions if name.lower() in {each.name.lower(), each.id.lower()}]
     choices = [each for each in matching if each.installation != "Server Core"] or matching
     if len(choices) != 1:
-        raise Invalid(f"{len(choices)} editions are called {name!r}", path="edition", hint=hint)
+        raise Invalid(
+            f"{len(choices)} editions are called {name!r}", code="invalid_image_plan", path="edition", hint=hint
+        )
     return choices[0]

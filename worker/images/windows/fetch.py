@@ -58,7 +58,9 @@ def installers(programs: Sequence[Program], brought: Path | None, cache: Path, t
     if absent:
         names = ", ".join(f"{_name(program)} ({program.name}, {program.licence})" for program in absent)
         hint = "docs/windows-images.md, 'Programs', says where they come from; or leave them out with --without."
-        raise NotFound(f"{brought or 'the folder of installers (--installers)'} lacks {names}", hint=hint)
+        raise NotFound(
+            f"{brought or 'the folder of installers (--installers)'} lacks {names}", code="file_not_found", hint=hint
+        )
     cache.mkdir(parents=True, exist_ok=True)
     return tuple(_installer(program, brought, cache, tell) for program in programs)
 
@@ -73,7 +75,9 @@ def _installer(program: Program, brought: Path | None, cache: Path, tell: Tell) 
         path = brought / _name(program)
         sha256 = file_sha256(path)
         if program.sha256 not in {"", sha256}:
-            raise Invalid(f"its sha256 is {sha256}, the list says {program.sha256}", path=str(path))
+            raise Invalid(
+                f"its sha256 is {sha256}, the list says {program.sha256}", code="checksum_mismatch", path=str(path)
+            )
         return Installer(program=program, path=path, sha256=sha256)
     path = cache / program.sha256
     if not path.exists():
@@ -102,9 +106,16 @@ def fetch(url: str, target: Path, sha256: str) -> None:
                 file.write(piece)
         if digest.hexdigest() != sha256:
             hint = "The maker gives another file now; bring the old one, or list the new one's hash with --programs."
-            raise Invalid(f"its sha256 is {digest.hexdigest()}, the list says {sha256}", path=url, hint=hint)
+            raise Invalid(
+                f"its sha256 is {digest.hexdigest()}, the list says {sha256}",
+                code="checksum_mismatch",
+                path=url,
+                hint=hint,
+            )
         partial.replace(target)
     except (OSError, urllib.error.URLError) as error:
-        raise Unavailable(f"{url} cannot be fetched: {error}", hint="Calling again goes on here.") from error
+        raise Unavailable(
+            f"{url} cannot be fetched: {error}", code="download_failed", hint="Calling again goes on here."
+        ) from error
     finally:
         partial.unlink(missing_ok=True)

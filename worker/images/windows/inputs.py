@@ -64,7 +64,9 @@ class BuildInputs:
         path.parent.mkdir(parents=True, exist_ok=True)
         if source is not None:
             if (sha256 := file_sha256(source)) != python.sha256:
-                raise Invalid(f"its sha256 is {sha256}, the list says {python.sha256}", path=str(source))
+                raise Invalid(
+                    f"its sha256 is {sha256}, the list says {python.sha256}", code="checksum_mismatch", path=str(source)
+                )
             shutil.copyfile(source, path)
         elif not path.exists():
             self._tell(f"fetching Python {python.version} from {python.url}")

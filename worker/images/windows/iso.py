@@ -19,7 +19,7 @@ MOST_FILE = 4 * 2**30 - 2048
 def require() -> None:
     """Raises Unavailable if xorriso is not there."""
     if shutil.which(PROGRAM) is None:
-        raise Unavailable(f"{PROGRAM} is not installed", hint=f"apt-get install {PROGRAM}")
+        raise Unavailable(f"{PROGRAM} is not installed", code="windows_build_failed", hint=f"apt-get install {PROGRAM}")
 
 
 def write_disc(target: Path, content: Mapping[str, Path | bytes], label: str = LABEL) -> None:
@@ -52,7 +52,12 @@ def _lines(content: Mapping[str, Path | bytes], scratch: Path) -> list[str]:
             file.write_bytes(source)
         if file.stat().st_size > MOST_FILE:
             hint = "Put it on a CD image of its own: `iso` and `medium` of the program."
-            raise Invalid(f"it has {file.stat().st_size} bytes, at most {MOST_FILE} fit", path=str(file), hint=hint)
+            raise Invalid(
+                f"it has {file.stat().st_size} bytes, at most {MOST_FILE} fit",
+                code="invalid_iso",
+                path=str(file),
+                hint=hint,
+            )
         lines.append(f"{_escaped(path)}={_escaped(str(file.absolute()))}\n")
     return lines
 
@@ -81,7 +86,9 @@ def extract(iso: Path, folders: Sequence[str], target: Path) -> None:
             _xorriso("-osirrox", "on", "-indev", str(iso), "-extract", f"/{folder}", str(place))
         except Unavailable as error:
             hint = "Is it virtio-win.iso, of version 0.1.262 or later?"
-            raise Invalid(f"it has no folder {folder}: {error.message}", path=str(iso), hint=hint) from error
+            raise Invalid(
+                f"it has no folder {folder}: {error.message}", code="invalid_iso", path=str(iso), hint=hint
+            ) from error
         # What a read-only medium holds is read-only in the copy, too, folders included.
         for each in (place, *place.rglob("*")):
             each.chmod(0o755 if each.is_dir() else 0o644)
@@ -99,4 +106,4 @@ def _xorriso(*arguments: str) -> None:
         env={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"},
     )
     if done.returncode:
-        raise Unavailable(f"{PROGRAM} failed: {done.stderr.strip()[-500:]}")
+        raise Unavailable(f"{PROGRAM} failed: {done.stderr.strip()[-500:]}", code="windows_build_failed")

@@ -52,6 +52,8 @@ class Disks:
 class MachineSilent(Unavailable):
     """QEMU did not start, or ended before its guest had said anything: the accelerator may be why."""
 
+    code = "windows_build_failed"
+
 
 class Build:
     """A running build machine.
@@ -148,7 +150,7 @@ class Build:
                 self._reported = True
                 tell(report.told())
                 if report.kind == "failed":
-                    raise Unavailable(f"Windows: {report.stage} failed: {report.text}")
+                    raise Unavailable(f"Windows: {report.stage} failed: {report.text}", code="windows_build_failed")
                 if (report.kind, report.stage) == ("phase", phase):
                     reached = True
                     ending()
@@ -160,7 +162,10 @@ class Build:
                 raise kind(f"the machine stopped before the end of {phase or 'its work'}: {ended}")
             if pressing and not self._press_any_key():
                 keys_end = 0.0
-        raise Unavailable(f"Windows did not come to the end of {phase or 'its work'} within {seconds / 60:.0f} minutes")
+        raise Unavailable(
+            f"Windows did not come to the end of {phase or 'its work'} within {seconds / 60:.0f} minutes",
+            code="windows_build_failed",
+        )
 
     def _switched_off(self, ended: str) -> bool:
         """Whether the guest itself ended the machine; QEMU may be gone before its last words are asked for."""
@@ -238,7 +243,7 @@ def build_machine(machine: MachineSpec, disks: Disks, folder: Path, tracker: Tra
         try:
             yield Build(qemu, ours, secret=secret, picture=folder / ".screen.png", tracker=tracker)
         except (QemuFailed, QmpLost) as error:
-            raise Unavailable(str(error)) from error
+            raise Unavailable(str(error), code="windows_build_failed") from error
 
 
 def media(files: Sequence[Path]) -> list[str]:

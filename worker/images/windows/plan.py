@@ -108,14 +108,19 @@ def make_plan(request: BuildRequest) -> BuildPlan:
     edition = edition_of(editions(request.iso), options.edition)
     if edition.languages and options.language not in edition.languages:
         hint = f"It has: {', '.join(edition.languages)}."
-        raise Invalid(f"this Windows cannot be set up in {options.language}", path="language", hint=hint)
+        raise Invalid(
+            f"this Windows cannot be set up in {options.language}",
+            code="invalid_image_plan",
+            path="language",
+            hint=hint,
+        )
     programs = _programs(request, edition)
     answers = answer_file(options, edition.index, server=edition.server)
     wrong = [f"{ANSWERS}: {fault}" for fault in faults(answers)]
     for script in sorted(SETUP.glob("*.ps1")):
         wrong += [f"{script.name}: {fault}" for fault in powershell.faults(script.read_text(encoding="utf-8"))]
     if wrong:
-        raise Invalid("; ".join(wrong), path=str(SETUP))
+        raise Invalid("; ".join(wrong), code="invalid_image_plan", path=str(SETUP))
     return BuildPlan(edition, programs, answers)
 
 
@@ -123,10 +128,19 @@ def _programs(request: BuildRequest, edition: Edition) -> Catalog:
     selection = catalog.programs_in_sets(catalog.read_catalog((catalog.FILE, *request.lists)), request.options.sets)
     if unknown := sorted(set(request.without) - {each.id for each in selection.all()}):
         hint = f"There are: {', '.join(each.id for each in selection.all())}"
-        raise Invalid(f"no program to leave out is called {', '.join(unknown)}", path="without", hint=hint)
+        raise Invalid(
+            f"no program to leave out is called {', '.join(unknown)}",
+            code="invalid_image_plan",
+            path="without",
+            hint=hint,
+        )
     programs = tuple(each for each in selection.programs if each.id not in request.without)
     if len({each.iso for each in programs if each.iso}) > _MOST_FURTHER_MEDIA:
-        raise Invalid(f"at most {_MOST_FURTHER_MEDIA} programs may come on media of their own", path="programs")
+        raise Invalid(
+            f"at most {_MOST_FURTHER_MEDIA} programs may come on media of their own",
+            code="invalid_image_plan",
+            path="programs",
+        )
     inbox = tuple(
         each for each in selection.inbox if each.id not in request.without and not (each.client and edition.server)
     )

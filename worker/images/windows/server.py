@@ -64,9 +64,11 @@ def install_packages(target: Path, python: Python) -> None:
     environment = {**os.environ, "UV_NO_PROGRESS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False, env=environment)
     if done.returncode:
-        raise Unavailable(f"the packages of {LOCK.name} cannot be had: {done.stderr.strip()[-500:]}")
+        raise Unavailable(
+            f"the packages of {LOCK.name} cannot be had: {done.stderr.strip()[-500:]}", code="guest_packages_missing"
+        )
     if not PURE.is_dir():
-        raise Unavailable(f"{PURE.name} is missing", hint="Run `make setup`.")
+        raise Unavailable(f"{PURE.name} is missing", code="guest_packages_missing", hint="Run `make setup`.")
 
 
 def archive(*folders: Path, inside: str = "") -> bytes:

@@ -97,7 +97,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise Conflict(f"another build is at work in {folder}") from None
+        raise Conflict(f"another build is at work in {folder}", code="build_running") from None
     else:
         yield
     finally:

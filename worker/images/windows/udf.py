@@ -42,7 +42,7 @@ class Udf:
         try:
             self._file: BinaryIO = path.open("rb")
         except OSError as error:
-            raise Invalid(f"it cannot be opened: {error.strerror}", path=str(path)) from error
+            raise Invalid(f"it cannot be opened: {error.strerror}", code="invalid_iso", path=str(path)) from error
         try:
             self._partition, file_set = self._volume()
             # 4/14.1: the file set names the root's entry.
@@ -159,7 +159,7 @@ class Udf:
         return data
 
     def _damaged(self, what: str) -> Invalid:
-        return Invalid(what, path=str(self._path), hint=_HINT)
+        return Invalid(what, code="invalid_iso", path=str(self._path), hint=_HINT)
 
 
 def _name(coded: bytes) -> str:

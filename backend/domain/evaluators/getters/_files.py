@@ -50,7 +50,9 @@ def write_blobs(files: FilesParams, blobs: Sequence[Blob], folder: Path) -> str 
     Several are given in the order of `path`, whatever the order in `gives`: so does OSWorld, which makes a set of it.
     """
     if len(blobs) != len(files.names):
-        raise EvaluatorFailed(f"{len(files.names)} files were asked for, {len(blobs)} were gathered")
+        raise EvaluatorFailed(
+            f"{len(files.names)} files were asked for, {len(blobs)} were gathered", code="evidence_mismatch"
+        )
     paths: list[str | None] = []
     for position, (name, blob) in enumerate(zip(files.names, blobs, strict=True)):
         duplicate = name in files.names[:position]

@@ -34,7 +34,7 @@ def file_names(blob: Blob) -> list[str] | None:
     if listing is None:
         return None
     if not isinstance(listing, dict) or not isinstance(listing.get("files"), list):
-        raise EvaluatorFailed(f"the listing of {blob.name} is damaged")
+        raise EvaluatorFailed(f"the listing of {blob.name} is damaged", code="evidence_damaged")
     return [str(name) for name in listing["files"]]
 
 

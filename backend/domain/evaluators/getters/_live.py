@@ -115,7 +115,9 @@ def address(blobs: Sequence[Blob], prefix: str) -> str | None:
         EvaluatorFailed: the evidence is damaged.
     """
     if len(blobs) < 2:  # noqa: PLR2004 - the tree and the pages
-        raise EvaluatorFailed(f"a tree and a list of pages were asked for, {len(blobs)} things were gathered")
+        raise EvaluatorFailed(
+            f"a tree and a list of pages were asked for, {len(blobs)} things were gathered", code="evidence_mismatch"
+        )
     text = _bar(blobs[0])
     if text:
         return text if _SCHEME.match(text) else f"file://{text}" if text.startswith("/") else f"{prefix}{text}"
@@ -135,7 +137,9 @@ def page(blobs: Sequence[Blob], prefix: str) -> Mapping[str, Any] | None:
     chosen = next((n for n, each in enumerate(pages) if _bare(str(each.get("url", ""))) == _bare(url)), 0)
     note = blobs[2 + chosen].note
     if note:
-        raise EvaluatorFailed(f"the page {pages[chosen].get('url')} could not be looked at: {note}")
+        raise EvaluatorFailed(
+            f"the page {pages[chosen].get('url')} could not be looked at: {note}", code="evidence_unreadable"
+        )
     return dict(pages[chosen])
 
 
@@ -146,7 +150,7 @@ def _bar(blob: Blob) -> str:
     try:
         root = searchable(blob.data.decode(errors="replace"))
     except Invalid as error:
-        raise EvaluatorFailed(error.message) from error
+        raise EvaluatorFailed(error.message, code="evidence_unreadable") from error
     texts: list[tuple[bool, str]] = []
     for element in root.iter():
         if element.get("name") == BAR:

@@ -35,12 +35,15 @@ def answer(blob: Blob) -> Any:
     """
     reply = stated(blob)
     if not isinstance(reply, dict):
-        raise EvaluatorFailed(f"what was gathered of {blob.name} is damaged")
+        raise EvaluatorFailed(f"what was gathered of {blob.name} is damaged", code="evidence_damaged")
     if "answer" in reply:
         return reply["answer"]
     if reply.get("refused") in NO and NO_ROUTE not in str(reply.get("message", "")):
         return None
-    raise EvaluatorFailed(f"the desktop cannot say {blob.name}: {reply.get('message') or reply.get('refused')}")
+    raise EvaluatorFailed(
+        f"the desktop cannot say {blob.name}: {reply.get('message') or reply.get('refused')}",
+        code="evidence_unreadable",
+    )
 
 
 def agreed(blob: Blob) -> bool:
@@ -52,5 +55,5 @@ def text_at(blob: Blob, key: str) -> str:
     """The text under a key of the answer. Raises EvaluatorFailed if there is none."""
     reply = answer(blob)
     if not isinstance(reply, dict) or not isinstance(reply.get(key), str):
-        raise EvaluatorFailed(f"the guest's answer to {blob.name} has no `{key}`")
+        raise EvaluatorFailed(f"the guest's answer to {blob.name} has no `{key}`", code="evidence_unreadable")
     return str(reply[key])

@@ -17,7 +17,9 @@ def kind_of(rules: Any, *known: str) -> str:
     """The rule's `type`. Raises EvaluatorFailed if it is none of those known."""
     kind = rule(rules, "type")
     if kind not in known:
-        raise EvaluatorFailed(f"the rule's type is {short(kind)}, expected one of {', '.join(known)}", hint=HINT)
+        raise EvaluatorFailed(
+            f"the rule's type is {short(kind)}, expected one of {', '.join(known)}", code="invalid_rule", hint=HINT
+        )
     return str(kind)
 
 

@@ -23,7 +23,9 @@ def font_size(result: Any, rules: Any, *, with_least: bool) -> MetricValue:
     elif kind == "range":
         least, most = rule(rules, "min"), rule(rules, "max")
     else:
-        raise EvaluatorFailed(f"the rule's type is {short(kind)}, expected value or range", hint=HINT)
+        raise EvaluatorFailed(
+            f"the rule's type is {short(kind)}, expected value or range", code="invalid_rule", hint=HINT
+        )
     size = result.get("default_font_size") if isinstance(result, Mapping) else None
     if not isinstance(size, int | float) or isinstance(size, bool):
         return verdict(met=False, reason=f"the font size is {short(size)}")

@@ -12,9 +12,9 @@ HINT = "Look at the task's `expected.rules`."
 def rule(rules: Any, key: str) -> Any:
     """`rules[key]`. Raises EvaluatorFailed if there are no rules or none of that name."""
     if not isinstance(rules, Mapping):
-        raise EvaluatorFailed(f"the rules are {short(rules)}, expected an object", hint=HINT)
+        raise EvaluatorFailed(f"the rules are {short(rules)}, expected an object", code="invalid_rule", hint=HINT)
     if key not in rules:
-        raise EvaluatorFailed(f"the rules have no {key!r}", hint=HINT)
+        raise EvaluatorFailed(f"the rules have no {key!r}", code="invalid_rule", hint=HINT)
     return rules[key]
 
 
@@ -27,7 +27,7 @@ def texts(value: Any, what: str) -> list[str]:
     if value is None:
         return []
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-        raise EvaluatorFailed(f"{what} is {short(value)}, expected a list of texts", hint=HINT)
+        raise EvaluatorFailed(f"{what} is {short(value)}, expected a list of texts", code="invalid_rule", hint=HINT)
     return list(value)
 
 
@@ -36,5 +36,5 @@ def mappings(value: Any, what: str) -> list[Mapping[str, Any]]:
     if value is None:
         return []
     if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):
-        raise EvaluatorFailed(f"{what} is {short(value)}, expected a list of objects", hint=HINT)
+        raise EvaluatorFailed(f"{what} is {short(value)}, expected a list of objects", code="invalid_rule", hint=HINT)
     return list(value)

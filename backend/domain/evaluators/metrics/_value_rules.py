@@ -30,7 +30,9 @@ def fits(value: Any, condition: Mapping[str, Any], *, otherwise: bool = False) -
     try:
         test = _test(method, ref)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, re.error) as error:
-        raise EvaluatorFailed(f"method {short(method)} with `ref` {short(ref)} has no meaning", hint=HINT) from error
+        raise EvaluatorFailed(
+            f"method {short(method)} with `ref` {short(ref)} has no meaning", code="invalid_rule", hint=HINT
+        ) from error
     try:
         return bool(test(value))
     except (TypeError, ValueError, AttributeError):

@@ -19,12 +19,15 @@ def omnibench(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResu
     where CS_max is 0 or too costly to find. How far a node got without being reached (`progress`) enters neither.
     """
     if not parts:
-        raise EvaluatorFailed("a task of OmniBench needs a graph of nodes")
+        raise EvaluatorFailed("a task of OmniBench needs a graph of nodes", code="invalid_evaluator")
     before = {part.name: part.after for part in spec.parts}
     steps = {part.name: part.step for part in parts if part.reached and part.step is not None}
     reached = [part.name for part in parts if part.reached]
     if len(steps) < len(reached):
-        raise EvaluatorFailed("it is not known at which step a node was reached: nodes are looked at after each step")
+        raise EvaluatorFailed(
+            "it is not known at which step a node was reached: nodes are looked at after each step",
+            code="checkpoint_steps_unknown",
+        )
     measures = {"CR": completion(before, reached)}
     coherence = consistency(before, {part.name: part.app for part in parts}, steps)
     if coherence is not None:

@@ -17,11 +17,13 @@ def prosoftarena(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartR
     """
     if not parts:
         if score is None:
-            raise EvaluatorFailed("the task has neither phases nor a check of its final state")
+            raise EvaluatorFailed(
+                "the task has neither phases nor a check of its final state", code="invalid_evaluator"
+            )
         return Verdict(score=score)
     whole = sum(part.weight for part in parts)
     if whole <= 0.0:
-        raise EvaluatorFailed("the weights of the task's phases are all 0")
+        raise EvaluatorFailed("the weights of the task's phases are all 0", code="invalid_evaluator")
     after = {part.name: part.after for part in spec.parts}
     results = {part.name: part for part in parts}
     values: dict[str, float] = {}

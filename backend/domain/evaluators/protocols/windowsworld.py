@@ -24,7 +24,7 @@ def windowsworld(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartR
     assertions = [part for part in parts if part.kind is PartKind.ASSERTION]
     binding = [part for part in assertions if part.weight > 0]
     if score is None and not binding:
-        raise EvaluatorFailed("a task of WindowsWorld needs a check of its final state")
+        raise EvaluatorFailed("a task of WindowsWorld needs a check of its final state", code="invalid_evaluator")
     final = float((score is None or is_solved(score)) and all(part.reached for part in binding))
     measures = {}
     if score is not None:

@@ -35,6 +35,8 @@ _PIECE = 2**20
 class IncompleteRead(Unavailable):
     """The bytes of an object did not come to their end."""
 
+    code = "store_unavailable"
+
 
 class BucketStore:
     """An ArtifactStore in a bucket: `PREFIXab/cd/abcd...`, each object written by one request, so never half there.

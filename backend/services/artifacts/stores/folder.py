@@ -113,15 +113,20 @@ def _write(target: Path, data: bytes) -> None:
 def _write_error(error: OSError, root: Path) -> Unavailable:
     if error.errno in _NO_ROOM:
         return Unavailable(
-            f"disk full: no room for an artifact in {root}", hint="Free some space there; waiting work goes on then."
+            f"disk full: no room for an artifact in {root}",
+            code="store_full",
+            hint="Free some space there; waiting work goes on then.",
         )
     return Unavailable(
-        f"an artifact could not be stored in {root}: {error.strerror or error}", hint="Is the data folder writable?"
+        f"an artifact could not be stored in {root}: {error.strerror or error}",
+        code="store_unavailable",
+        hint="Is the data folder writable?",
     )
 
 
 def _unreadable(error: OSError, root: Path) -> Unavailable:
     return Unavailable(
         f"an artifact could not be read from {root}: {error.strerror or error}",
+        code="store_unavailable",
         hint="May the service read the data folder?",
     )

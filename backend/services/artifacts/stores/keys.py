@@ -11,7 +11,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 def key_of(sha256: str) -> str:
     """`ab/cd/abcd...`: no folder gets too many entries. Raises NotFound for what is no hash."""
     if not _SHA256.fullmatch(sha256):
-        raise NotFound(f"{sha256[:80]!r} is no artifact")
+        raise NotFound(f"{sha256[:80]!r} is no artifact", code="artifact_not_found")
     return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
 
@@ -23,7 +23,7 @@ def hash_in(key: str) -> str | None:
 
 def absent(sha256: str) -> NotFound:
     """The bytes are not there."""
-    return NotFound(f"the artifact {sha256} is not in the store")
+    return NotFound(f"the artifact {sha256} is not in the store", code="artifact_not_found")
 
 
 def checked(sha256: str, data: bytes, where: str) -> bytes:

@@ -52,11 +52,18 @@ class BucketConfig:
             key.get_secret_value() if key else "" for key in (settings.s3_access_key, settings.s3_secret_key)
         )
         if bool(access) != bool(secret):
-            raise Invalid("only one of the two keys is set", path="DESKARENA_S3_ACCESS_KEY, DESKARENA_S3_SECRET_KEY")
+            raise Invalid(
+                "only one of the two keys is set",
+                code="invalid_setting",
+                path="DESKARENA_S3_ACCESS_KEY, DESKARENA_S3_SECRET_KEY",
+            )
         endpoint = settings.s3_endpoint
         if endpoint and (urlsplit(endpoint).scheme not in {"http", "https"} or not urlsplit(endpoint).hostname):
             raise Invalid(
-                f"{endpoint!r} is no address", path="DESKARENA_S3_ENDPOINT", hint="For example http://store:8333."
+                f"{endpoint!r} is no address",
+                code="invalid_setting",
+                path="DESKARENA_S3_ENDPOINT",
+                hint="For example http://store:8333.",
             )
         prefix = settings.s3_prefix.strip("/")
         return cls(
@@ -128,10 +135,12 @@ def store_error(error: BotoCoreError | ClientError, place: BucketConfig) -> Unav
     if isinstance(error, NoCredentialsError | PartialCredentialsError):
         return Unavailable(
             f"no key for the artifact store {place.name}",
+            code="store_access_denied",
             hint="Set DESKARENA_S3_ACCESS_KEY and DESKARENA_S3_SECRET_KEY, or give this machine a role.",
         )
     return Unavailable(
         f"the artifact store {place.name} does not answer: {error}",
+        code="store_unavailable",
         hint="Is it running, and is DESKARENA_S3_ENDPOINT right?",
     )
 
@@ -142,15 +151,24 @@ def _answered(error: ClientError, place: BucketConfig) -> Unavailable:
         return no_bucket(place, "does not exist")
     if code in _REFUSED:
         hint = "May the keys of DESKARENA_S3_ACCESS_KEY and DESKARENA_S3_SECRET_KEY read, write, delete and list there?"
-        return Unavailable(f"the artifact store {place.name} refuses us: {error}", hint=hint)
+        return Unavailable(
+            f"the artifact store {place.name} refuses us: {error}", code="store_access_denied", hint=hint
+        )
     if code in _NO_ROOM:
-        return Unavailable(f"no room in the artifact store {place.name}: {error}", hint="Free some space there.")
-    return Unavailable(f"the artifact store {place.name} failed: {error}", hint="Look into the store's own log.")
+        return Unavailable(
+            f"no room in the artifact store {place.name}: {error}", code="store_full", hint="Free some space there."
+        )
+    return Unavailable(
+        f"the artifact store {place.name} failed: {error}",
+        code="store_unavailable",
+        hint="Look into the store's own log.",
+    )
 
 
 def no_bucket(place: BucketConfig, what: str) -> Unavailable:
     """There is no bucket, and what is the matter with it."""
     return Unavailable(
         f"the bucket {place.bucket!r} of the artifact store {place.name} {what}",
+        code="bucket_not_found",
         hint="Make the bucket, or name another one in DESKARENA_S3_BUCKET.",
     )

@@ -177,7 +177,9 @@ def benchmark_page(
     """One benchmark. Raises NotFound."""
     row = repository.task_set(session, name, version)
     if row is None:
-        raise NotFound(f"there is no benchmark {name!r}" + (f" version {version}" if version else ""))
+        raise NotFound(
+            f"there is no benchmark {name!r}" + (f" version {version}" if version else ""), code="benchmark_not_found"
+        )
     able = abilities(session)
     rows = repository.tasks(session, row.TaskSet.id, filters, after, PAGE + 1)
     tasks = task_rows(session, rows[:PAGE], able)
@@ -323,7 +325,7 @@ def task_page(session: Session, task_id: UUID) -> TaskPage:
     """One task. Raises NotFound."""
     row = repository.task(session, task_id)
     if row is None:
-        raise NotFound("there is no such task", hint="Look for it on its benchmark's page.")
+        raise NotFound("there is no such task", code="task_not_found", hint="Look for it on its benchmark's page.")
     task: Task = row.Task
     rows = repository.history(session, task_id, HISTORY)
     return TaskPage(

@@ -183,7 +183,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
     """One episode with one of its attempts (the newest unless `number` says which). Raises NotFound."""
     row = repository.episode(session, episode_id)
     if row is None:
-        raise NotFound("there is no such episode", hint="Look for it in the list of its run.")
+        raise NotFound("there is no such episode", code="episode_not_found", hint="Look for it in the list of its run.")
     rows = repository.attempts(session, episode_id)
     attempts = [_attempt(each) for each in rows]
     shown = _select_attempt(attempts, number)
@@ -265,7 +265,7 @@ def _select_attempt(attempts: list[AttemptDetail], number: int | None) -> Attemp
     for attempt in attempts:
         if attempt.number == number:
             return attempt
-    raise NotFound(f"this episode has no attempt {number}")
+    raise NotFound(f"this episode has no attempt {number}", code="attempt_not_found")
 
 
 def phases_of(seconds: Mapping[str, Any]) -> list[PhaseSeconds]:

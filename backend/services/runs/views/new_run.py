@@ -168,7 +168,9 @@ def _typed(field: Parameter, text: str) -> Any:
     try:
         return int(text) if field.kind == "integer" else float(text) if field.kind == "number" else json.loads(text)
     except ValueError as error:
-        raise Invalid(f"{text[:60]!r} is no {field.kind}", path=f"params.{field.name}") from error
+        raise Invalid(
+            f"{text[:60]!r} is no {field.kind}", code="invalid_request", path=f"params.{field.name}"
+        ) from error
 
 
 def options_of(path: str, text: str) -> dict[str, Any]:
@@ -176,9 +178,11 @@ def options_of(path: str, text: str) -> dict[str, Any]:
     try:
         options = json.loads(text)
     except ValueError as error:
-        raise Invalid(f"expected JSON, {error}", path=path) from error
+        raise Invalid(f"expected JSON, {error}", code="invalid_request", path=path) from error
     if not isinstance(options, dict):
-        raise Invalid("expected an object in braces", path=path, hint='For example {"scale": 0.5}.')
+        raise Invalid(
+            "expected an object in braces", code="invalid_request", path=path, hint='For example {"scale": 0.5}.'
+        )
     return options
 
 
@@ -188,4 +192,6 @@ def request_of(values: Mapping[str, Any]) -> RunRequest:
         return RunRequest.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        raise Invalid(first["msg"], path=".".join(str(part) for part in first["loc"])) from error
+        raise Invalid(
+            first["msg"], code="invalid_request", path=".".join(str(part) for part in first["loc"])
+        ) from error

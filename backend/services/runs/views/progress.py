@@ -97,7 +97,9 @@ def processes(session: Session, run_id: UUID, beside: Sequence[UUID]) -> Process
     for key in run_ids:
         if key not in named or named[key][0].task_set_id != run.task_set_id:
             raise NotFound(
-                f"there is no run {key} of this task set", hint="Compare runs of one version of a benchmark."
+                f"there is no run {key} of this task set",
+                code="run_not_comparable",
+                hint="Compare runs of one version of a benchmark.",
             )
     means = measures(session, run_ids)
     others = [

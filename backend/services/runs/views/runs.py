@@ -211,7 +211,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
     """One run. Raises NotFound."""
     row = repository.run(session, run_id)
     if row is None:
-        raise NotFound("there is no such run", hint="The list of runs is at /runs.")
+        raise NotFound("there is no such run", code="run_not_found", hint="The list of runs is at /runs.")
     unrated = _unrated(session, run_id) if row.Agent.human else None
     return RunPage(
         run=run_rows(session, [row])[0],

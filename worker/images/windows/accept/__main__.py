@@ -62,7 +62,9 @@ def _built(report: AcceptanceReport, args: argparse.Namespace, data: Path, words
     def section() -> Section:
         if not (folder / "image.json").exists() and build([*words, "--name", args.name, "--data", str(data)]):
             raise Unavailable(
-                "the build did not end well", hint=f"Its log: {data / 'builds' / args.name / 'build.log'}"
+                "the build did not end well",
+                code="windows_build_failed",
+                hint=f"Its log: {data / 'builds' / args.name / 'build.log'}",
             )
         return Section(name="", facts={"image": read_image(folder).model_dump(mode="json")})
 

@@ -82,11 +82,13 @@ def with_solutions(waa: Path, target: Path, solutions: Sequence[Solution]) -> No
     for solution in solutions:
         source = examples / "examples" / f"{solution.task}.json"
         if not source.is_file():
-            raise NotFound(f"{waa} has no {source.name}", hint="--waa names WindowsAgentArena as published.")
+            raise NotFound(
+                f"{waa} has no {source.name}", code="file_not_found", hint="--waa names WindowsAgentArena as published."
+            )
         try:
             task = json.loads(source.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise Invalid(f"it is no JSON: {error}", path=str(source)) from error
+            raise Invalid(f"it is no JSON: {error}", code="invalid_image_plan", path=str(source)) from error
         domain, name = solution.task.split("/")
         index.setdefault(domain, []).append(name)
         place = target / "examples" / domain / source.name
@@ -154,7 +156,10 @@ def _address(process: "subprocess.Popen[bytes]", log: Path) -> str:
         if match := _ADDRESS.search(log.read_text(encoding="utf-8", errors="replace")):
             return match[0]
         time.sleep(_LOOK)
-    raise Unavailable(f"the service did not start: {log.read_text(encoding='utf-8', errors='replace')[-500:]}")
+    raise Unavailable(
+        f"the service did not start: {log.read_text(encoding='utf-8', errors='replace')[-500:]}",
+        code="windows_build_failed",
+    )
 
 
 def _deskarena(address: str, *words: str, seconds: float = _COMMAND_SECONDS) -> Any:
@@ -164,10 +169,14 @@ def _deskarena(address: str, *words: str, seconds: float = _COMMAND_SECONDS) -> 
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, env=environment)
     except subprocess.TimeoutExpired as error:
-        raise Unavailable(f"`{' '.join(words[:2])}` did not end within {seconds:.0f} s") from error
+        raise Unavailable(
+            f"`{' '.join(words[:2])}` did not end within {seconds:.0f} s", code="windows_build_failed"
+        ) from error
     if "json" not in words and done.returncode == 0:
         return {}
     try:
         return json.loads(done.stdout)
     except ValueError:
-        raise Unavailable(f"`{' '.join(words[:2])}` failed: {done.stderr.strip()[-500:]}") from None
+        raise Unavailable(
+            f"`{' '.join(words[:2])}` failed: {done.stderr.strip()[-500:]}", code="windows_build_failed"
+        ) from None

@@ -56,7 +56,9 @@ class ActiveTabUrlParse(ParameterGetter):
         try:
             query = parse_qs(urlsplit(url).query)
         except ValueError as error:
-            raise EvaluatorFailed(f"the address {url[:200]!r} cannot be read: {error}") from error
+            raise EvaluatorFailed(
+                f"the address {url[:200]!r} cannot be read: {error}", code="evidence_unreadable"
+            ) from error
         values = {params.replace.get(key, key): query.get(key, [""])[0] for key in params.parse_keys}
         for key, other in params.either.items():
             values[key] = values[key] or values[other]

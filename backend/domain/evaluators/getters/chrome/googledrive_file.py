@@ -71,7 +71,9 @@ class GoogledriveFile(ParameterGetter):
         """See the port."""
         params = _Drive.of(parameters)
         if len(blobs) != len(params.names):
-            raise EvaluatorFailed(f"{len(params.names)} files were asked for, {len(blobs)} were gathered")
+            raise EvaluatorFailed(
+                f"{len(params.names)} files were asked for, {len(blobs)} were gathered", code="evidence_mismatch"
+            )
         pairs = enumerate(zip(blobs, params.names, strict=True))
         paths = [placed(blob, name, folder / str(position)) for position, (blob, name) in pairs]
         return paths if params.several else paths[0]

@@ -60,7 +60,7 @@ class GotoRecreationPageAndGetHtmlContent(ParameterGetter):
         """See the port."""
         params, texts = _Recreation.of(parameters), stated(only(blobs))
         if not isinstance(texts, list) or not 0 <= params.order < len(texts):
-            raise EvaluatorFailed(f"the page has no {params.name!r} number {params.order}")
+            raise EvaluatorFailed(f"the page has no {params.name!r} number {params.order}", code="evidence_unreadable")
         return {"expected": {params.name: str(texts[params.order]).strip()}}
 
 

@@ -66,7 +66,10 @@ class InfoFromWebsite(ParameterGetter):
         if blob.data is not None:
             return stated(blob)
         if params.backups is None:
-            raise EvaluatorFailed(f"{params.url} could not be asked, and the task has no `backups`: {blob.note}")
+            raise EvaluatorFailed(
+                f"{params.url} could not be asked, and the task has no `backups`: {blob.note}",
+                code="evidence_unreadable",
+            )
         return params.backups
 
 

@@ -30,5 +30,5 @@ class NumberOfSearchResults(ParameterGetter):
         """See the port."""
         count = stated(only(blobs))
         if not isinstance(count, int):
-            raise EvaluatorFailed("the page did not say how many results it has")
+            raise EvaluatorFailed("the page did not say how many results it has", code="evidence_unreadable")
         return count

@@ -40,5 +40,5 @@ class PdfFromUrl(ParameterGetter):
         """See the port."""
         blob = only(blobs)
         if blob.data is None:
-            raise EvaluatorFailed(f"{blob.name} could not be printed: {blob.note}")
+            raise EvaluatorFailed(f"{blob.name} could not be printed: {blob.note}", code="evidence_unreadable")
         return placed(blob, _Print.of(parameters).dest, folder)

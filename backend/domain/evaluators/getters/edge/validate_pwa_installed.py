@@ -32,11 +32,11 @@ class ValidatePwaInstalled(ParameterGetter):
         """See the port."""
         blob = only(blobs)
         if blob.data is None:
-            raise EvaluatorFailed(f"the installed packages are not known: {blob.note}")
+            raise EvaluatorFailed(f"the installed packages are not known: {blob.note}", code="evidence_unreadable")
         try:
             packages = json.loads(blob.data or b"[]")
         except ValueError as error:
-            raise EvaluatorFailed(f"the list of packages is damaged: {error}") from error
+            raise EvaluatorFailed(f"the list of packages is damaged: {error}", code="evidence_damaged") from error
         # PowerShell writes a list of one as the one.
         each = packages if isinstance(packages, list) else [packages]
         names = [str(package.get("Name", "")) for package in each if isinstance(package, Mapping)]

@@ -43,5 +43,5 @@ class IsFileHidden(ParameterGetter):
         """See the port."""
         hidden = stated(only(blobs))
         if not isinstance(hidden, bool):
-            raise EvaluatorFailed("the desktop did not say whether the file is hidden")
+            raise EvaluatorFailed("the desktop did not say whether the file is hidden", code="evidence_unreadable")
         return "true" if hidden else "false"

@@ -24,5 +24,5 @@ class VmActiveWindowTitle(ParameterGetter):
         """See the port."""
         title = stated(only(blobs))
         if not isinstance(title, str):
-            raise EvaluatorFailed("the title of the active window is damaged")
+            raise EvaluatorFailed("the title of the active window is damaged", code="evidence_damaged")
         return title.strip()

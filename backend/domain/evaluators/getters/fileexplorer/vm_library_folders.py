@@ -35,5 +35,7 @@ class VmLibraryFolders(ParameterGetter):
             return None
         folders = reply.get("output") if isinstance(reply, dict) else None
         if not isinstance(folders, list) or not all(isinstance(path, str) for path in folders):
-            raise EvaluatorFailed("the guest's answer about the library has no list of folders")
+            raise EvaluatorFailed(
+                "the guest's answer about the library has no list of folders", code="evidence_unreadable"
+            )
         return sorted(folders)

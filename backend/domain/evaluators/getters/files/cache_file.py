@@ -33,5 +33,5 @@ class CacheFile(ParameterGetter):
         """See the port. Without the output there is no verdict: what says it is the task's own step."""
         path = placed(only(blobs), _CacheFileParams.of(parameters).path, folder)
         if path is None:
-            raise EvaluatorFailed(f"{blobs[0].name}: {blobs[0].note}")
+            raise EvaluatorFailed(f"{blobs[0].name}: {blobs[0].note}", code="evidence_unreadable")
         return path

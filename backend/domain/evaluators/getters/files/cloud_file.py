@@ -32,7 +32,9 @@ class CloudFile:
         """See the port."""
         missing = [blob for blob in blobs if blob.data is None]
         if missing:
-            raise EvaluatorFailed(f"the file to compare with is not in the evidence: {missing[0].name}")
+            raise EvaluatorFailed(
+                f"the file to compare with is not in the evidence: {missing[0].name}", code="invalid_reference"
+            )
         return write_blobs(FilesParams.of(parameters), blobs, folder)
 
 
@@ -40,5 +42,7 @@ def _fetched(context: SetupContext, name: str) -> Blob:
     try:
         data = context.asset(name)
     except TaskSetupFailed as error:
-        raise EvaluatorFailed(f"the file to compare with is missing: {error.message}", hint=error.hint) from error
+        raise EvaluatorFailed(
+            f"the file to compare with is missing: {error.message}", code="invalid_reference", hint=error.hint
+        ) from error
     return Blob(name=name, data=data, note="file of the web, as fetched" if "://" in name else "asset of the task set")

@@ -61,8 +61,10 @@ class FolderContents:
         """See the port."""
         if len(blobs) != 1 or blobs[0].data is None:
             note = blobs[0].note if blobs else "nothing was gathered"
-            raise EvaluatorFailed(f"the folder could not be read: {note}")
+            raise EvaluatorFailed(f"the folder could not be read: {note}", code="evidence_unreadable")
         try:
             return json.loads(blobs[0].data)
         except ValueError as error:
-            raise EvaluatorFailed(f"the folder's listing is cut off or damaged: {error}") from error
+            raise EvaluatorFailed(
+                f"the folder's listing is cut off or damaged: {error}", code="evidence_damaged"
+            ) from error

@@ -36,5 +36,7 @@ class ListDirectory(ParameterGetter):
             return None
         answer = stated(blobs[0])
         if not isinstance(answer, dict) or "directory_tree" not in answer:
-            raise EvaluatorFailed("the guest's answer about the folder has no `directory_tree`")
+            raise EvaluatorFailed(
+                "the guest's answer about the folder has no `directory_tree`", code="evidence_unreadable"
+            )
         return answer["directory_tree"]

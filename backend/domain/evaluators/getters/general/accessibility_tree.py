@@ -27,5 +27,5 @@ class AccessibilityTree:
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port."""
         if len(blobs) != 1 or blobs[0].data is None:
-            raise EvaluatorFailed("no accessibility tree was gathered")
+            raise EvaluatorFailed("no accessibility tree was gathered", code="evidence_missing")
         return blobs[0].data.decode(errors="replace")

@@ -24,5 +24,5 @@ class VmTerminalOutput(ParameterGetter):
         """See the port."""
         reply = answer(only(blobs))
         if not isinstance(reply, dict) or not isinstance(reply.get("output"), str | None):
-            raise EvaluatorFailed("the guest's answer about the terminal has no `output`")
+            raise EvaluatorFailed("the guest's answer about the terminal has no `output`", code="evidence_unreadable")
         return reply.get("output")

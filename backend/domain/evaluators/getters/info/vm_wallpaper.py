@@ -36,5 +36,5 @@ class VmWallpaper(ParameterGetter):
         """See the port."""
         blob = only(blobs)
         if blob.data is None and blob.note != PLAIN:
-            raise EvaluatorFailed(f"the wallpaper {blob.note}")
+            raise EvaluatorFailed(f"the wallpaper {blob.note}", code="evidence_unreadable")
         return placed(blob, _Wallpaper.of(parameters).dest, folder)

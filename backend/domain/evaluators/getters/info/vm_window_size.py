@@ -55,5 +55,5 @@ class VmWindowSize(ParameterGetter):
                 if class_name in (part.lower() for part in window["class"]):
                     return {"width": int(window["width"]), "height": int(window["height"])}
         except (TypeError, KeyError, ValueError, AttributeError) as error:
-            raise EvaluatorFailed(f"the list of windows is damaged: {error}") from error
+            raise EvaluatorFailed(f"the list of windows is damaged: {error}", code="evidence_damaged") from error
         return None

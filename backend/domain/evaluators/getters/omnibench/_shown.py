@@ -27,7 +27,7 @@ def words_of(blob: Blob) -> list[str]:
     try:
         controls = widgets((blob.data or b"").decode(errors="replace"))
     except Invalid as error:
-        raise EvaluatorFailed(error.message) from error
+        raise EvaluatorFailed(error.message, code="evidence_unreadable") from error
     texts = [text.strip() for one in controls if one.on_screen for text in (one.name, one.text)]
     return list(dict.fromkeys(text for text in texts if text))
 
@@ -41,8 +41,8 @@ def read_text(data: bytes, what: str) -> str:
     """What is read from a picture. Raises EvaluatorFailed if it is damaged or cannot be read in time."""
     picture, reason = decode_picture(io.BytesIO(data))
     if picture is None:
-        raise EvaluatorFailed(f"{what} is damaged: {reason}")
+        raise EvaluatorFailed(f"{what} is damaged: {reason}", code="evidence_damaged")
     text = next(iter(readings(picture, SPARSE)))
     if text is None:
-        raise EvaluatorFailed(f"{what} could not be read in time")
+        raise EvaluatorFailed(f"{what} could not be read in time", code="evidence_unreadable")
     return text

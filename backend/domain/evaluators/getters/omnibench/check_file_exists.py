@@ -46,5 +46,5 @@ class CheckFileExists:
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> bool:  # noqa: ARG002 - the port's signature
         """See the port."""
         if len(blobs) != 1:
-            raise EvaluatorFailed(f"one file was asked for, {len(blobs)} were gathered")
+            raise EvaluatorFailed(f"one file was asked for, {len(blobs)} were gathered", code="evidence_mismatch")
         return blobs[0].data is not None

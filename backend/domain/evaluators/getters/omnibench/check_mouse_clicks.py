@@ -44,5 +44,5 @@ def _read(picture: str) -> str:
     try:
         data = base64.b64decode(picture, validate=True)
     except ValueError as error:
-        raise EvaluatorFailed("the picture of a click is damaged") from error
+        raise EvaluatorFailed("the picture of a click is damaged", code="evidence_damaged") from error
     return read_text(data, "the picture of a click")

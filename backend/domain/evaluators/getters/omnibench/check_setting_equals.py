@@ -51,7 +51,7 @@ class CheckSettingEquals(ParameterGetter):
         """Raises Invalid if the name is none of the known forms."""
         kind, *words = CheckSettingEqualsParams.of(parameters).place
         if kind not in KINDS or len(words) != KINDS[kind]:
-            raise Invalid(f"expected {' or '.join(KINDS)} and where it is", path="name")
+            raise Invalid(f"expected {' or '.join(KINDS)} and where it is", code="invalid_check", path="name")
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """See the port."""
@@ -81,10 +81,12 @@ def _printed_value(kind: str, result: Mapping[str, Any], words: Sequence[str]) -
     """What a program printed. Only gsettings knows every setting: what it does not know is a fault of the task."""
     if result["returncode"] != 0:
         if kind == "gsettings":
-            raise EvaluatorFailed(f"gsettings does not know {' '.join(words)}: {str(result['error'])[:300]}")
+            raise EvaluatorFailed(
+                f"gsettings does not know {' '.join(words)}: {str(result['error'])[:300]}", code="evidence_unreadable"
+            )
         output = f"{result['output']}{result['error']}"
         if kind == "xfconf" and "does not exist" not in output:
-            raise EvaluatorFailed(f"xfconf-query failed: {output[:300]}")
+            raise EvaluatorFailed(f"xfconf-query failed: {output[:300]}", code="evidence_unreadable")
         return None
     if kind != "registry":
         return plain_value(str(result["output"]))

@@ -28,7 +28,7 @@ class FactsGetter:
         """Every check must be known, with its own parameters."""
         facts = FactsParams.of(parameters).facts
         if len(facts) > MOST_CHECKS:
-            raise Invalid(f"at most {MOST_CHECKS} checks are read", path="facts")
+            raise Invalid(f"at most {MOST_CHECKS} checks are read", code="invalid_check", path="facts")
         for fact in facts:
             own = getattr(_getter(fact), "check", None)
             registry.lookup(PluginKind.METRIC, str(fact.get("type")), DIALECT)

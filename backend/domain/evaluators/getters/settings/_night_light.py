@@ -29,7 +29,7 @@ def schedule(data: bytes) -> tuple[tuple[int, int], tuple[int, int]] | bool:
     """
     inner = data.rfind(START_MARK)
     if inner < 0:
-        raise EvaluatorFailed("the night light's settings have a form that is not known")
+        raise EvaluatorFailed("the night light's settings have a form that is not known", code="evidence_damaged")
     fields = _structure(iter(data[inner + len(START_MARK) :]))
     if not fields.get(SCHEDULED):
         return False
@@ -52,9 +52,9 @@ def _structure(data: Iterator[int]) -> Fields:
             number = next(data) if number == _NEXT_BYTE else number
             fields[number] = _value(kind, data)
     except StopIteration:
-        raise EvaluatorFailed("the night light's settings are cut off") from None
+        raise EvaluatorFailed("the night light's settings are cut off", code="evidence_damaged") from None
     except RecursionError:
-        raise EvaluatorFailed("the night light's settings make no sense") from None
+        raise EvaluatorFailed("the night light's settings make no sense", code="evidence_damaged") from None
     return fields
 
 
@@ -67,4 +67,6 @@ def _value(kind: int, data: Iterator[int]) -> "int | Fields":
         while next(data) & 0x80:
             pass
         return 0
-    raise EvaluatorFailed(f"the night light's settings hold a value of the unknown type {kind}")
+    raise EvaluatorFailed(
+        f"the night light's settings hold a value of the unknown type {kind}", code="evidence_damaged"
+    )

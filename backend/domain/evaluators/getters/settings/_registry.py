@@ -31,7 +31,7 @@ def text(blob: Blob) -> str | None:
     """
     reply = stated(blob)
     if not isinstance(reply, dict) or not isinstance(reply.get("output"), str):
-        raise EvaluatorFailed(f"what was gathered of {blob.name} is damaged")
+        raise EvaluatorFailed(f"what was gathered of {blob.name} is damaged", code="evidence_damaged")
     if reply.get("returncode") == _ABSENT:
         return None
     name = blob.name.rpartition("\\")[2].lower()
@@ -40,11 +40,16 @@ def text(blob: Blob) -> str | None:
         if reply["returncode"] == 0 and match and match["name"].lower() == name:
             data = (match["data"] or "").strip()
             return str(int(data, 0)) if match["type"] in NUMBERS else data
-    raise EvaluatorFailed(f"{blob.name} could not be read: {reply.get('error') or 'no such value in the answer'}")
+    raise EvaluatorFailed(
+        f"{blob.name} could not be read: {reply.get('error') or 'no such value in the answer'}",
+        code="evidence_unreadable",
+    )
 
 
 def texts(blobs: Sequence[Blob], number: int) -> list[str | None]:
     """Several values, in order. Raises EvaluatorFailed if the registry could not be asked."""
     if len(blobs) != number:
-        raise EvaluatorFailed(f"{number} values of the registry were asked for, {len(blobs)} were gathered")
+        raise EvaluatorFailed(
+            f"{number} values of the registry were asked for, {len(blobs)} were gathered", code="evidence_mismatch"
+        )
     return [text(blob) for blob in blobs]

@@ -35,5 +35,7 @@ class NightLightState(ParameterGetter):
         try:
             times = schedule(bytes.fromhex(data))
         except ValueError as error:
-            raise EvaluatorFailed(f"the night light's settings are no binary data: {error}") from error
+            raise EvaluatorFailed(
+                f"the night light's settings are no binary data: {error}", code="evidence_damaged"
+            ) from error
         return [True, *(format_time(*when) for when in times)] if isinstance(times, tuple) else times and [True]

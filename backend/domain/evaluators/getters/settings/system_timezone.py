@@ -29,5 +29,7 @@ class SystemTimezone(ParameterGetter):
         """See the port."""
         shown = texts(blobs, len(blobs))[1:]
         if not shown or shown[0] is None:
-            raise EvaluatorFailed("the registry does not say which time zone the desktop is in")
+            raise EvaluatorFailed(
+                "the registry does not say which time zone the desktop is in", code="evidence_unreadable"
+            )
         return shown[0]

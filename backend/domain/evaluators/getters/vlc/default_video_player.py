@@ -39,7 +39,7 @@ class DefaultVideoPlayer(ParameterGetter):
         """See the port."""
         blob = only(blobs)
         if blob.data is None:
-            raise EvaluatorFailed(blob.note)
+            raise EvaluatorFailed(blob.note, code="evidence_unreadable")
         _, *answers = blob.data.decode(errors="replace").splitlines() or [""]
         players = Counter(line.strip() for line in answers if line.strip())
         return players.most_common(1)[0][0] if players else "unknown"

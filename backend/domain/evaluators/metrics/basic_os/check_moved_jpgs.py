@@ -19,7 +19,7 @@ def check_moved_jpgs(result: Any, rules: object) -> MetricValue:
     """
     expected = texts(rule(rules, "expected"), "`expected`")
     if not expected:
-        raise EvaluatorFailed("`expected` names no files", hint=HINT)
+        raise EvaluatorFailed("`expected` names no files", code="invalid_rule", hint=HINT)
     children = result.get("children") if isinstance(result, dict) else None
     if not isinstance(children, list) or not all(isinstance(child, dict) for child in children):
         return verdict(met=False, reason="the folder is not there")

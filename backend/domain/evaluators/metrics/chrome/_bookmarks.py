@@ -60,7 +60,7 @@ def _one_each(urls: set[str], choices: Sequence[Sequence[str]]) -> bool:
 
 def _choices(urls: Any) -> list[list[str]]:
     if not isinstance(urls, list | tuple) or not urls:
-        raise EvaluatorFailed(f"`urls` is {short(urls)}, expected a list", hint=HINT)
+        raise EvaluatorFailed(f"`urls` is {short(urls)}, expected a list", code="invalid_rule", hint=HINT)
     return [[one] if isinstance(one, str) else texts(one, "`urls`") for one in urls]
 
 

@@ -46,7 +46,9 @@ def compare_archive(  # noqa: PLR0913 - upstream's options
         **options: of the metric.
     """
     if file_type not in _METRICS:
-        raise EvaluatorFailed(f"`file_type` is {short(file_type)}, expected one of {', '.join(_METRICS)}")
+        raise EvaluatorFailed(
+            f"`file_type` is {short(file_type)}, expected one of {', '.join(_METRICS)}", code="invalid_rule"
+        )
     metric = registry.lookup(PluginKind.METRIC, _METRICS[file_type])
     if strict_upstream and "strict_upstream" in inspect.signature(metric).parameters:
         options["strict_upstream"] = True
@@ -54,9 +56,11 @@ def compare_archive(  # noqa: PLR0913 - upstream's options
         try:
             gold_files = unpacked(gold_path, file_path, Path(folder) / "gold")
         except ArchiveRefused as error:
-            raise EvaluatorFailed(f"the archive to compare with: {error}") from error
+            raise EvaluatorFailed(f"the archive to compare with: {error}", code="invalid_reference") from error
         if not gold_files:
-            raise EvaluatorFailed(f"the archive to compare with has no files in {file_path!r}")
+            raise EvaluatorFailed(
+                f"the archive to compare with has no files in {file_path!r}", code="invalid_reference"
+            )
         try:
             files = unpacked(pred_path, file_path, Path(folder) / "pred")
         except ArchiveRefused as error:

@@ -34,7 +34,7 @@ def compare_htmls(
     """
     expected, reason = _parsed(html_path2)
     if reason:
-        raise EvaluatorFailed(f"the file to compare with: {reason}")
+        raise EvaluatorFailed(f"the file to compare with: {reason}", code="invalid_reference")
     actual, reason = _parsed(html_path1)
     if reason:
         return verdict(met=False, reason=reason)

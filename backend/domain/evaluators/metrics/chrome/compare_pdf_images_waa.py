@@ -21,7 +21,7 @@ def compare_pdf_images(pdf1_path: str | None, pdf2_path: str | None, **_unused: 
     try:
         expected_pages = draw_pages(pdf2_path)
     except PdfRefused as error:
-        raise EvaluatorFailed(f"the file to compare with: {error}") from error
+        raise EvaluatorFailed(f"the file to compare with: {error}", code="invalid_reference") from error
     try:
         pages = draw_pages(pdf1_path)
     except PdfRefused as error:

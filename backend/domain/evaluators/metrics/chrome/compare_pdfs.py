@@ -26,7 +26,7 @@ def compare_pdfs(pdf1_path: Paths, pdf2_path: Paths, *, strict_upstream: bool = 
     paths = pdf1_path if isinstance(pdf1_path, list) else [pdf1_path]
     expected_paths = pdf2_path if isinstance(pdf2_path, list) else [pdf2_path]
     if not expected_paths:
-        raise EvaluatorFailed("there is no file to compare with")
+        raise EvaluatorFailed("there is no file to compare with", code="invalid_reference")
     values, reasons = [], []
     for position, expected in enumerate(expected_paths):
         mine = paths[position] if position < len(paths) else None
@@ -40,7 +40,7 @@ def _pair(path: str | None, expected_path: str | None, *, strict: bool) -> tuple
     try:
         expected = read_text(expected_path)
     except PdfRefused as error:
-        raise EvaluatorFailed(f"the file to compare with: {error}") from error
+        raise EvaluatorFailed(f"the file to compare with: {error}", code="invalid_reference") from error
     try:
         text = read_text(path)
         if not text and not expected and not strict:

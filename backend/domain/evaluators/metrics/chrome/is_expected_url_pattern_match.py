@@ -27,7 +27,9 @@ def is_expected_url_pattern_match(result: Any, rules: Any) -> MetricValue:
     try:
         missing = [pattern for pattern in patterns if not re.search(pattern, address[:LONGEST])]
     except re.error as error:
-        raise EvaluatorFailed(f"`expected` has something that is no regular expression: {error}", hint=HINT) from error
+        raise EvaluatorFailed(
+            f"`expected` has something that is no regular expression: {error}", code="invalid_rule", hint=HINT
+        ) from error
     words = f"the page is {short(address, 300)}"
     return verdict(
         not missing, f"{words}, which lacks {short(missing, 300)}" if missing else f"{words} and has them all"

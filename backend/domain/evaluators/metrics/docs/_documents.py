@@ -43,7 +43,7 @@ def expectation(expected: str | None, take: Callable[["Document"], T]) -> T:
     """
     value, reason = read_document(expected, take)
     if value is None:
-        raise EvaluatorFailed(f"the document to compare with: {reason}")
+        raise EvaluatorFailed(f"the document to compare with: {reason}", code="invalid_reference")
     return value
 
 

@@ -33,7 +33,7 @@ def compare_lists(  # noqa: PLR0913 - upstream's options.
     """
     base = reference_base_result
     if isinstance(base, bool) or not isinstance(base, int | float) or not 0 <= base < 1:
-        raise EvaluatorFailed(f"`reference_base_result` is {base!r}, which is not in [0, 1)")
+        raise EvaluatorFailed(f"`reference_base_result` is {base!r}, which is not in [0, 1)", code="invalid_rule")
 
     def take(document: "Document") -> list[str]:
         return _after(texts(document), reference_indicator, strict=strict_upstream)
@@ -42,7 +42,10 @@ def compare_lists(  # noqa: PLR0913 - upstream's options.
         if not expected:
             if strict_upstream and not actual:
                 return verdict(met=True, reason=f"neither document has the heading {reference_indicator!r}")
-            raise EvaluatorFailed(f"the document to compare with has no references below {reference_indicator!r}")
+            raise EvaluatorFailed(
+                f"the document to compare with has no references below {reference_indicator!r}",
+                code="invalid_reference",
+            )
         if len(actual) != len(expected):
             return verdict(met=False, reason=f"{len(actual)} references, expected {len(expected)}")
         if content_only and not strict_upstream:

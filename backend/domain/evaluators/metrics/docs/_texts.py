@@ -41,10 +41,13 @@ def compare_files(result: str | None, expected: str | None, how: CompareDocxOpti
     """
     ending = str(expected).rsplit(".", 1)[-1]
     if ending not in {"docx", "odt"}:
-        raise EvaluatorFailed(f"the document to compare with is called {short(str(expected).rsplit('/', 1)[-1])}")
+        raise EvaluatorFailed(
+            f"the document to compare with is called {short(str(expected).rsplit('/', 1)[-1])}",
+            code="invalid_reference",
+        )
     gold, reason = _read(expected, ending, how)
     if gold is None:
-        raise EvaluatorFailed(f"the document to compare with: {reason}")
+        raise EvaluatorFailed(f"the document to compare with: {reason}", code="invalid_reference")
     if result is not None and not result.endswith(f".{ending}"):
         return verdict(met=False, reason=f"the file is no .{ending}")
     actual, reason = _read(result, ending, how)

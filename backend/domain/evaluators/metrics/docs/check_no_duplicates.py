@@ -23,7 +23,7 @@ def check_no_duplicates(result: str | None, expected: str | None, *, strict_upst
 
     def judge(actual: Counter[str], expected: Counter[str]) -> MetricValue:
         if not expected and not strict_upstream:
-            raise EvaluatorFailed("the document to compare with names no train")
+            raise EvaluatorFailed("the document to compare with names no train", code="invalid_reference")
         repeated = expected if strict_upstream else actual
         wrong = [f"train {short(train)} is there {times} times" for train, times in repeated.items() if times > 1]
         wrong += [f"train {short(train)} is missing" for train in expected if train not in actual]

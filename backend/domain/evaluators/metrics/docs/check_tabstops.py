@@ -45,11 +45,11 @@ def check_tabstops(
     """
     width = expectation(expected, _width)
     if width <= 0:
-        raise EvaluatorFailed("the page of the document to compare with has no room for text")
+        raise EvaluatorFailed("the page of the document to compare with has no room for text", code="invalid_reference")
 
     def judge(actual: list[TabbedParagraph], expected: list[TabbedParagraph]) -> MetricValue:
         if not expected:
-            raise EvaluatorFailed("the document to compare with has no text")
+            raise EvaluatorFailed("the document to compare with has no text", code="invalid_reference")
         if len(actual) != len(expected):
             return verdict(met=False, reason=f"{len(actual)} paragraphs with text, expected {len(expected)}")
         if word_number_split_by_tabstop is not None:

@@ -30,7 +30,7 @@ def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_u
     """
     expected = rules.get("font_name")
     if not isinstance(expected, str):
-        raise EvaluatorFailed("`rules.font_name` is missing")
+        raise EvaluatorFailed("`rules.font_name` is missing", code="invalid_rule")
 
     def take(document: "Document") -> Fonts:
         styles = DocumentStyles(document, direct=strict_upstream)

@@ -35,7 +35,9 @@ def compare_image_text(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     """
     expected = rules.get("text")
     if rules.get("type") != "text" or not isinstance(expected, str):
-        raise EvaluatorFailed(f"a rule of type {rules.get('type')!r} with text {expected!r} has no meaning")
+        raise EvaluatorFailed(
+            f"a rule of type {rules.get('type')!r} with text {expected!r} has no meaning", code="invalid_rule"
+        )
     picture, reason = _picture(result)
     if picture is None:
         return verdict(met=False, reason=reason)
@@ -44,7 +46,7 @@ def compare_image_text(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     looked = []
     for text in readings(picture):
         if text is None:
-            raise EvaluatorFailed(f"the picture could not be read within {SECONDS:g} s")
+            raise EvaluatorFailed(f"the picture could not be read within {SECONDS:g} s", code="ocr_timeout")
         if " ".join(expected.split()) in text:
             return verdict(met=True, reason=f"{expected!r} is in the picture: {short(text)}")
         looked.append(short(text))

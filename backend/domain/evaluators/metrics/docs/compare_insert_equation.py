@@ -38,7 +38,7 @@ def _equations(document: "Document") -> list[bool]:
 
 def _judge(actual: list[bool], expected: list[bool]) -> MetricValue:
     if not any(expected):
-        raise EvaluatorFailed("the document to compare with has no equation")
+        raise EvaluatorFailed("the document to compare with has no equation", code="invalid_reference")
     have = dict(enumerate(actual))
     wrong = [
         f"paragraph {place + 1} has no equation" for place, one in enumerate(expected) if one and not have.get(place)

@@ -21,7 +21,9 @@ def compare_unique_train_records(result: str | None, expected: Sequence[str | No
         expected: paths of the document as it should be, and as it was before.
     """
     if isinstance(expected, str) or not isinstance(expected, Sequence) or len(expected) < _FILES:
-        raise EvaluatorFailed("the expectation has to be two documents, as it should be and as it was before")
+        raise EvaluatorFailed(
+            "the expectation has to be two documents, as it should be and as it was before", code="invalid_reference"
+        )
     gold, before = (expectation(path, lines) for path in expected[:_FILES])
     known = set(before)
 

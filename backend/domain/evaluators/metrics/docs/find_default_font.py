@@ -24,7 +24,7 @@ def find_default_font(result: str | None, rules: Mapping[str, Any]) -> MetricVal
         rules: `font_name`: the font's name.
     """
     if not isinstance(rules.get("font_name"), str):
-        raise EvaluatorFailed("`rules.font_name` is missing")
+        raise EvaluatorFailed("`rules.font_name` is missing", code="invalid_rule")
     root, reason = _settings(result)
     if root is None:
         return verdict(met=False, reason=reason)

@@ -30,11 +30,11 @@ def compare_objects(
     """
     expected = rule(rules, "expected")
     if not isinstance(expected, Mapping):
-        raise EvaluatorFailed(f"`expected` is {short(expected)}, expected an object", hint=HINT)
+        raise EvaluatorFailed(f"`expected` is {short(expected)}, expected an object", code="invalid_rule", hint=HINT)
     if UNKNOWN in [value for value in expected.values() if isinstance(value, str)]:
         if strict:
             return verdict(met=False, reason="the expectation could not be read")
-        raise EvaluatorFailed("the expectation could not be read")
+        raise EvaluatorFailed("the expectation could not be read", code="invalid_reference")
     actual, reason = _object(result, strict=strict)
     if actual is None:
         return verdict(met=False, reason=reason)

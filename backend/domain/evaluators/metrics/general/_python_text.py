@@ -12,7 +12,7 @@ def compare_sources(result: str | None, expected: str | None, lines_of: Callable
     """1 if both texts have the same lines after `lines_of`; the reason names the first that differs."""
     gold, reason = read_text(expected)
     if gold is None:
-        raise EvaluatorFailed(f"the file to compare with: {reason}")
+        raise EvaluatorFailed(f"the file to compare with: {reason}", code="invalid_reference")
     actual, reason = read_text(result)
     if actual is None:
         return verdict(met=False, reason=reason)

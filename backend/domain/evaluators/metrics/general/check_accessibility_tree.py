@@ -29,13 +29,15 @@ def check_accessibility_tree(
         strict_upstream: as published, only namespaces of `osname` are.
     """
     if osname not in SYSTEMS:
-        raise EvaluatorFailed(f"option `osname` is {short(osname)}, expected one of {', '.join(SYSTEMS)}")
+        raise EvaluatorFailed(
+            f"option `osname` is {short(osname)}, expected one of {', '.join(SYSTEMS)}", code="invalid_rule"
+        )
     if not mappings(rules, "the rules"):
-        raise EvaluatorFailed("the metric was given nothing to look for", hint=HINT)
+        raise EvaluatorFailed("the metric was given nothing to look for", code="invalid_rule", hint=HINT)
     try:
         tree = searchable(result, as_written=strict_upstream)
     except Invalid as error:
-        raise EvaluatorFailed(error.message) from error
+        raise EvaluatorFailed(error.message, code="invalid_rule") from error
     names = namespaces(osname if strict_upstream else "ubuntu")
     value, reasons = 1.0, []
     for one in rules:
@@ -59,11 +61,13 @@ def _select(tree: Any, one: Mapping[str, Any], names: dict[str, str]) -> list[An
         elif "selectors" in one:
             elements = CSSSelector(", ".join(texts(one["selectors"], "`selectors`")), namespaces=names)(tree)
         else:
-            raise EvaluatorFailed("a rule has neither `xpath` nor `selectors`", hint=HINT)
+            raise EvaluatorFailed("a rule has neither `xpath` nor `selectors`", code="invalid_rule", hint=HINT)
     except (etree.XPathError, SelectorError, TypeError, ValueError) as error:
-        raise EvaluatorFailed(f"a selector cannot be used: {error}", hint=HINT) from error
+        raise EvaluatorFailed(f"a selector cannot be used: {error}", code="invalid_rule", hint=HINT) from error
     if not isinstance(elements, list):
-        raise EvaluatorFailed(f"{short(one['xpath'])} selects no elements, but gives {short(elements)}", hint=HINT)
+        raise EvaluatorFailed(
+            f"{short(one['xpath'])} selects no elements, but gives {short(elements)}", code="invalid_rule", hint=HINT
+        )
     return elements
 
 

@@ -26,7 +26,7 @@ def check_json(
     """
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
     if not expect and not unexpect:
-        raise EvaluatorFailed("the metric was given nothing to look for", hint=HINT)
+        raise EvaluatorFailed("the metric was given nothing to look for", code="invalid_rule", hint=HINT)
     data, reason = (read_yaml if is_yaml else read_json)(result)
     if reason or data is None:
         return verdict(met=False, reason=reason or "the file holds no value")
@@ -43,7 +43,7 @@ def check_json(
 
 def _value(data: Any, keys: Any) -> tuple[Any, bool]:
     if not isinstance(keys, list | tuple):
-        raise EvaluatorFailed(f"`key` is {short(keys)}, expected a list of names", hint=HINT)
+        raise EvaluatorFailed(f"`key` is {short(keys)}, expected a list of names", code="invalid_rule", hint=HINT)
     for key in keys:
         try:
             data = data[key]

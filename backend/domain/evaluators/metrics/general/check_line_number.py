@@ -21,7 +21,9 @@ def check_line_number(result: str | None, rules: Mapping[str, Any]) -> MetricVal
     try:
         expected_count = int(expected)
     except (TypeError, ValueError) as error:
-        raise EvaluatorFailed(f"`expected` is {short(expected)}, expected a number of lines", hint=HINT) from error
+        raise EvaluatorFailed(
+            f"`expected` is {short(expected)}, expected a number of lines", code="invalid_rule", hint=HINT
+        ) from error
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)

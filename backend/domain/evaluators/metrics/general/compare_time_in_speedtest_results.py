@@ -45,9 +45,9 @@ def _expected_range(expected: Any) -> tuple[int, int]:
     try:
         minutes = int(rules["minutes"])
     except (KeyError, TypeError, ValueError) as error:
-        raise EvaluatorFailed(f"expected a number of minutes, got {short(expected)}") from error
+        raise EvaluatorFailed(f"expected a number of minutes, got {short(expected)}", code="invalid_rule") from error
     now = str(rules["now"]) if "now" in rules else f"{datetime.now().astimezone():%H:%M}"
     clock = _CLOCK.fullmatch(now)
     if clock is None:
-        raise EvaluatorFailed(f"expected the time as `HH:MM`, got {short(now)}")
+        raise EvaluatorFailed(f"expected the time as `HH:MM`, got {short(now)}", code="invalid_rule")
     return minutes, int(clock[1]) * 60 + int(clock[2])

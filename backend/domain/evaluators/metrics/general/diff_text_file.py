@@ -19,7 +19,7 @@ def diff_text_file(result: str | None, expected: str | None) -> MetricValue:
     """Python's `SequenceMatcher.ratio()` over lines: 2 x equal lines / all lines of both."""
     expected_text, reason = read_text(expected)
     if expected_text is None:
-        raise EvaluatorFailed(f"the file to compare with: {reason}")
+        raise EvaluatorFailed(f"the file to compare with: {reason}", code="invalid_reference")
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)

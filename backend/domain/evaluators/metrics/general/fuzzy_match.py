@@ -19,7 +19,7 @@ def fuzzy_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
     expected = rule(rules, "expected")
     if not isinstance(expected, str):
-        raise EvaluatorFailed(f"`expected` is {short(expected)}, expected a text", hint=HINT)
+        raise EvaluatorFailed(f"`expected` is {short(expected)}, expected a text", code="invalid_rule", hint=HINT)
     if not isinstance(result, str):
         return verdict(met=False, reason=f"there is no text, but {short(result)}")
     if len(result) * len(expected) > MAX_CELLS:

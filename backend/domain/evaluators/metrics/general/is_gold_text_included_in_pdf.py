@@ -24,9 +24,11 @@ def is_gold_text_included_in_pdf(result: str | None, expected: str | None) -> Me
     """
     expected_texts, reason = read_json(expected)
     if reason or not isinstance(expected_texts, dict) or not expected_texts:
-        raise EvaluatorFailed(f"the file with the texts: {reason or 'no JSON object with texts'}")
+        raise EvaluatorFailed(
+            f"the file with the texts: {reason or 'no JSON object with texts'}", code="invalid_reference"
+        )
     if not all(isinstance(value, str) for value in expected_texts.values()):
-        raise EvaluatorFailed("the file with the texts has other values, too")
+        raise EvaluatorFailed("the file with the texts has other values, too", code="invalid_reference")
     text, reason = _text(result)
     if text is None:
         return verdict(met=False, reason=reason)

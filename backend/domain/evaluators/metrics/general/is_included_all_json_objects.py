@@ -20,7 +20,7 @@ def is_included_all_json_objects(
     """
     gold, reason = read_json(expected)
     if reason or not isinstance(gold, dict):
-        raise EvaluatorFailed(f"the file to compare with: {reason or 'no JSON object'}")
+        raise EvaluatorFailed(f"the file to compare with: {reason or 'no JSON object'}", code="invalid_reference")
     actual, reason = read_json(result)
     if reason or not isinstance(actual, dict):
         return verdict(met=False, reason=reason or "the file holds no JSON object")

@@ -15,5 +15,7 @@ def match_in_list(result: Any, rules: Mapping[str, Any]) -> MetricValue:
     """1 if `result` is in `rules["expected"]`."""
     expected = rule(rules, "expected")
     if not isinstance(expected, list | tuple) or not expected:
-        raise EvaluatorFailed(f"`expected` is {short(expected)}, expected a list of values", hint=HINT)
+        raise EvaluatorFailed(
+            f"`expected` is {short(expected)}, expected a list of values", code="invalid_rule", hint=HINT
+        )
     return verdict(result in expected, f"expected one of {short(expected)}, found {short(result)}")

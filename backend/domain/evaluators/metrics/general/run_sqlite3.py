@@ -22,11 +22,13 @@ def run_sqlite3(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """
     sql = rule(rules, "sql")
     if not isinstance(sql, str):
-        raise EvaluatorFailed(f"`sql` is {short(sql)}, expected a text", hint=HINT)
+        raise EvaluatorFailed(f"`sql` is {short(sql)}, expected a text", code="invalid_rule", hint=HINT)
     try:
         row, reason = first_row(result, sql)
     except Invalid as error:
-        raise EvaluatorFailed(f"the statement cannot be run: {error.message}", hint=HINT) from error
+        raise EvaluatorFailed(
+            f"the statement cannot be run: {error.message}", code="invalid_rule", hint=HINT
+        ) from error
     if row is None:
         return verdict(met=False, reason=reason)
     try:

@@ -13,7 +13,7 @@ def expected_picture(path: str | None) -> "Image":
     """A picture that the task brings along. Raises EvaluatorFailed if it cannot be read."""
     picture, reason = read_picture(path)
     if picture is None:
-        raise EvaluatorFailed(f"the expected picture: {reason}")
+        raise EvaluatorFailed(f"the expected picture: {reason}", code="invalid_reference")
     return picture
 
 

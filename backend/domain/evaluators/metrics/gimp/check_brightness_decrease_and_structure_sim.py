@@ -35,7 +35,7 @@ def check_brightness_decrease_and_structure_sim(
         EvaluatorFailed: the threshold is no number, or the second picture cannot be read.
     """
     if not isinstance(threshold, int | float) or isinstance(threshold, bool):
-        raise EvaluatorFailed(f"threshold is {short(threshold)}, expected a number")
+        raise EvaluatorFailed(f"threshold is {short(threshold)}, expected a number", code="invalid_rule")
     picture, reason = read_picture(result)
     if expected is None or picture is None:
         return verdict(met=False, reason=reason or "the picture to compare with is not there")

@@ -37,7 +37,7 @@ def check_green_background(result: str | None, expected: str | None, *, strict_u
         return verdict(met=False, reason=f"size {picture.size}, expected {original.size}")
     plane, background = _plane(picture), _plane(original).any(axis=2)
     if not background.any() and not strict_upstream:
-        raise EvaluatorFailed("the original is all black: it has no background")
+        raise EvaluatorFailed("the original is all black: it has no background", code="invalid_reference")
     green = (plane[..., 1] > plane[..., 0]) & (plane[..., 1] > plane[..., 2])
     wrong = int((background & ~green).sum())
     return verdict(wrong == 0, f"{wrong} of {int(background.sum())} pixels of the background are not green")

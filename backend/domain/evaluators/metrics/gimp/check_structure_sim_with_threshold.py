@@ -33,7 +33,9 @@ def check_structure_sim_with_threshold(
     from PIL import Image
 
     if not isinstance(ssim_threshold, int | float) or not 0 <= ssim_threshold <= 1:
-        raise EvaluatorFailed(f"ssim_threshold is {short(ssim_threshold)}, expected a number from 0 to 1")
+        raise EvaluatorFailed(
+            f"ssim_threshold is {short(ssim_threshold)}, expected a number from 0 to 1", code="invalid_rule"
+        )
     picture, gold, reason = pair(result, expected)
     if picture is None:
         return verdict(met=False, reason=reason)

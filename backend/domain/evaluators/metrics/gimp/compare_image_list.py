@@ -31,7 +31,7 @@ def compare_image_list(result: Paths, expected: Paths, *, strict_upstream: bool 
     """
     mine, expected_paths = _listed(result), _listed(expected)
     if not expected_paths:
-        raise EvaluatorFailed("there is no expected picture")
+        raise EvaluatorFailed("there is no expected picture", code="invalid_reference")
     models = [expected_picture(path) for path in expected_paths]
     if len(mine) != len(models) and not strict_upstream:
         return verdict(met=False, reason=f"{len(mine)} pictures, expected {len(models)}")

@@ -36,7 +36,7 @@ def compare_triangle_positions(
         return verdict(_even_sides(picture) > _even_sides(other), "the pictures' own middles decide")
     far = _from_middle(other)
     if far is None:
-        raise EvaluatorFailed("the expected picture has no triangle")
+        raise EvaluatorFailed("the expected picture has no triangle", code="invalid_reference")
     mine = _from_middle(picture)
     if mine is None:
         return verdict(met=False, reason="the picture has no triangle")

@@ -18,7 +18,7 @@ def same_picture(result: str | None, expected: str | None, *, tolerance: int = 1
 
     gold, reason = read_picture(expected)
     if gold is None:
-        raise EvaluatorFailed(f"the picture to compare with: {reason}")
+        raise EvaluatorFailed(f"the picture to compare with: {reason}", code="invalid_reference")
     actual, reason = read_picture(result)
     if actual is None:
         return verdict(met=False, reason=reason)

@@ -23,7 +23,7 @@ def widget_value(result: str, rules: Mapping[str, Any]) -> MetricValue:
     try:
         matches = [one for one in widgets(result) if one.app == rules["app"] and one.role == rules["role"]]
     except Invalid as error:
-        raise EvaluatorFailed(error.message) from error
+        raise EvaluatorFailed(error.message, code="invalid_rule") from error
     shown = [one for one in matches if "showing" in one.states]
     if not shown:
         return verdict(met=False, reason=f"no {rules['role']} of {rules['app']} is on the screen")

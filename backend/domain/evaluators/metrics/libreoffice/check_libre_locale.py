@@ -24,7 +24,7 @@ def check_libre_locale(result: str | None, rules: object) -> MetricValue:
     """1 if the language in `registrymodifications.xcu` fits one of the patterns in `rules["locale_set"]` (`en-*`)."""
     patterns = texts(rule(rules, "locale_set"), "`locale_set`")
     if not patterns:
-        raise EvaluatorFailed("`locale_set` names no language", hint=HINT)
+        raise EvaluatorFailed("`locale_set` names no language", code="invalid_rule", hint=HINT)
     if result is None or not Path(result).is_file():
         return verdict(met=False, reason="the settings file is not there")
     if Path(result).stat().st_size > MAX_BYTES:

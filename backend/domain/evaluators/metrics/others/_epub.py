@@ -23,7 +23,9 @@ def gold(path: str | None) -> Book:
     """The book to compare with. Raises EvaluatorFailed if it cannot be read or has nothing to compare."""
     book, reason = read_book(path)
     if not book:
-        raise EvaluatorFailed(f"the book to compare with: {reason or 'nothing in it can be compared'}")
+        raise EvaluatorFailed(
+            f"the book to compare with: {reason or 'nothing in it can be compared'}", code="invalid_reference"
+        )
     return book
 
 

@@ -46,10 +46,12 @@ def check_mp3_meta(result: str | None, rules: object) -> MetricValue:
 
 def _rules(rules: object) -> Mapping[str, Mapping[str, Any]]:
     if not isinstance(rules, Mapping) or not rules:
-        raise EvaluatorFailed("the rules name no tags", hint=HINT)
+        raise EvaluatorFailed("the rules name no tags", code="invalid_rule", hint=HINT)
     for name, one in rules.items():
         if name not in KNOWN or not isinstance(one, Mapping):
-            raise EvaluatorFailed(f"the rule {short(one)} of tag {short(name)} has no meaning", hint=HINT)
+            raise EvaluatorFailed(
+                f"the rule {short(one)} of tag {short(name)} has no meaning", code="invalid_rule", hint=HINT
+            )
         fits("", one)
     return rules
 

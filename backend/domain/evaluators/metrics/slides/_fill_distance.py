@@ -41,7 +41,7 @@ def colour_rule(rules: Mapping[str, Any], key: str) -> Colour:
     """`[r, g, b]` of the rules. Raises EvaluatorFailed if it is something else."""
     colour = rule(rules, key)
     if not isinstance(colour, list | tuple) or len(colour) != 3 or not all(isinstance(c, int) for c in colour):  # noqa: PLR2004
-        raise EvaluatorFailed(f"{key} is {short(colour)}, expected [red, green, blue]")
+        raise EvaluatorFailed(f"{key} is {short(colour)}, expected [red, green, blue]", code="invalid_rule")
     return colour[0], colour[1], colour[2]
 
 

@@ -32,7 +32,7 @@ def page_numbers(result: str | None, rules: Mapping[str, Any], upstream: Upstrea
     """
     expected = rule(rules, "color")
     if expected not in {*_CHANNELS, "black"}:
-        raise EvaluatorFailed(f"color is {short(expected)}, expected red, green, blue or black")
+        raise EvaluatorFailed(f"color is {short(expected)}, expected red, green, blue or black", code="invalid_rule")
     if upstream is not None:
         colour, reason = look_into(result, upstream)
         return verdict(_is(expected, colour), reason or f"upstream's colour is {colour}, wanted {expected}")

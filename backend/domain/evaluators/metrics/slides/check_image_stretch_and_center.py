@@ -28,7 +28,9 @@ def check_image_stretch_and_center(
     original, reason = read_deck(expected)
     originals = _pictures(original)
     if original is None or not originals:
-        raise EvaluatorFailed(f"the original presentation: {reason or 'no picture on its first slide'}")
+        raise EvaluatorFailed(
+            f"the original presentation: {reason or 'no picture on its first slide'}", code="invalid_reference"
+        )
     deck, reason = read_deck(result)
     if deck is None:
         return verdict(met=False, reason=reason)

@@ -43,7 +43,7 @@ def check_strikethrough(result: str | None, rules: Mapping[str, Any], *, strict_
 def _positions(rules: Mapping[str, Any], key: str) -> list[int]:
     positions = rule(rules, key)
     if not isinstance(positions, list) or not positions or not all(isinstance(one, int) for one in positions):
-        raise EvaluatorFailed(f"{key} is {short(positions)}, expected a list of positions")
+        raise EvaluatorFailed(f"{key} is {short(positions)}, expected a list of positions", code="invalid_rule")
     return positions
 
 

@@ -29,7 +29,9 @@ def check_transition(result: str | None, rules: Mapping[str, Any], *, strict_ups
     """
     position, transition = rule(rules, "slide_idx"), rule(rules, "transition_type")
     if not isinstance(position, int) or position < 0 or not isinstance(transition, str) or not transition:
-        raise EvaluatorFailed(f"there is no slide {short(position)} with transition {short(transition)}")
+        raise EvaluatorFailed(
+            f"there is no slide {short(position)} with transition {short(transition)}", code="invalid_rule"
+        )
     names, reason = look_into(result, lambda deck: _effects(deck, position, by_name=strict_upstream))
     if names is None:
         return verdict(met=False, reason=reason)

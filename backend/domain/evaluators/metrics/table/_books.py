@@ -49,7 +49,9 @@ class WorkbookPair:
         if isinstance(reference, int) or reference.startswith("R"):
             return self.result
         if self.expected is None:
-            raise EvaluatorFailed(f"a rule looks at {reference!r}, but the task has no expectation")
+            raise EvaluatorFailed(
+                f"a rule looks at {reference!r}, but the task has no expectation", code="invalid_rule"
+            )
         return self.expected
 
     def name(self, reference: int | str) -> str | None:
@@ -64,7 +66,10 @@ class WorkbookPair:
         book = self.book(reference)
         name = _name(reference, book)
         if name is None and book is self.expected:
-            raise EvaluatorFailed(f"the expectation has no sheet {reference!r}, only {', '.join(book.names)[:200]}")
+            raise EvaluatorFailed(
+                f"the expectation has no sheet {reference!r}, only {', '.join(book.names)[:200]}",
+                code="invalid_reference",
+            )
         return name
 
     def sheet(self, reference: int | str) -> Sheet | None:
@@ -72,7 +77,7 @@ class WorkbookPair:
         name = self.name(reference)
         sheet = None if name is None else self.book(reference).sheet(name)
         if sheet is None and name is not None and self.book(reference) is self.expected:
-            raise EvaluatorFailed(f"the expectation's {name!r} is no worksheet")
+            raise EvaluatorFailed(f"the expectation's {name!r} is no worksheet", code="invalid_reference")
         return sheet
 
     def sheet_as_read(self, reference: int | str) -> Sheet | None:

@@ -32,7 +32,9 @@ def compared(
     golds = [read_lines(path, keep_mark=keep_mark) for path in paths]
     unread = [reason for lines, reason in golds if lines is None]
     if len(unread) == len(golds):
-        raise EvaluatorFailed(f"the table to compare with: {unread[0] if unread else 'none is named'}")
+        raise EvaluatorFailed(
+            f"the table to compare with: {unread[0] if unread else 'none is named'}", code="invalid_reference"
+        )
     actual, reason = read_lines(result, keep_mark=keep_mark)
     if actual is None:
         return verdict(met=False, reason=reason)
@@ -41,7 +43,7 @@ def compared(
     if mine in tables:
         return verdict(met=True, reason="the lines are the same")
     if unread:
-        raise EvaluatorFailed(f"a table to compare with: {unread[0]}")
+        raise EvaluatorFailed(f"a table to compare with: {unread[0]}", code="invalid_reference")
     return verdict(met=False, reason=_difference(mine, tables))
 
 

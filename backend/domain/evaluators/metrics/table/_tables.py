@@ -71,7 +71,7 @@ def judged(
     try:
         rules = TableOptions.of(options).rules
     except Invalid as error:
-        raise EvaluatorFailed(f"options of compare_table: {error.message}") from error
+        raise EvaluatorFailed(f"options of compare_table: {error.message}", code="invalid_rule") from error
     gold = None if expected is None else _expectation(expected)
     book, reason = read_workbook(result)
     if book is None:
@@ -91,7 +91,7 @@ def judged(
 def _expectation(path: str) -> Workbook:
     book, reason = read_workbook(path)
     if book is None:
-        raise EvaluatorFailed(f"the workbook to compare with: {reason}")
+        raise EvaluatorFailed(f"the workbook to compare with: {reason}", code="invalid_reference")
     return book
 
 
@@ -100,5 +100,5 @@ def _judged(rule: Rule, books: WorkbookPair) -> list[str]:
         return rule.judge(books)
     except DamagedWorkbook as error:
         if books.expected is not None and error.path == books.expected.path:
-            raise EvaluatorFailed(f"the workbook to compare with: {error}") from error
+            raise EvaluatorFailed(f"the workbook to compare with: {error}", code="invalid_reference") from error
         return [f"the workbook is damaged: {error}"]

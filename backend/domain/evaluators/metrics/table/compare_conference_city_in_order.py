@@ -52,7 +52,7 @@ def _cities(rules: Mapping[str, Any]) -> list[list[str]]:
     ]
     needed = LAST_ROW - FIRST_ROW + 1
     if len(cities) < needed or not all(each and all(isinstance(name, str) for name in each) for each in cities):
-        raise EvaluatorFailed(f"`expected` needs {needed} names of cities, or lists of names")
+        raise EvaluatorFailed(f"`expected` needs {needed} names of cities, or lists of names", code="invalid_rule")
     return cities[:needed]
 
 

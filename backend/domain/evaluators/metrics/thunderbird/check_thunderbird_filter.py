@@ -32,10 +32,10 @@ def check_thunderbird_filter(result: str | None, rules: object, *, strict_upstre
         strict_upstream: conditions are parted as published.
     """
     if not isinstance(rules, Mapping):
-        raise EvaluatorFailed(f"the rules are {short(rules)}, expected an object", hint=HINT)
+        raise EvaluatorFailed(f"the rules are {short(rules)}, expected an object", code="invalid_rule", hint=HINT)
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
     if not expect and not unexpect:
-        raise EvaluatorFailed("the rules name no filters", hint=HINT)
+        raise EvaluatorFailed("the rules name no filters", code="invalid_rule", hint=HINT)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)

@@ -42,7 +42,7 @@ def check_thunderbird_folder(  # noqa: PLR0913 - upstream's options.
     if strict_upstream:
         return verdict(met=None not in paths, reason="every folder's file is there; nothing is compared, as published")
     if len(paths) != len(golds):
-        raise EvaluatorFailed(f"{len(paths)} folders are compared with {len(golds)}")
+        raise EvaluatorFailed(f"{len(paths)} folders are compared with {len(golds)}", code="invalid_rule")
     reasons = []
     for number, (mine, gold) in enumerate(zip(paths, golds, strict=True), start=1):
         if difference := _difference(mine, gold, reading, once=remove_duplicate):
@@ -58,7 +58,7 @@ def _difference(mine: str | None, gold: str | None, reading: MailFlags, *, once:
     """In words; empty if there is none."""
     expected, reason = messages(gold, reading)
     if expected is None:
-        raise EvaluatorFailed(f"the folder to compare with: {reason}")
+        raise EvaluatorFailed(f"the folder to compare with: {reason}", code="invalid_reference")
     actual, reason = messages(mine, reading)
     if actual is None:
         return reason

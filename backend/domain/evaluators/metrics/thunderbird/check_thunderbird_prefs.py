@@ -27,7 +27,7 @@ def check_thunderbird_prefs(result: str | None, rules: object) -> MetricValue:
     """
     expect, unexpect = _part(rules, "expect"), _part(rules, "unexpect")
     if not expect and not unexpect:
-        raise EvaluatorFailed("the rules name no settings", hint=HINT)
+        raise EvaluatorFailed("the rules name no settings", code="invalid_rule", hint=HINT)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
@@ -44,7 +44,9 @@ def check_thunderbird_prefs(result: str | None, rules: object) -> MetricValue:
 def _part(rules: object, name: str) -> Rules:
     part = rules.get(name, {}) if isinstance(rules, Mapping) else None
     if not isinstance(part, Mapping) or not all(isinstance(one, Mapping) for one in part.values()):
-        raise EvaluatorFailed(f"`{name}` is {short(part)}, expected settings and their rules", hint=HINT)
+        raise EvaluatorFailed(
+            f"`{name}` is {short(part)}, expected settings and their rules", code="invalid_rule", hint=HINT
+        )
     for one in part.values():
         fits(None, one)
     return part

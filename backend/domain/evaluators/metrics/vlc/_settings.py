@@ -18,7 +18,7 @@ def wanted_text(rules: Mapping[str, Any], key: str) -> str:
     """
     value = rule(rules, key)
     if isinstance(value, bool) or not isinstance(value, int | str):
-        raise EvaluatorFailed(f"{key!r} is {short(value)}, expected a number or a text", hint=HINT)
+        raise EvaluatorFailed(f"{key!r} is {short(value)}, expected a number or a text", code="invalid_rule", hint=HINT)
     return str(value)
 
 

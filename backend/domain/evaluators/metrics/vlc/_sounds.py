@@ -26,7 +26,7 @@ def compare_sounds(
     """
     gold, why = read_samples(expected)
     if gold is None and not strict:
-        raise EvaluatorFailed(f"the sound to compare with: {why}")
+        raise EvaluatorFailed(f"the sound to compare with: {why}", code="invalid_reference")
     actual, reason = read_samples(result)
     if actual is None or gold is None:
         both = actual is None and gold is None and bool(result) and bool(expected)

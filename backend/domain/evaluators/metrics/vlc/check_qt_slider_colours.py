@@ -29,7 +29,9 @@ def check_qt_slider_colours(
     """
     kind = rule(rules, "type")
     if kind not in {"match", "blackish"}:
-        raise EvaluatorFailed(f"`type` is {short(kind)}, expected `match` or `blackish`", hint=HINT)
+        raise EvaluatorFailed(
+            f"`type` is {short(kind)}, expected `match` or `blackish`", code="invalid_rule", hint=HINT
+        )
     expected = wanted_text(rules, "expected_qt_slider_colours") if kind == "match" else "blackish"
     value, reason = value_of(result, KEY, DEFAULT, strict=strict_upstream)
     if value is None:

@@ -27,10 +27,12 @@ def compare_images(
 
     base = reference_base_result
     if base is not None and (isinstance(base, bool) or not isinstance(base, int | float) or base >= 1):
-        raise EvaluatorFailed(f"option `reference_base_result` is {short(base)}, expected a number below 1")
+        raise EvaluatorFailed(
+            f"option `reference_base_result` is {short(base)}, expected a number below 1", code="invalid_rule"
+        )
     gold, reason = read_picture(expected)
     if gold is None:
-        raise EvaluatorFailed(f"the picture to compare with: {reason}")
+        raise EvaluatorFailed(f"the picture to compare with: {reason}", code="invalid_reference")
     actual, reason = read_picture(result)
     if actual is None:
         return verdict(met=False, reason=reason)

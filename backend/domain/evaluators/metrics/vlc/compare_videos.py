@@ -32,11 +32,11 @@ def compare_videos(
     """
     for name, value in (("max_frames_to_check", max_frames_to_check), ("threshold", threshold)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise EvaluatorFailed(f"option `{name}` is {short(value)}, expected a number")
+            raise EvaluatorFailed(f"option `{name}` is {short(value)}, expected a number", code="invalid_rule")
     left, reason = _opened(result)
     right, why = _opened(expected)
     if not strict_upstream and right is None:
-        raise EvaluatorFailed(f"the video to compare with: {why}")
+        raise EvaluatorFailed(f"the video to compare with: {why}", code="invalid_reference")
     if left is None or right is None:
         return verdict(strict_upstream and left is right, reason or why)
     differing = 0

@@ -28,7 +28,7 @@ def is_vlc_playing(result: str | None, rules: Mapping[str, Any], *, strict_upstr
     """
     kind = rule(rules, "type")
     if kind not in {"file_name", "url"}:
-        raise EvaluatorFailed(f"`type` is {short(kind)}, expected `file_name` or `url`", hint=HINT)
+        raise EvaluatorFailed(f"`type` is {short(kind)}, expected `file_name` or `url`", code="invalid_rule", hint=HINT)
     expected = str(rule(rules, kind))
     root, reason = _status(result)
     if root is None:

@@ -88,11 +88,11 @@ def run_suite(
     first = program if isinstance(program, str) or program is None else next(iter(program), None)
     source, reason = read_text(tests)
     if source is None:
-        raise EvaluatorFailed(f"the test file: {reason}")
+        raise EvaluatorFailed(f"the test file: {reason}", code="invalid_reference")
     try:
         compile(source, "test file", "exec")
     except (SyntaxError, ValueError) as error:
-        raise EvaluatorFailed(f"the test file is no Python: {error}") from error
+        raise EvaluatorFailed(f"the test file is no Python: {error}", code="invalid_reference") from error
     if first is None or not Path(first).is_file():
         return None, "the program's file is not there"
     with tempfile.TemporaryDirectory() as folder:
@@ -124,7 +124,9 @@ def _patiently(tests: Path, function: str) -> bytes | None:
     before = _kills()
     output, killed = _run(tests, function)
     if killed and _kills() > before:
-        raise EvaluatorFailed("the tests' process was killed twice: the machine has no memory left")
+        raise EvaluatorFailed(
+            "the tests' process was killed twice: the machine has no memory left", code="out_of_memory"
+        )
     return output
 
 
@@ -193,10 +195,12 @@ def _answer(output: bytes | None, function: str) -> tuple[dict[str, Any] | None,
     if not isinstance(answer, dict):
         return None, "the tests' process ended without a result"
     if answer.get("missing"):
-        raise EvaluatorFailed(f"the test file has no function {function!r}")
+        raise EvaluatorFailed(f"the test file has no function {function!r}", code="invalid_reference")
     if answer.get("module") in _LIBRARIES:
         hint = f"Install the library {answer['module']} where workers run, and score again."
-        raise EvaluatorFailed(f"the tests need {answer['module']}, which is not installed", hint=hint)
+        raise EvaluatorFailed(
+            f"the tests need {answer['module']}, which is not installed", code="module_missing", hint=hint
+        )
     if "raised" in answer:
         return None, f"the tests raised {str(answer['raised'])[:300]}"
     return answer, ""

@@ -31,7 +31,7 @@ def check_html_background_image(
 
     expected = rules.get("value")
     if not isinstance(expected, str) or not expected:
-        raise EvaluatorFailed("`rules.value` is missing")
+        raise EvaluatorFailed("`rules.value` is missing", code="invalid_rule")
     text, reason = read_text(result)
     if text is None or not text.strip():
         return verdict(met=False, reason=reason or "the file is empty")

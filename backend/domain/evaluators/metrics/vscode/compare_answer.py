@@ -13,6 +13,6 @@ from backend.domain.registry import PluginKind, register
 def compare_answer(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if the text equals `rules.expected`; an empty answer is wrong."""
     if "expected" not in rules:
-        raise EvaluatorFailed("`rules.expected` is missing")
+        raise EvaluatorFailed("`rules.expected` is missing", code="invalid_rule")
     met = bool(result) and result == rules["expected"]
     return verdict(met, f"the answer is {short(result)}, expected {short(rules['expected'])}")

@@ -15,7 +15,7 @@ def compare_config_waa(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     """1 if the file's text equals `rules.expected`."""
     expected = rules.get("expected")
     if not isinstance(expected, str):
-        raise EvaluatorFailed("`rules.expected` is no text")
+        raise EvaluatorFailed("`rules.expected` is no text", code="invalid_rule")
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)

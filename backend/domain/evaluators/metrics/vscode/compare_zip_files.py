@@ -30,7 +30,7 @@ def compare_zip_files(result: str | None, expected: str | None, *, strict_upstre
     """
     reason = check_archive(expected)
     if reason:
-        raise EvaluatorFailed(f"the file to compare with: {reason}")
+        raise EvaluatorFailed(f"the file to compare with: {reason}", code="invalid_reference")
     reason = check_archive(result)
     if reason:
         return verdict(met=False, reason=reason)

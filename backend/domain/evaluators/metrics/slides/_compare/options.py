@@ -87,5 +87,7 @@ class CompareSlidesOptions:
                 switch: dict[str, Any] = {known[key]: value}
                 options = replace(options, **switch)
             else:
-                raise EvaluatorFailed(f"option {key}={value!r} of compare_pptx_files has no meaning")
+                raise EvaluatorFailed(
+                    f"option {key}={value!r} of compare_pptx_files has no meaning", code="invalid_rule"
+                )
         return options

@@ -14,6 +14,6 @@ class SheetNameRule(Rule):
     def judge(self, books: WorkbookPair) -> list[str]:
         """See the base."""
         if books.expected is None:
-            raise EvaluatorFailed("the rule sheet_name compares, but the task has no expectation")
+            raise EvaluatorFailed("the rule sheet_name compares, but the task has no expectation", code="invalid_rule")
         actual, expected = books.result.names, books.expected.names
         return [] if actual == expected else [f"the sheets are {value_text(actual)}, expected {value_text(expected)}"]

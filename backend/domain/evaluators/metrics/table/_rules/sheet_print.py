@@ -37,7 +37,7 @@ def _lines(books: WorkbookPair, reference: SheetReference) -> tuple[list[str] | 
         return None, books.lacks(reference)
     lines, reason = read_lines(beside(book.path, name))
     if lines is None and book is books.expected:
-        raise EvaluatorFailed(f"the CSV file of the expectation's sheet {name!r}: {reason}")
+        raise EvaluatorFailed(f"the CSV file of the expectation's sheet {name!r}: {reason}", code="invalid_reference")
     if lines is None:
         return None, f"the CSV file of the sheet {name!r}: {reason}"
     stripped = [line.strip() for line in lines]

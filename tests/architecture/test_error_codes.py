@@ -1,0 +1,100 @@
+"""Every error of the product names its case by a stable code, and docs/errors.md has them all, each under its kind."""
+
+import ast
+import importlib
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from backend.domain.errors import AgentFailed, Cancelled, DeskarenaError, InvalidAction, MachineLost
+from tests.architecture.tree import ROOT, calls, dotted, parsed, python_files
+
+SECTION = re.compile(r"^## .*\((\w+)\)$")
+ROW = re.compile(r"^\| `(\w+)` \| \S")
+CODE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+BY_STATUS = {404: "page_not_found", 405: "method_not_allowed"}
+
+
+def kind_of(error: type[DeskarenaError]) -> str:
+    """The name in brackets of the section of docs/errors.md that has this class's codes."""
+    if issubclass(error, MachineLost):
+        return error.failure_class.value
+    if issubclass(error, InvalidAction):
+        return "action"
+    return "agent" if issubclass(error, AgentFailed | Cancelled) else str(error.status)
+
+
+@cache
+def error_classes() -> dict[str, type[DeskarenaError]]:
+    """Every error class of the product, by name."""
+    known = {error.__name__ for error in below(DeskarenaError) if error.__module__ == DeskarenaError.__module__}
+    for path in python_files("backend", "worker"):
+        if not known.isdisjoint(bases(path)):
+            importlib.import_module(".".join(path.with_suffix("").parts))
+    return {error.__name__: error for error in below(DeskarenaError) if not error.__module__.startswith("tests.")}
+
+
+def bases(path: Path) -> Iterator[str]:
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.ClassDef):
+            yield from map(dotted, node.bases)
+
+
+def below(error: type[DeskarenaError]) -> Iterator[type[DeskarenaError]]:
+    yield error
+    for each in error.__subclasses__():
+        yield from below(each)
+
+
+def raised() -> Iterator[tuple[str, type[DeskarenaError], ast.Call]]:
+    """Place, class and call of every error that the product makes."""
+    classes = error_classes()
+    for path in python_files("backend", "worker"):
+        for call in calls(parsed(path)):
+            if (name := dotted(call.func).rpartition(".")[2]) in classes:
+                yield f"{path}:{call.lineno}", classes[name], call
+
+
+def code_argument(call: ast.Call) -> ast.expr | None:
+    return next((keyword.value for keyword in call.keywords if keyword.arg == "code"), None)
+
+
+def codes_in_product() -> set[tuple[str, str]]:
+    """Kind and code of every error; one that names no code has that of its class."""
+    codes = {(str(status), code) for status, code in BY_STATUS.items()} | {("400", "bad_request")}
+    for _, error, call in raised():
+        argument = code_argument(call)
+        if argument is None:
+            codes.add((kind_of(error), error.code))
+        elif isinstance(argument, ast.Constant):
+            codes.add((kind_of(error), str(argument.value)))
+    return codes
+
+
+def documented() -> list[tuple[str, str]]:
+    """Section and code of every row of docs/errors.md."""
+    section, rows = "", []
+    for line in (ROOT / "docs" / "errors.md").read_text().splitlines():
+        if heading := SECTION.match(line):
+            section = heading[1]
+        elif row := ROW.match(line):
+            rows.append((section, row[1]))
+    return rows
+
+
+class TestCodes:
+    def test_codes_are_snake_case(self) -> None:
+        assert sorted(code for _, code in codes_in_product() if not CODE.fullmatch(code)) == []
+
+
+class TestPage:
+    def test_documents_every_code_under_its_kind(self) -> None:
+        assert sorted(codes_in_product() - set(documented())) == []
+
+    def test_names_no_code_that_nothing_raises(self) -> None:
+        assert sorted(set(documented()) - codes_in_product()) == []
+
+    def test_names_each_code_once(self) -> None:
+        codes = [code for _, code in documented()]
+        assert sorted({code for code in codes if codes.count(code) > 1}) == []
