@@ -1,19 +1,48 @@
-"""What API routes share: parameters of lists, addresses of following parts, documented errors."""
+"""What API routes share: request bodies, parameters of lists, addresses of following parts, documented errors."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Request
+from pydantic import BaseModel, ConfigDict, Field
 
-from backend.web.runs.schemas import Problem
+from backend.services.read_model import FieldProblem, ReadModel
 
 BASE = "/api/v1"
+T = TypeVar("T")
 Id = Annotated[UUID, Path(examples=["018f0000-0000-7000-8000-000000000000"])]
 Name = Annotated[str, Path(min_length=1, max_length=100, examples=["starter"])]
 Cursor = Annotated[str | None, Query(max_length=200, description="From `next` of the part before.")]
 Limit = Annotated[int, Query(ge=1, le=500, description="Items at most.")]
 Word = Annotated[str | None, Query(max_length=100)]
+
+
+class RequestModel(BaseModel):
+    """A request body: an unknown field is an error, so that a typo is never silently ignored."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Problem(ReadModel):
+    """An error, as `application/problem+json` (RFC 9457)."""
+
+    type: str = Field(description="Page that explains the code.", examples=["/docs/errors.html#unknown_plugin"])
+    title: str = Field(examples=["Unprocessable Content"])
+    status: int = Field(examples=[422])
+    code: str = Field(description="Stable name of the error.", examples=["unknown_plugin"])
+    detail: str = Field(examples=["agent: there is no agent called 'gpt'"])
+    hint: str = Field(default="", description="What to do about it.", examples=["Known: noop, oracle, random."])
+    path: str = Field(default="", description="The field, file or key that is wrong.", examples=["agent"])
+    errors: list[FieldProblem] = Field(default=[])
+
+
+class Page(ReadModel, Generic[T]):
+    """A part of a list. `next` is the address of the following part, or null."""
+
+    items: list[T]
+    next: str | None = Field(default=None, examples=["/api/v1/runs?limit=50&cursor=eyJ..."])
+
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": Problem, "description": words, "content": {"application/problem+json": {}}}

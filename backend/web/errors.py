@@ -16,8 +16,9 @@ from starlette.exceptions import HTTPException
 
 from backend.db.session import is_away
 from backend.domain.errors import DeskarenaError, Invalid, NoRoom, Unavailable
+from backend.services.read_model import FieldProblem
+from backend.web.api_common import Problem
 from backend.web.headers import HEADERS
-from backend.web.runs.schemas import FieldProblem, Problem
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"

@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from backend.web.runs.schemas import ResponseModel
+from backend.services.read_model import ReadModel
 
 
-class ServiceHealth(ResponseModel):
+class ServiceHealth(ReadModel):
     """Whether the service can do its work."""
 
     status: Literal["ok", "degraded", "down"]
@@ -17,13 +17,13 @@ class ServiceHealth(ResponseModel):
     workers: int = Field(default=0, description="Workers online.")
 
 
-class Liveness(ResponseModel):
+class Liveness(ReadModel):
     """The process answers."""
 
     status: Literal["alive"]
 
 
-class Readiness(ResponseModel):
+class Readiness(ReadModel):
     """Whether requests are to be sent here."""
 
     status: Literal["ready", "draining", "database", "schema"]

@@ -11,8 +11,14 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
+from backend.domain.model.episode import EpisodeState
+from backend.domain.model.outcome_style import ENDED_WORDS, UNRATED, WORDS, OutcomeStyle, StateStyle, state_of
 from backend.domain.scheduling.projects import numbers_text
-from backend.services.runs.views.outcome_style import WORDS, OutcomeStyle
+from backend.services.runs.action_description import action_words, pointer_path
+from backend.services.runs.views.attempt import StepView
+from backend.services.runs.views.episode import EpisodeView
+from backend.services.runs.views.episode_page import checks_of, phases_of
+from backend.services.runs.views.run_page import event_words
 from backend.web.static_files import FRONTEND, static_url
 
 NBSP = "\u00a0"
@@ -89,7 +95,36 @@ def with_query(path: str, query: Mapping[str, Any], **changes: Any) -> str:
     return f"{path}?{text}" if text else path
 
 
+def style(episode: EpisodeView, *, unrated: bool = False) -> StateStyle:
+    """Look and words of an episode's state; `unrated`: a person has done it and is not told how before they rate it."""
+    if unrated:
+        return UNRATED
+    return state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed)
+
+
+def reason(episode: EpisodeView) -> str:
+    """Why it waits, was lost or cannot run."""
+    if episode.waiting is not None:
+        return episode.waiting.words
+    return episode.failure_message if episode.state is EpisodeState.LOST else episode.reason
+
+
+def screen_size(step: StepView) -> tuple[int, int]:
+    """Width and height of a step's picture; those of a usual screen where they are not known."""
+    frame = step.frame
+    return (frame and frame.width) or 1920, (frame and frame.height) or 1080
+
+
 FILTERS = {
+    "action_words": action_words,
+    "checks_of": checks_of,
+    "ended_words": lambda ended_by: ENDED_WORDS.get(ended_by or "", ""),
+    "event_words": event_words,
+    "phases_of": phases_of,
+    "pointer_path": pointer_path,
+    "reason": reason,
+    "screen_size": screen_size,
+    "style": style,
     "numbers": numbers_text,
     "percent": percent,
     "interval": interval,

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, Select, case, func, literal, select
+from sqlalchemy import ColumnElement, Row, ScalarSelect, Select, case, func, literal, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Attempt, Benchmark, Episode, Rollup, Run, Step, Task, TaskSet
+from backend.db.models import Actor, Agent, Attempt, Benchmark, Episode, Rollup, Run, Step, Task, TaskSet
 from backend.domain.model.score import SOLVED_TOLERANCE
 
 AnyRow = Row[*tuple[Any, ...]]
 
 
 def outcome_style() -> ColumnElement[str]:
-    """The look of an episode (backend.services.runs.views.outcome_style), so that bars are counted by the database."""
+    """The look of an episode (backend.domain.model.outcome_style), so that bars are counted by the database."""
     stopped = Episode.ended_by.not_in(["done", "infeasible"])
     return case(
         (Episode.state == "not_runnable", literal("notrunnable")),
@@ -31,11 +31,30 @@ def outcome_style() -> ColumnElement[str]:
 def run_columns() -> Select[*tuple[Any, ...]]:
     """A run with the names of what it measures."""
     return (
-        select(Run, Agent, Benchmark.name.label("benchmark"), TaskSet.version.label("version"))
+        select(
+            Run,
+            Agent,
+            Benchmark.name.label("benchmark"),
+            TaskSet.version.label("version"),
+            TaskSet.content_hash.label("content_hash"),
+            Actor.name.label("actor"),
+        )
         .join(Agent, Agent.id == Run.agent_id)
         .join(TaskSet, TaskSet.id == Run.task_set_id)
         .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
+        .join(Actor, Actor.id == Run.actor_id)
     )
+
+
+def named_runs(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """Runs with the names of what they measure."""
+    return session.execute(run_columns().where(Run.id.in_(run_ids))).all()
+
+
+def newest_attempt() -> ScalarSelect[UUID]:
+    """Id of the newest attempt of the episode that the query around is about."""
+    newest = select(Attempt.id).where(Attempt.episode_id == Episode.id).order_by(Attempt.number.desc()).limit(1)
+    return newest.correlate(Episode).scalar_subquery()
 
 
 def looks_by_run(session: Session, run_ids: Sequence[UUID]) -> Sequence[Row[UUID, str, int]]:

@@ -33,6 +33,7 @@ from backend.services.attempts.evaluations import (
 from backend.services.events import EventKind
 from backend.services.lifecycle import retry_policy
 from backend.services.lifecycle.state_transitions import move
+from backend.services.runs.episodes import OPENING
 from backend.services.runs.provenance import answered
 from backend.services.scheduling.claims import Fence
 
@@ -55,8 +56,6 @@ __all__ = [
 
 MOST_TEXT = 20_000
 """Characters of a clipboard or a terminal that a step's row keeps."""
-OPENING = "opening"
-"""Of an attempt's `desktop`: what is waited for while it is being made."""
 _LOST = "the lease is no longer ours: the attempt was ended by somebody else"
 
 

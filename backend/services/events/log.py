@@ -74,3 +74,13 @@ def _tell(session: Session, run_id: UUID, seq: int) -> None:
 def list_after(session: Session, run_id: UUID, seq: int = 0, limit: int = 500) -> list[Event]:
     """The run's events with a higher number than `seq`, in order."""
     return repository.after(session, run_id, seq, limit)
+
+
+def newest_seq(session: Session, run_id: UUID) -> int:
+    """Number of the run's newest event; 0 before the first one."""
+    return repository.newest_seq(session, run_id)
+
+
+def newest_id(session: Session) -> UUID | None:
+    """Id of the newest event of any run: when it changes, something has happened somewhere."""
+    return repository.newest_id(session)

@@ -1,14 +1,16 @@
 """Which core operations an agent masters: alone and inside longer tasks. See docs/benchmarks/prosoftarena.md."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
-from backend.db.models import Benchmark, TaskSet
+from backend.db.models import TaskSet
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
+from backend.services.read_model import ReadModel
 from backend.services.results.leaderboards import BoardRow, label, leaderboard
 from backend.services.runs.summary import RunSummary, summarise
 
@@ -16,40 +18,38 @@ ALONE = "L1"
 """The level whose tasks are one operation each."""
 
 
-@dataclass(frozen=True)
-class Operation:
-    """An operation: how many tasks are it, and how many longer ones need it."""
+class Operation(ReadModel):
+    """A core operation."""
 
-    name: str
-    alone: int
-    within: int
+    name: str = Field(examples=["scale a picture"])
+    alone: int = Field(description="Tasks that are this operation.")
+    within: int = Field(description="Longer tasks that need it.")
 
 
-@dataclass(frozen=True)
-class Mastery:
-    """What an agent's episodes of one operation come to; None where it has none."""
+class Mastery(ReadModel):
+    """What a row's episodes of one operation come to; null where it has none."""
 
+    operation: str
     alone: RunSummary | None
     within: RunSummary | None
 
 
-@dataclass(frozen=True)
-class OperationBoardRow:
-    """One row of the leaderboard, by operation, in the order of `OperationBoard.operations`."""
+class OperationBoardRow(ReadModel):
+    """One row of the leaderboard, by operation, in the order of the board's `operations`."""
 
-    row: BoardRow
-    label: str
-    cells: Sequence[Mastery]
+    run_id: UUID
+    agent: str
+    mark: str = Field(description="`floor`, `privileged`, `human` or empty.")
+    cells: list[Mastery]
 
 
-@dataclass(frozen=True)
-class OperationBoard:
+class OperationBoard(ReadModel):
     """A benchmark's leaderboard by core operation."""
 
-    benchmark: Benchmark
-    task_set: TaskSet
-    operations: Sequence[Operation]
-    lines: Sequence[OperationBoardRow]
+    benchmark: str
+    version: int
+    operations: list[Operation]
+    rows: list[OperationBoardRow]
 
 
 def operation_board(session: Session, benchmark: str, *, version: int | None = None) -> OperationBoard:
@@ -62,12 +62,13 @@ def operation_board(session: Session, benchmark: str, *, version: int | None = N
     """
     board = leaderboard(session, benchmark, version=version, dimensions=())
     operations = _operations(session, board.task_set)
-    lines = (
-        [OperationBoardRow(row, label(row), _cells(session, row, operations)) for row in board.rows]
-        if operations
-        else []
+    rows = [
+        OperationBoardRow(run_id=row.run.id, agent=label(row), mark=row.mark, cells=_cells(session, row, operations))
+        for row in (board.rows if operations else ())
+    ]
+    return OperationBoard(
+        benchmark=board.benchmark.name, version=board.task_set.version, operations=operations, rows=rows
     )
-    return OperationBoard(board.benchmark, board.task_set, operations, lines)
 
 
 def _operations(session: Session, task_set: TaskSet) -> list[Operation]:
@@ -77,14 +78,18 @@ def _operations(session: Session, task_set: TaskSet) -> list[Operation]:
         for name in names:
             counts = alone if level == ALONE else within
             counts[name] = counts.get(name, 0) + 1
-    return [Operation(name, alone.get(name, 0), within.get(name, 0)) for name in sorted({*alone, *within})]
+    return [
+        Operation(name=name, alone=alone.get(name, 0), within=within.get(name, 0)) for name in sorted({*alone, *within})
+    ]
 
 
 def _cells(session: Session, row: BoardRow, operations: Sequence[Operation]) -> list[Mastery]:
     totals = [task for task in repository.task_totals(session, row.run.id) if task.extra.get("operations")]
     return [
         Mastery(
-            alone=_summary(totals, operation.name, alone=True), within=_summary(totals, operation.name, alone=False)
+            operation=operation.name,
+            alone=_summary(totals, operation.name, alone=True),
+            within=_summary(totals, operation.name, alone=False),
         )
         for operation in operations
     ]
@@ -101,10 +106,10 @@ HEAD = ("agent", "run", "mark", "operation", "where", "tasks", "episodes", "scor
 
 def rows(board: OperationBoard) -> Iterator[list[object]]:
     """The board as a table; `where` is `alone` or `within`, as HEAD names the columns."""
-    for line in board.lines:
-        for operation, cell in zip(board.operations, line.cells, strict=True):
+    for row in board.rows:
+        for cell in row.cells:
             for where, summary in _places(cell).items():
-                names = [line.label, str(line.row.run.id), line.row.mark, operation.name, where]
+                names = [row.agent, str(row.run_id), row.mark, cell.operation, where]
                 yield [*names, *_numbers(summary)]
 
 

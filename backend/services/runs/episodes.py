@@ -2,17 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Episode, Evaluation, Evidence, Step, Task
+from backend.db.models import Attempt, Episode, Evaluation, Step, Task
 from backend.db.repositories.attempts import attempts as attempt_repository
+from backend.db.repositories.attempts.attempts import EvidenceFile, LocatedAttempt
 from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.runs import episodes as repository
 from backend.domain.errors import NotFound
 from backend.domain.model.episode import AttemptState, EpisodeState
+from backend.services.read_model import ReadModel
+
+OPENING = "opening"
+"""Key in an attempt's `desktop` while it is being made; see `attempts.note_opening`."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +46,35 @@ def steps_of(episode: Episode, newest: Attempt | None) -> int:
     return newest.current_step if newest is not None and newest.live else episode.steps
 
 
+class WaitView(ReadModel):
+    """Why an episode waits."""
+
+    why: str = Field(
+        description="The first of all reasons that would have to go before it may begin.",
+        examples=["8 of 8 slots are in use; 3 episodes of its run come first"],
+    )
+    ahead: int | None = Field(
+        default=None,
+        description="Waiting episodes of its run that come first; null where it waits for more than a turn or a limit.",
+    )
+    starts_at: datetime | None = Field(
+        default=None,
+        description="About when it begins, if its run keeps the slots it has; null where that cannot be said.",
+    )
+
+    @property
+    def words(self) -> str:
+        """The reason, with about when it begins where that can be said."""
+        return f"{self.why}; begins about {self.starts_at:%H:%M} UTC" if self.starts_at else self.why
+
+
 @dataclass(frozen=True)
 class EvaluationRow:
     """An evaluation with its measures and evidence."""
 
     evaluation: Evaluation
     measures: Mapping[str, float]
-    evidence: Sequence[Evidence]
+    evidence: Sequence[EvidenceFile]
 
 
 def get_episode(session: Session, episode_id: UUID) -> EpisodeSummary:
@@ -72,6 +101,18 @@ def number_waiting(session: Session, run_id: UUID) -> int:
     return repository.counts(session, [run_id])[run_id].get(EpisodeState.WAITING.value, 0)
 
 
+def located_attempts(session: Session, episode_id: UUID) -> list[LocatedAttempt]:
+    """All attempts at an episode, the lost ones too, in order, with where they ran."""
+    return attempt_repository.located(session, Attempt.episode_id == episode_id)
+
+
+def located_attempt(session: Session, attempt_id: UUID) -> LocatedAttempt:
+    """The attempt with where it ran. Raises NotFound."""
+    for row in attempt_repository.located(session, Attempt.id == attempt_id):
+        return row
+    raise NotFound(f"there is no attempt {attempt_id}", code="attempt_not_found")
+
+
 def get_attempt(session: Session, attempt_id: UUID) -> Attempt:
     """The attempt. Raises NotFound."""
     attempt = attempt_repository.get(session, attempt_id)
@@ -95,7 +136,7 @@ def counted_attempt(session: Session, episode_id: UUID) -> Attempt | None:
     return next(reversed(scored or rows), None)
 
 
-def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int = 1000) -> list[Step]:
+def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int | None = 1000) -> list[Step]:
     """An attempt's steps with an index above `after`, in order; the last one may be the state that the agent left."""
     return attempt_repository.steps(session, attempt_id, after=after, limit=limit)
 
@@ -104,5 +145,5 @@ def evaluations(session: Session, attempt_ids: Sequence[UUID]) -> list[Evaluatio
     """All evaluations of these attempts, oldest first."""
     rows = attempt_repository.evaluations(session, attempt_ids)
     keys = [row.id for row in rows]
-    measures, evidence = attempt_repository.measures(session, keys), attempt_repository.evidence(session, keys)
+    measures, evidence = attempt_repository.measures(session, keys), attempt_repository.evidence_files(session, keys)
     return [EvaluationRow(row, measures[row.id], evidence[row.id]) for row in rows]

@@ -3,10 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist, fmean
 from uuid import UUID
 
+from pydantic import Field, computed_field
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
@@ -19,6 +19,7 @@ from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_se
 from backend.services.benchmarks.variants import without_variant
 from backend.services.capacity.run_request import RunRequest, selected
 from backend.services.capacity.worker_capabilities import Capabilities, capabilities, resolved_config
+from backend.services.read_model import FieldProblem, ReadModel
 from backend.services.runs.runnability import reasons
 
 POWER = 0.8
@@ -26,48 +27,34 @@ LEVEL = 0.05
 FEW = 3
 
 
-@dataclass(frozen=True)
-class SubmissionProblem:
-    """Why a request cannot be submitted as it stands; `path` names its field."""
+class NotRunnable(ReadModel):
+    """A task that cannot run here, and why."""
 
-    path: str
-    message: str
-    hint: str
-
-    @property
-    def told(self) -> str:
-        """Message and hint for people."""
-        return sentences(self.message, self.hint)
+    task: str = Field(examples=["calc/sum-column"])
+    reason: str = Field(examples=["localc is not installed"])
 
 
-@dataclass(frozen=True)
-class Forecast:
-    """See the module's text.
+class Forecast(ReadModel):
+    """What a run would cost and could tell, before it is submitted."""
 
-    Attributes:
-        episodes: that would run.
-        tasks: that would run, each `repeats` times.
-        not_runnable: (task, reason).
-        slots: desktops that it can have at once: those there are, within its own limit.
-        seconds: expected wall time; None where nothing comparable has run.
-        sample: ended episodes that the time is estimated from.
-        difference: smallest difference of two success rates that two such runs would show; None for no episode.
-    """
-
-    episodes: int
-    tasks: int
-    not_runnable: list[tuple[str, str]]
-    slots: int
-    seconds: float | None
-    sample: int
-    difference: float | None
-    troubles: list[SubmissionProblem]
+    episodes: int = Field(description="Episodes that would run.", examples=[24])
+    tasks: int = Field(examples=[24])
+    not_runnable: list[NotRunnable]
+    slots: int = Field(description="Desktops that work at the same time for this provider.", examples=[2])
+    seconds: float | None = Field(description="Expected wall time; null where nothing comparable has run.")
+    sample: int = Field(description="Ended episodes that the time is estimated from.")
+    detectable_difference: float | None = Field(
+        description="Smallest difference of two success rates that two such runs would show (80 % power, 5 % level).",
+        examples=[0.28],
+    )
+    problems: list[FieldProblem] = Field(description="Why it cannot be submitted as it stands.")
 
     @property
     def reasons(self) -> list[tuple[str, int]]:
         """Why tasks cannot run, and how many each."""
-        return Counter(reason for _, reason in self.not_runnable).most_common()
+        return Counter(each.reason for each in self.not_runnable).most_common()
 
+    @computed_field(examples=["on 2 slots, from 48 earlier episodes"])  # type: ignore[prop-decorator]
     @property
     def seconds_words(self) -> str:
         """What the expected time rests on."""
@@ -94,12 +81,12 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     benchmark = get_benchmark(session, request.benchmark)
     task_set = latest_task_set(session, request.benchmark)
     tasks = repository.tasks(session, task_set.id)
-    troubles: list[SubmissionProblem] = []
-    chosen = _select_tasks(tasks, request.tasks, parts.selections(session, task_set.id), troubles)
-    lacking = _lacking(session, task_set.id, request, chosen, troubles)
-    can, config = _can(session, request, troubles)
+    problems: list[FieldProblem] = []
+    chosen = _select_tasks(tasks, request.tasks, parts.selections(session, task_set.id), problems)
+    lacking = _lacking(session, task_set.id, request, chosen, problems)
+    can, config = _can(session, request, problems)
     why_not = reasons(session, can, config, chosen, purpose=request.purpose, lacking=lacking)
-    blocked = [(task.key, why_not[task.id]) for task in chosen if why_not[task.id]]
+    blocked = [NotRunnable(task=task.key, reason=why_not[task.id]) for task in chosen if why_not[task.id]]
     runnable = len(chosen) - len(blocked)
     slots, _ = scheduler.slots(session, request.provider)
     if request.concurrency is not None:
@@ -113,8 +100,8 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
         slots=slots,
         seconds=fmean(past) * math.ceil(episodes / slots) if len(past) >= FEW and slots else None,
         sample=len(past),
-        difference=smallest_difference(episodes),
-        troubles=troubles,
+        detectable_difference=smallest_difference(episodes),
+        problems=problems,
     )
 
 
@@ -122,36 +109,38 @@ def _select_tasks(
     tasks: Sequence[Task],
     patterns: Sequence[str],
     selections: Mapping[str, Sequence[str]],
-    troubles: list[SubmissionProblem],
+    problems: list[FieldProblem],
 ) -> list[Task]:
     try:
         return selected(tasks, patterns, selections)
     except Invalid as error:
-        troubles.append(SubmissionProblem(error.path, error.message, error.hint))
+        problems.append(_problem(error, error.path))
         return []
 
 
 def _lacking(
-    session: Session, task_set_id: UUID, request: RunRequest, chosen: Sequence[Task], troubles: list[SubmissionProblem]
+    session: Session, task_set_id: UUID, request: RunRequest, chosen: Sequence[Task], problems: list[FieldProblem]
 ) -> set[UUID]:
     """Tasks that have no such variant, as far as the reasons above leave them."""
     try:
         return without_variant(session, task_set_id, request.variant, chosen) if chosen else set()
     except Invalid as error:
-        troubles.append(SubmissionProblem(error.path, error.message, error.hint))
+        problems.append(_problem(error, error.path))
         return {task.id for task in chosen}
 
 
-def _can(
-    session: Session, request: RunRequest, troubles: list[SubmissionProblem]
-) -> tuple[Capabilities | None, RunConfig]:
+def _can(session: Session, request: RunRequest, problems: list[FieldProblem]) -> tuple[Capabilities | None, RunConfig]:
     """What workers can do, None where that is not known; and what the request comes to, as far as it can be met."""
     try:
         can = capabilities(session)
         return can, resolved_config(can, request)
     except Unavailable as error:
-        troubles.append(SubmissionProblem("provider", error.message, error.hint))
+        problems.append(_problem(error, "provider"))
         return None, request
     except DeskarenaError as error:
-        troubles.append(SubmissionProblem(getattr(error, "path", ""), error.message, error.hint))
+        problems.append(_problem(error, getattr(error, "path", "")))
         return capabilities(session), request
+
+
+def _problem(error: DeskarenaError, path: str) -> FieldProblem:
+    return FieldProblem(path=path, message=sentences(error.message, error.hint))

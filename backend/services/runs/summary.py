@@ -1,24 +1,26 @@
 """What a run, or a part of it, comes to: rates with intervals, full denominators and lower bounds."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from uuid import UUID
 
+from pydantic import Field, computed_field
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
+from backend.domain.model.episode import Outcome
 from backend.domain.statistics.intervals import LEVEL, Interval, TaskCluster, cluster_mean, wilson
+from backend.services.read_model import ReadModel
 
 WILSON = "Wilson score interval"
 BOOTSTRAP = "bootstrap over tasks (Wilson over tasks where all are 0 or all are 1; normal for more than 2,000 tasks)"
 
 
-@dataclass(frozen=True)
-class EpisodeCounts:
+class EpisodeCounts(ReadModel):
     """Episodes by where they are; the eight add up to all.
 
-    `mixed` ones have a score that is not the agent's, `handed_in` ones none.
+    `mixed`: scored, but a person helped, so not counted. `handed_in`: judged by people, so without a score.
     """
 
     scored: int = 0
@@ -31,35 +33,54 @@ class EpisodeCounts:
     handed_in: int = 0
 
 
-@dataclass(frozen=True)
-class RunSummary:
-    """Rates are over scored episodes and None without any; `lower_bound_*` count every lost one as 0.
+class RateInterval(ReadModel):
+    """The intervals of both rates and how they were computed."""
 
-    Attributes:
-        tasks: distinct tasks among the episodes.
-        scored_tasks: of them, those with a scored episode.
-        lost: lost episodes by failure class.
-        success_method: how `success_interval` was computed; `mean_interval` always by `BOOTSTRAP`.
-        steps: over scored episodes.
+    level: float = Field(examples=[0.95])
+    success_rate: Interval | None
+    mean_score: Interval | None
+    words: str = Field(examples=["95 %: Wilson score interval; mean score: bootstrap over tasks"])
+
+
+class RunSummary(ReadModel):
+    """What a run or a part of it comes to. Rates are over scored episodes; nothing lost is hidden.
+
+    `lower_bound_*` count every lost episode as 0.
     """
 
     episodes: int
-    tasks: int
-    scored_tasks: int
+    tasks: int = Field(description="Distinct tasks among the episodes.")
+    scored_tasks: int = Field(description="Of them, those with a scored episode.")
     counts: EpisodeCounts
-    lost: Mapping[str, int]
+    lost: Mapping[str, int] = Field(description="Lost episodes by failure class.", examples=[{"guest": 2}])
     solved: int
     score_sum: float
-    success_rate: float | None
-    success_interval: Interval | None
-    mean_score: float | None
-    mean_interval: Interval | None
-    lower_bound_success: float | None
-    lower_bound_mean: float | None
-    success_method: str
-    steps: int
-    level: float = field(default=LEVEL)
+    success_rate: float | None = Field(examples=[0.75])
+    success_interval: Interval | None = Field(examples=[[0.55, 0.88]])
+    mean_score: float | None = Field(examples=[0.79])
+    mean_interval: Interval | None = Field(examples=[[0.62, 0.93]])
+    lower_bound_success: float | None = Field(examples=[0.69])
+    lower_bound_mean: float | None = Field(examples=[0.72])
+    success_method: str = Field(description="How `success_interval` was computed.", examples=[WILSON])
+    steps: int = Field(description="Of scored episodes.")
+    level: float = LEVEL
 
+    @computed_field(examples=[{"scored": 22, "lost": 2}])  # type: ignore[prop-decorator]
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """Ended episodes by outcome."""
+        return {outcome.value: getattr(self.counts, outcome.value) for outcome in Outcome}
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def interval(self) -> RateInterval:
+        """Both intervals with their method."""
+        words = f"{self.level:.0%} level; success rate: {self.success_method or 'none'}; mean score: {BOOTSTRAP}"
+        return RateInterval(
+            level=self.level, success_rate=self.success_interval, mean_score=self.mean_interval, words=words
+        )
+
+    @computed_field(examples=["22 scored of 24 episodes; 2 lost (guest 2)"])  # type: ignore[prop-decorator]
     @property
     def denominator_words(self) -> str:
         """The whole denominator, for people."""

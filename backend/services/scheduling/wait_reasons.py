@@ -32,32 +32,11 @@ from backend.domain.scheduling.wait_reasons import EpisodeWait, RunStanding, hin
 from backend.services.capacity.licences import shortage
 from backend.services.capacity.slot_health import without_end
 from backend.services.lifecycle.human_runs import WAITS
+from backend.services.runs.episodes import WaitView
 from backend.services.scheduling.episode_scheduler import able_of, needs_of
 from backend.services.scheduling.scheduler_snapshot import now_of, run_of
 
 _OPEN = {RunState.QUEUED, RunState.RUNNING, RunState.PAUSED}
-
-
-@dataclass(frozen=True)
-class WaitExplanation:
-    """Why an episode waits.
-
-    Attributes:
-        sentence: the first reason.
-        ahead: waiting episodes of its run that come first; None where it waits for something else than its turn or
-            one of the bounds of its run.
-        starts_at: about when it begins, if its run keeps the slots it has and episodes take what is expected of
-            them; None where that cannot be said (`starts_in`).
-    """
-
-    sentence: str
-    ahead: int | None = None
-    starts_at: datetime | None = None
-
-    @property
-    def words(self) -> str:
-        """The sentence, with about when it begins where that can be said."""
-        return f"{self.sentence}; begins about {self.starts_at:%H:%M} UTC" if self.starts_at else self.sentence
 
 
 @dataclass(frozen=True)
@@ -73,7 +52,7 @@ class WaitGroup:
     apart: bool = False
 
 
-def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, WaitExplanation]:
+def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, WaitView]:
     """Why these wait, by episode; nothing of those that do not."""
     by_run: dict[UUID, list[Episode]] = defaultdict(list)
     for each in episodes:
@@ -118,7 +97,7 @@ class _QueueView:
         """Whether the run has not ended."""
         return any(row.id == run_id for row in self._rows)
 
-    def explain(self, run_id: UUID, episodes: Sequence[Episode]) -> dict[UUID, WaitExplanation]:
+    def explain(self, run_id: UUID, episodes: Sequence[Episode]) -> dict[UUID, WaitView]:
         run = self._session.get_one(Run, run_id)
         stand, needs = self._stand(run), {need.id: need for need in needs_of(self._session, run.task_set_id)}
         places = repository.places(self._session, run_id, [each.id for each in episodes])
@@ -130,7 +109,7 @@ class _QueueView:
             waiter = EpisodeWait(each.available_at, each.reason, need, self._lacking(need))
             reason = why(waiter, stand, workers, self._time, ahead)
             starts = self._starts(run, place) if reason.timed and place is not None else None
-            reasons[each.id] = WaitExplanation(reason.words, ahead if reason.turn else None, starts)
+            reasons[each.id] = WaitView(why=reason.words, ahead=ahead if reason.turn else None, starts_at=starts)
         return reasons
 
     def explain_alike(self, alike: WaitGroup) -> str:

@@ -8,18 +8,17 @@ from backend.services.accounts.projects import LONGEST_NAME
 from backend.services.runs import scheduling_settings as service
 from backend.services.runs.scheduling_settings import ProjectRow
 from backend.web.accounts.schemas import ProjectBody, ProjectView
-from backend.web.api_common import api_router
+from backend.web.api_common import Page, api_router
 from backend.web.dependencies import SessionDep
-from backend.web.runs import schemas
 
 router = api_router("projects")
 Name = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME, description="The project's name.")]
 
 
 @router.get("/projects")
-def projects(session: SessionDep) -> schemas.Page[ProjectView]:
+def projects(session: SessionDep) -> Page[ProjectView]:
     """List projects with their weights, quotas, reserved slots, and the desktops they have."""
-    return schemas.Page[ProjectView](items=[_view(row) for row in service.list_projects(session)])
+    return Page[ProjectView](items=[_view(row) for row in service.list_projects(session)])
 
 
 @router.patch("/projects/{name}")

@@ -2,7 +2,8 @@
 
 from pydantic import Field
 
-from backend.web.runs.schemas import RequestModel, ResponseModel
+from backend.services.read_model import ReadModel
+from backend.web.api_common import RequestModel
 
 _BY_PROVIDER = "By provider; `all` = all providers together."
 
@@ -17,7 +18,7 @@ class ProjectBody(RequestModel):
     )
 
 
-class ProjectView(ResponseModel):
+class ProjectView(ReadModel):
     """A project."""
 
     name: str = Field(examples=["default"])

@@ -8,17 +8,18 @@ from pydantic import Field, model_validator
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import AttemptState, EndedBy, EpisodeState, Outcome
 from backend.domain.model.trajectory import Action
-from backend.web.runs.schemas import RequestModel, ResponseModel
+from backend.services.read_model import ReadModel
+from backend.web.api_common import RequestModel
 
 
-class AgentToken(ResponseModel):
+class AgentToken(ReadModel):
     """A token for one episode. Shown once; a new one replaces it."""
 
     episode_id: UUID
     token: str = Field(description="Send it as `Authorization: Bearer TOKEN`.", examples=["dka_5n9Xq..."])
 
 
-class AgentEpisode(ResponseModel):
+class AgentEpisode(ReadModel):
     """The episode that a token opens, as it stands now."""
 
     episode_id: UUID
@@ -41,7 +42,7 @@ class AgentEpisode(ResponseModel):
     )
 
 
-class AgentPicture(ResponseModel):
+class AgentPicture(ReadModel):
     """The picture of an observation."""
 
     url: str = Field(examples=["/api/v1/agent/observation/frame?index=0"])
@@ -51,7 +52,7 @@ class AgentPicture(ResponseModel):
     height: int
 
 
-class AgentObservation(ResponseModel):
+class AgentObservation(ReadModel):
     """What the agent sees at one step, and what it may still use up. Fields that the run does not show are null."""
 
     index: int = Field(description="Number of the step, from 0: answer it by the same number.", examples=[0])
@@ -72,7 +73,7 @@ class AgentObservation(ResponseModel):
     view: dict[str, Any] | None = None
 
 
-class AgentPoll(ResponseModel):
+class AgentPoll(ReadModel):
     """The episode, and its newest observation if there is one later than asked for."""
 
     episode: AgentEpisode
@@ -102,7 +103,7 @@ class AgentAnswer(RequestModel):
         return self
 
 
-class AgentReceipt(ResponseModel):
+class AgentReceipt(ReadModel):
     """What became of an answer."""
 
     index: int

@@ -13,11 +13,10 @@ from backend.domain.registry import PluginKind
 from backend.services.accounts.projects import LONGEST_NAME, person_or_local
 from backend.services.authoring import draft_publication, draft_recordings, draft_requests, draft_reviews, draft_trials
 from backend.services.authoring import drafts as service
-from backend.web.api_common import Cursor, Id, Limit, Word, api_router, next_page_url
+from backend.web.api_common import Cursor, Id, Limit, Page, Word, api_router, next_page_url
 from backend.web.authoring import schemas as own
 from backend.web.authoring import views
 from backend.web.dependencies import ActorDep, EdgeDep, ProjectDep, SessionDep
-from backend.web.runs import schemas
 
 router = api_router("own tasks")
 State = Annotated[list[DraftState], Query(description="Only drafts in one of these states.")]
@@ -35,12 +34,12 @@ def list_drafts(  # noqa: PLR0913 - one parameter per filter
     words: Annotated[str, Query(max_length=200, description="Looked for in key and instruction.")] = "",
     cursor: Cursor = None,
     limit: Limit = 50,
-) -> schemas.Page[own.DraftView]:
+) -> Page[own.DraftView]:
     """List drafts, newest first."""
     page = service.list_drafts(
         session, project, states=state, benchmark=benchmark, words=words, cursor=cursor, limit=limit
     )
-    return schemas.Page[own.DraftView](items=views.rows(session, page.items), next=next_page_url(request, page.next))
+    return Page[own.DraftView](items=views.rows(session, page.items), next=next_page_url(request, page.next))
 
 
 @router.post("/drafts", status_code=201)
@@ -185,10 +184,10 @@ def ask_model(session: SessionDep, project: ProjectDep, body: own.DraftRequestBo
 
 
 @router.get("/draft-requests")
-def list_requests(session: SessionDep, project: ProjectDep) -> schemas.Page[own.DraftRequestView]:
+def list_requests(session: SessionDep, project: ProjectDep) -> Page[own.DraftRequestView]:
     """List what models were asked for, newest first, 20 at most."""
     rows = draft_requests.list_requests(session, project)
-    return schemas.Page[own.DraftRequestView](items=[views.request(row) for row in rows])
+    return Page[own.DraftRequestView](items=[views.request(row) for row in rows])
 
 
 @router.get("/task-forms/{kind}")
@@ -196,8 +195,8 @@ def task_forms(
     kind: Literal["setup", "getter", "metric"],
     dialect: Annotated[str, Query(min_length=1, max_length=50)] = "starter",
     name: Annotated[str | None, Query(max_length=200, description="Only this one.")] = None,
-) -> schemas.Page[own.PluginFormView]:
+) -> Page[own.PluginFormView]:
     """List what a task may name, with its parameters."""
     registry.load()
     plugin_forms = forms.forms(KINDS[kind], dialect) if name is None else [forms.form_of(KINDS[kind], name, dialect)]
-    return schemas.Page[own.PluginFormView](items=[views.form(one) for one in plugin_forms])
+    return Page[own.PluginFormView](items=[views.form(one) for one in plugin_forms])

@@ -9,7 +9,8 @@ from pydantic import Field
 from backend.db.models.enums import DraftAuthor, DraftRequestState, RecordingKind, ReviewVerdict
 from backend.domain.drafts.states import DraftState, RejectionReason
 from backend.services.accounts.projects import LONGEST_NAME
-from backend.web.runs.schemas import RequestModel, ResponseModel
+from backend.services.read_model import ReadModel
+from backend.web.api_common import RequestModel
 
 CONTENT = {
     "domain": "editor",
@@ -89,7 +90,7 @@ class RecordingUse(RequestModel):
     by: str = _BY
 
 
-class DraftView(ResponseModel):
+class DraftView(ReadModel):
     """A draft in a list."""
 
     id: UUID
@@ -112,7 +113,7 @@ class DraftView(ResponseModel):
     changed_at: datetime
 
 
-class DraftCheck(ResponseModel):
+class DraftCheck(ReadModel):
     """One thing that was looked at before people review."""
 
     name: str = Field(examples=["duplicates"])
@@ -121,7 +122,7 @@ class DraftCheck(ResponseModel):
     stops: bool = Field(description="A draft with this can be neither tried nor submitted.")
 
 
-class DraftTrialView(ResponseModel):
+class DraftTrialView(ReadModel):
     """What the newest try found."""
 
     version: int
@@ -135,7 +136,7 @@ class DraftTrialView(ResponseModel):
     created_at: datetime
 
 
-class DraftReview(ResponseModel):
+class DraftReview(ReadModel):
     """What one person said of one version."""
 
     version: int
@@ -146,7 +147,7 @@ class DraftReview(ResponseModel):
     created_at: datetime
 
 
-class DraftVersion(ResponseModel):
+class DraftVersion(ReadModel):
     """One version."""
 
     number: int
@@ -156,7 +157,7 @@ class DraftVersion(ResponseModel):
     created_at: datetime
 
 
-class DraftRecording(ResponseModel):
+class DraftRecording(ReadModel):
     """One recording."""
 
     id: UUID
@@ -183,14 +184,14 @@ class DraftDetail(DraftView):
     recordings: list[DraftRecording]
 
 
-class DraftContentView(ResponseModel):
+class DraftContentView(ReadModel):
     """What one version of a draft held."""
 
     number: int
     content: dict[str, Any]
 
 
-class PublishedView(ResponseModel):
+class PublishedView(ReadModel):
     """The new version of a benchmark."""
 
     benchmark: str
@@ -199,7 +200,7 @@ class PublishedView(ResponseModel):
     drafts: list[UUID]
 
 
-class PluginFormView(ResponseModel):
+class PluginFormView(ReadModel):
     """How one set-up step, getter or metric is asked for."""
 
     kind: Literal["setup", "getter", "metric"]
@@ -222,7 +223,7 @@ class DraftRequestBody(RequestModel):
     by: str = _BY
 
 
-class DraftRequestView(ResponseModel):
+class DraftRequestView(ReadModel):
     """What became of a request for drafts."""
 
     id: UUID

@@ -20,13 +20,12 @@ from backend.services.people import human_baselines
 from backend.services.people.human_baselines import LabelBasis
 from backend.services.results.leaderboards import leaderboard
 from backend.services.runs.validation import start_validation, validation_report
-from backend.web.api_common import Cursor, Id, Limit, Name, Word, api_router, next_page_url
+from backend.services.runs.views.run import TaskSetRef
+from backend.web.api_common import Cursor, Id, Limit, Name, Page, Word, api_router, next_page_url
 from backend.web.benchmarks import schemas as benchmarks_schemas
 from backend.web.benchmarks import views as benchmarks_views
 from backend.web.benchmarks.uploads import load_url, load_zip
 from backend.web.dependencies import ActorDep, AppContext, EdgeDep, ProjectDep, SessionDep
-from backend.web.runs import schemas
-from backend.web.runs.views import task_set
 
 router = api_router("benchmarks")
 MOST_LABELS = 4 << 20
@@ -35,10 +34,10 @@ Version = Annotated[int | None, Query(ge=1, le=2**31, description="Of the task s
 
 
 @router.get("/benchmarks")
-def list_benchmarks(session: SessionDep) -> schemas.Page[benchmarks_schemas.BenchmarkView]:
+def list_benchmarks(session: SessionDep) -> Page[benchmarks_schemas.BenchmarkView]:
     """List benchmarks by name."""
     rows = [benchmarks_views.benchmark(session, row) for row in service.list_benchmarks(session)]
-    return schemas.Page[benchmarks_schemas.BenchmarkView](items=rows)
+    return Page[benchmarks_schemas.BenchmarkView](items=rows)
 
 
 @router.post("/benchmarks", status_code=201)
@@ -107,7 +106,7 @@ def list_tasks(  # noqa: PLR0913 - one parameter per filter
     words: Annotated[str, Query(max_length=200, description="Looked for in name and instruction.")] = "",
     cursor: Cursor = None,
     limit: Limit = 100,
-) -> schemas.Page[benchmarks_schemas.TaskView]:
+) -> Page[benchmarks_schemas.TaskView]:
     """List a benchmark's tasks."""
     newest = service.latest_task_set(session, name)
     page = service.list_tasks(
@@ -120,7 +119,7 @@ def list_tasks(  # noqa: PLR0913 - one parameter per filter
         )
         for row in page.items
     ]
-    return schemas.Page[benchmarks_schemas.TaskView](items=items, next=next_page_url(request, page.next))
+    return Page[benchmarks_schemas.TaskView](items=items, next=next_page_url(request, page.next))
 
 
 @router.get("/tasks/{task_id}")
@@ -144,7 +143,7 @@ def show_task(session: SessionDep, task_id: Id) -> benchmarks_schemas.TaskDetail
     )
     fields = benchmarks_views.task_fields(row, page.benchmark, page.quarantined)
     more = {
-        "task_set": task_set(own),
+        "task_set": TaskSetRef.model_validate(own),
         "content_hash": row.content_hash,
         "spec": row.spec,
         "variants": {f"{item.axis}={item.value}": item.spec for item in parts.variants_of(session, [row.id])},
@@ -168,10 +167,10 @@ def selections(session: SessionDep, name: Name) -> dict[str, list[str]]:
 
 
 @router.get("/benchmarks/{name}/reported")
-def reported(session: SessionDep, name: Name) -> schemas.Page[benchmarks_schemas.ReportedView]:
+def reported(session: SessionDep, name: Name) -> Page[benchmarks_schemas.ReportedView]:
     """What papers report of the benchmark; none of it was measured here."""
     rows = leaderboard_repository.reported(session, service.get_benchmark(session, name).id)
-    return schemas.Page[benchmarks_schemas.ReportedView](items=[benchmarks_views.reported(row) for row in rows])
+    return Page[benchmarks_schemas.ReportedView](items=[benchmarks_views.reported(row) for row in rows])
 
 
 @router.post("/benchmarks/{name}/labels")

@@ -7,10 +7,13 @@ from uuid import UUID
 from pydantic import Field
 
 from backend.domain.model.task import Difficulty, DifficultySource
-from backend.web.runs.schemas import Interval, ResponseModel, RunSummaryView, TaskSetRef
+from backend.domain.statistics.intervals import Interval
+from backend.services.read_model import ReadModel
+from backend.services.runs.summary import RunSummary
+from backend.services.runs.views.run import TaskSetRef
 
 
-class BenchmarkView(ResponseModel):
+class BenchmarkView(ReadModel):
     """A named collection of tasks, at its newest version."""
 
     id: UUID
@@ -39,7 +42,7 @@ class BenchmarkView(ResponseModel):
     warnings: list[str] = Field(default=[])
 
 
-class ImportFromUrl(ResponseModel):
+class ImportFromUrl(ReadModel):
     """A benchmark whose files lie in the web: a zip, or a repository's page on GitHub."""
 
     kind: str = Field(min_length=1, max_length=100, examples=["osworld"])
@@ -49,14 +52,14 @@ class ImportFromUrl(ResponseModel):
     strict_upstream: bool = Field(default=False, description="Metrics judge as published, faults included.")
 
 
-class LabelResult(ResponseModel):
+class LabelResult(ReadModel):
     """What an import of labels did."""
 
     rows: int
     tasks: int = Field(description="Tasks of all versions whose labels changed.")
 
 
-class ChangeView(ResponseModel):
+class ChangeView(ReadModel):
     """A place in a task that differs."""
 
     place: str = Field(examples=["evaluator.calls.0.options"])
@@ -64,7 +67,7 @@ class ChangeView(ResponseModel):
     new: str | None = None
 
 
-class TaskChangeView(ResponseModel):
+class TaskChangeView(ReadModel):
     """A task that differs between two task sets."""
 
     task: str
@@ -75,7 +78,7 @@ class TaskChangeView(ResponseModel):
     evaluations: int = Field(default=0, description="Stored evaluations of the old version that it touches.")
 
 
-class DifferenceView(ResponseModel):
+class DifferenceView(ReadModel):
     """What turns one task set into another."""
 
     old: str = Field(examples=["osworld@1"])
@@ -87,7 +90,7 @@ class DifferenceView(ResponseModel):
     tasks: list[TaskChangeView] = Field(default=[])
 
 
-class ReportedView(ResponseModel):
+class ReportedView(ReadModel):
     """A number that a paper reports; never measured here."""
 
     source: str = Field(examples=["OSWorld paper, Table 5"])
@@ -101,7 +104,7 @@ class ReportedView(ResponseModel):
     note: str = ""
 
 
-class ImportResult(ResponseModel):
+class ImportResult(ReadModel):
     """What an import made. `created` is false when the same files were imported before."""
 
     benchmark: BenchmarkView
@@ -109,7 +112,7 @@ class ImportResult(ResponseModel):
     warnings: list[str] = Field(default=[])
 
 
-class LintFinding(ResponseModel):
+class LintFinding(ReadModel):
     """One thing in a task that is wrong or odd."""
 
     task: str = Field(examples=["files/rename-report"])
@@ -119,7 +122,7 @@ class LintFinding(ResponseModel):
     severity: Literal["error", "warning"] = "error"
 
 
-class LintReport(ResponseModel):
+class LintReport(ReadModel):
     """All findings of a benchmark; `ok` when none of them is an error."""
 
     benchmark: str
@@ -128,7 +131,7 @@ class LintReport(ResponseModel):
     findings: list[LintFinding] = Field(default=[])
 
 
-class Validation(ResponseModel):
+class Validation(ReadModel):
     """What oracle, noop and always_fail scored on one task, and whether that is sound."""
 
     task: str
@@ -140,7 +143,7 @@ class Validation(ResponseModel):
     reason: str = ""
 
 
-class ValidationReportView(ResponseModel):
+class ValidationReportView(ReadModel):
     """The state of a benchmark's validation. `done` once its three runs have ended."""
 
     benchmark: str
@@ -153,7 +156,7 @@ class ValidationReportView(ResponseModel):
     tasks: list[Validation] = Field(default=[])
 
 
-class TaskView(ResponseModel):
+class TaskView(ReadModel):
     """One task, as lists show it."""
 
     id: UUID
@@ -188,7 +191,7 @@ class TaskDetail(TaskView):
     validation: Validation | None = None
 
 
-class MeasureView(ResponseModel):
+class MeasureView(ReadModel):
     """A measure's mean."""
 
     mean: float = Field(examples=[0.42])
@@ -198,14 +201,14 @@ class MeasureView(ResponseModel):
     undefined_tasks: int = Field(description="Scored tasks without a value where they could have one.")
 
 
-class MeasureDefinition(ResponseModel):
+class MeasureDefinition(ReadModel):
     """What a measure means."""
 
     title: str = Field(examples=["CR"])
     text: str
 
 
-class LeaderboardRow(ResponseModel):
+class LeaderboardRow(ReadModel):
     """One agent configuration. `rank` is null for floors and for agents that see the task."""
 
     rank: int | None = None
@@ -215,23 +218,21 @@ class LeaderboardRow(ResponseModel):
     mark: str = Field(default="", description="floor, privileged or empty")
     variant: str | None = Field(default=None, description="Condition under which its tasks were done.")
     runs: list[UUID] = Field(default=[])
-    summary: RunSummaryView
+    summary: RunSummary
     tasks: int = 0
     missing_tasks: int = Field(default=0, description="Tasks of the task set that this row has no scored episode of.")
-    by_domain: dict[str, RunSummaryView] = Field(default={})
-    by_difficulty: dict[str, RunSummaryView] = Field(default={})
-    by_level: dict[str, RunSummaryView] = Field(default={})
-    by_capability: dict[str, RunSummaryView] = Field(
-        default={}, description="OmniBench's capabilities, by their letters."
-    )
-    by_complexity: dict[str, RunSummaryView] = Field(default={}, description="Its complexities, as in `branch/hard`.")
+    by_domain: dict[str, RunSummary] = Field(default={})
+    by_difficulty: dict[str, RunSummary] = Field(default={})
+    by_level: dict[str, RunSummary] = Field(default={})
+    by_capability: dict[str, RunSummary] = Field(default={}, description="OmniBench's capabilities, by their letters.")
+    by_complexity: dict[str, RunSummary] = Field(default={}, description="Its complexities, as in `branch/hard`.")
     measures: dict[str, MeasureView] = Field(default={}, description="Over all tasks, by the measure's name.")
     measures_by: dict[str, dict[str, dict[str, MeasureView]]] = Field(
         default={}, description="By dimension (`level`, `capability`, ...), then by key, then by measure."
     )
 
 
-class Leaderboard(ResponseModel):
+class Leaderboard(ReadModel):
     """Who is better on one task set."""
 
     benchmark: str
@@ -242,7 +243,7 @@ class Leaderboard(ResponseModel):
     reported: list[ReportedView] = Field(default=[], description="What papers report; no part of the ranking.")
 
 
-class SlotView(ResponseModel):
+class SlotView(ReadModel):
     """The right to run one desktop on one node."""
 
     node: str
@@ -264,7 +265,7 @@ class LeasedSlotView(SlotView):
     since: datetime | None = Field(default=None, description="When the lease was taken.")
 
 
-class NodeView(ResponseModel):
+class NodeView(ReadModel):
     """A machine with slots: a worker's own, or one of a cluster."""
 
     cluster: str = Field(description="Empty: a worker's own machine.")
@@ -279,7 +280,7 @@ class NodeView(ResponseModel):
     slots: list[LeasedSlotView] = Field(default=[])
 
 
-class WorkerView(ResponseModel):
+class WorkerView(ReadModel):
     """A process that runs attempts, and what it can do."""
 
     id: UUID

@@ -14,10 +14,10 @@ from backend.services.benchmarks.variants import known_variants
 from backend.services.benchmarks.versions import TaskSetDifference
 from backend.services.results.leaderboards import BenchmarkBoard, BoardRow
 from backend.services.results.measure_rollups import Means
+from backend.services.runs.summary import RunSummary
 from backend.services.runs.validation import TaskVerdict, ValidationReport
+from backend.services.runs.views.run import TaskSetRef
 from backend.web.benchmarks import schemas
-from backend.web.runs.schemas import RunSummaryView
-from backend.web.runs.views import summary, task_set
 
 
 def benchmark(session: Session, row: models.Benchmark) -> schemas.BenchmarkView:
@@ -32,7 +32,7 @@ def benchmark(session: Session, row: models.Benchmark) -> schemas.BenchmarkView:
         kind=row.kind,
         licence=row.licence,
         source=row.source,
-        task_set=task_set(newest) if newest else None,
+        task_set=TaskSetRef.model_validate(newest) if newest else None,
         versions=len(versions),
         tasks=int(counts.get("tasks", 0)),
         infeasible=int(counts.get("infeasible", 0)),
@@ -102,7 +102,7 @@ def leaderboard(board: BenchmarkBoard) -> schemas.Leaderboard:
     """A board."""
     return schemas.Leaderboard(
         benchmark=board.benchmark.name,
-        task_set=task_set(board.task_set),
+        task_set=TaskSetRef.model_validate(board.task_set),
         tasks=board.tasks,
         rows=[_row(row, board.tasks) for row in board.rows],
         measures={
@@ -171,7 +171,7 @@ def _row(row: BoardRow, tasks: int) -> schemas.LeaderboardRow:
         mark=row.mark,
         variant=row.run.config.get("variant"),
         runs=[row.run.id, *row.others],
-        summary=summary(row.summary),
+        summary=row.summary,
         tasks=tasks - row.missing_tasks,
         missing_tasks=row.missing_tasks,
         by_domain=_cut(row, Dimension.DOMAIN),
@@ -198,5 +198,5 @@ def means(by_name: Means) -> dict[str, schemas.MeasureView]:
     }
 
 
-def _cut(row: BoardRow, dimension: Dimension) -> Mapping[str, RunSummaryView]:
-    return {key: summary(cell) for key, cell in row.by.get(dimension, {}).items()}
+def _cut(row: BoardRow, dimension: Dimension) -> Mapping[str, RunSummary]:
+    return row.by.get(dimension, {})

@@ -12,9 +12,9 @@ from backend.domain.errors import Invalid, Unavailable, WebFailed
 from backend.services.artifacts.egress_policy import LONGEST_URL
 from backend.services.benchmarks import web_assets as service
 from backend.services.benchmarks.web_assets import AssetState, DeadLink
-from backend.web.api_common import Name, api_router
+from backend.services.read_model import ReadModel
+from backend.web.api_common import Name, Page, api_router
 from backend.web.dependencies import AppContext, EdgeDep, SessionDep
-from backend.web.runs.schemas import Page, ResponseModel
 
 router = api_router("benchmarks")
 MOST_AT_ONCE = 16
@@ -23,7 +23,7 @@ Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, examples=["http
 Globs = Annotated[list[str], Query(max_length=100, description="Globs over `domain/name`; all tasks if none.")]
 
 
-class AssetView(ResponseModel):
+class AssetView(ReadModel):
     """A file of the web that tasks need."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
@@ -39,7 +39,7 @@ class AssetView(ResponseModel):
     checked_at: datetime | None = None
 
 
-class FetchRequest(ResponseModel):
+class FetchRequest(ReadModel):
     """Which file to fetch."""
 
     url: Url

@@ -4,17 +4,16 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from backend.services.capacity.views import workers as workers_view
-from backend.web.api_common import api_router
+from backend.web.api_common import Page, api_router
 from backend.web.benchmarks.schemas import LeasedSlotView, NodeView, SlotView, WorkerView
 from backend.web.dependencies import SessionDep
-from backend.web.runs import schemas
 
 router = api_router("workers")
 S = TypeVar("S", bound=SlotView)
 
 
 @router.get("/workers")
-def workers(session: SessionDep) -> schemas.Page[WorkerView]:
+def workers(session: SessionDep) -> Page[WorkerView]:
     """List workers that are online, and those that went away within a day."""
     page = workers_view.workers_page(session)
     machines = {node.name: node for node in page.machines}
@@ -36,11 +35,11 @@ def workers(session: SessionDep) -> schemas.Page[WorkerView]:
         )
         for row in page.workers
     ]
-    return schemas.Page[WorkerView](items=items)
+    return Page[WorkerView](items=items)
 
 
 @router.get("/nodes")
-def nodes(session: SessionDep) -> schemas.Page[NodeView]:
+def nodes(session: SessionDep) -> Page[NodeView]:
     """List machines and nodes of clusters with their slots, and who holds what; those that went within a day, too."""
     items = [
         NodeView(
@@ -55,7 +54,7 @@ def nodes(session: SessionDep) -> schemas.Page[NodeView]:
         )
         for node in workers_view.list_nodes(session)
     ]
-    return schemas.Page[NodeView](items=items)
+    return Page[NodeView](items=items)
 
 
 def _slots(node: workers_view.NodeRow, slots: Iterable[workers_view.SlotRow], view: type[S]) -> list[S]:

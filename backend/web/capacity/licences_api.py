@@ -3,18 +3,17 @@
 from dataclasses import asdict
 
 from backend.services.capacity import licences as service
-from backend.web.api_common import api_router
+from backend.web.api_common import Page, api_router
 from backend.web.capacity.licences_schemas import LicenceBody, LicenceView
 from backend.web.dependencies import ActorDep, SessionDep
-from backend.web.runs import schemas
 
 router = api_router("licences")
 
 
 @router.get("/licences")
-def licences(session: SessionDep) -> schemas.Page[LicenceView]:
+def licences(session: SessionDep) -> Page[LicenceView]:
     """List licences that are set up or that a task needs, by name."""
-    return schemas.Page[LicenceView](items=[LicenceView(**asdict(row)) for row in service.list_licences(session)])
+    return Page[LicenceView](items=[LicenceView(**asdict(row)) for row in service.list_licences(session)])
 
 
 @router.post("/licences")

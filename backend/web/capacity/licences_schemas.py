@@ -3,17 +3,17 @@
 from pydantic import Field
 
 from backend.services.capacity.licences import LONGEST_NAME, MOST_SEATS
-from backend.web.runs.schemas import ResponseModel
+from backend.services.read_model import ReadModel
 
 
-class LicenceBody(ResponseModel):
+class LicenceBody(ReadModel):
     """How many seats of a licence there are from now on."""
 
     name: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["Photoshop"])
     seats: int = Field(ge=0, le=MOST_SEATS, examples=[1])
 
 
-class LicenceView(ResponseModel):
+class LicenceView(ReadModel):
     """A licence."""
 
     name: str = Field(examples=["Photoshop"])

@@ -6,16 +6,13 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Query, WebSocket
-from sqlalchemy import func, select
 
-from backend.db.models import Event
-from backend.db.repositories.runs.display_names import newest_event
 from backend.db.session import unit_of_work
 from backend.domain.errors import NotFound, Unavailable
-from backend.services.events import list_after, subscribe_run
+from backend.services.events import list_after, log, subscribe_run
+from backend.services.events.views import EventView
 from backend.services.runs import runs as service
 from backend.web.dependencies import AppContext
-from backend.web.runs.views import event as view
 from backend.web.socket_lifetime import GONE, until_closed
 
 router = APIRouter()
@@ -27,14 +24,15 @@ MOST_BATCHES = 50
 def read_after(edge: AppContext, run_id: UUID, seq: int) -> list[dict[str, Any]]:
     """The next events of a run, in a transaction of its own."""
     with unit_of_work(edge.factory) as session:
-        return [view(row).model_dump(mode="json") for row in list_after(session, run_id, seq, BATCH)]
+        rows = list_after(session, run_id, seq, BATCH)
+        return [EventView.model_validate(row).model_dump(mode="json") for row in rows]
 
 
 def newest_seq(edge: AppContext, run_id: UUID) -> int:
     """Number of the run's newest event. Raises NotFound for no such run."""
     with unit_of_work(edge.factory) as session:
         service.get_run(session, run_id)
-        return session.scalar(select(func.max(Event.seq)).where(Event.run_id == run_id)) or 0
+        return log.newest_seq(session, run_id)
 
 
 @router.websocket("/ws/runs/{run_id}/events")
@@ -79,7 +77,7 @@ async def _send_run(socket: WebSocket, edge: AppContext, run_id: UUID, seq: int)
 def newest_id(edge: AppContext) -> UUID | None:
     """Id of the newest event of any run, in a transaction of its own."""
     with unit_of_work(edge.factory) as session:
-        return newest_event(session)
+        return log.newest_id(session)
 
 
 @router.websocket("/ws/events")

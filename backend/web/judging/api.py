@@ -11,20 +11,19 @@ from backend.services.judging import reviews
 from backend.services.judging import views as judging_views
 from backend.services.judging.judge_agreement import Alpha, Level
 from backend.services.judging.views import JudgePage
-from backend.web.api_common import BASE, Id, api_router
+from backend.web.api_common import BASE, Id, Page, api_router
 from backend.web.dependencies import ProjectDep, SessionDep
 from backend.web.judging import schemas as own
-from backend.web.runs import schemas
 
 router = api_router("judges")
 By = Annotated[str, Query(min_length=1, max_length=LONGEST_NAME, description="Who judges.", examples=["ann"])]
 
 
 @router.get("/judges")
-def list_judges(session: SessionDep, project: ProjectDep) -> schemas.Page[own.JudgeView]:
+def list_judges(session: SessionDep, project: ProjectDep) -> Page[own.JudgeView]:
     """List judges with their agreement with people, newest first."""
     items = [judge_view(page) for page in judging_views.judge_pages(session, project)]
-    return schemas.Page[own.JudgeView](items=items, next=None)
+    return Page[own.JudgeView](items=items, next=None)
 
 
 @router.get("/judges/{judge_id}")

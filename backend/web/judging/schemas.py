@@ -6,12 +6,14 @@ from uuid import UUID
 
 from pydantic import Field
 
+from backend.domain.statistics.intervals import Interval
 from backend.services.accounts.projects import LONGEST_NAME
 from backend.services.judging.reviews import MOST_DRAWN
-from backend.web.runs.schemas import Interval, RequestModel, ResponseModel
+from backend.services.read_model import ReadModel
+from backend.web.api_common import RequestModel
 
 
-class Coefficient(ResponseModel):
+class Coefficient(ReadModel):
     """A coefficient of agreement; null where nothing can be said."""
 
     value: float | None = Field(examples=[0.61])
@@ -19,7 +21,7 @@ class Coefficient(ResponseModel):
     n: int = Field(description="What it is over.", examples=[120])
 
 
-class LevelAgreement(ResponseModel):
+class LevelAgreement(ReadModel):
     """Judge beside people on tasks of one level, or on `all`; each verdict of a person is one pair."""
 
     level: str = Field(examples=["L2"])
@@ -31,7 +33,7 @@ class LevelAgreement(ResponseModel):
     kappa: Coefficient = Field(description="Cohen's, over pairs.")
 
 
-class RatingCorrelation(ResponseModel):
+class RatingCorrelation(ReadModel):
     """Pearson's r of a measure of graphs and what people rated, over attempts that two people have rated."""
 
     measure: Literal["CR", "LC"]
@@ -39,7 +41,7 @@ class RatingCorrelation(ResponseModel):
     r: Coefficient
 
 
-class JudgeView(ResponseModel):
+class JudgeView(ReadModel):
     """Who gives verdicts that people can check."""
 
     id: UUID
@@ -68,20 +70,20 @@ class Draw(RequestModel):
     seed: int = Field(default=0, ge=0, le=2**53)
 
 
-class DrawResult(ResponseModel):
+class DrawResult(ReadModel):
     """How many attempts are new in the queue."""
 
     drawn: int
 
 
-class ReviewCriterion(ResponseModel):
+class ReviewCriterion(ReadModel):
     """What is to be judged."""
 
     name: str
     text: str
 
 
-class ReviewStep(ResponseModel):
+class ReviewStep(ReadModel):
     """What was done at a step, and the screen before it; or the screen in the end."""
 
     index: int
@@ -90,7 +92,7 @@ class ReviewStep(ResponseModel):
     final: bool
 
 
-class ReviewTaskView(ResponseModel):
+class ReviewTaskView(ReadModel):
     """The next item of the queue for a person: nothing of the judge's verdict, nothing of whose attempt it is."""
 
     item: UUID
@@ -100,7 +102,7 @@ class ReviewTaskView(ResponseModel):
     steps: list[ReviewStep]
 
 
-class ReviewQueue(ResponseModel):
+class ReviewQueue(ReadModel):
     """The queue as a person finds it."""
 
     task: ReviewTaskView | None = Field(description="Null: nothing is left for this person.")

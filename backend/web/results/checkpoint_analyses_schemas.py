@@ -4,17 +4,17 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.web.runs.schemas import ResponseModel
+from backend.services.read_model import ReadModel
 
 
-class MeanView(ResponseModel):
+class MeanView(ReadModel):
     """A mean over tasks."""
 
     value: float = Field(examples=[0.42])
     tasks: int = Field(examples=[169])
 
 
-class GapView(ResponseModel):
+class GapView(ReadModel):
     """S_int - S_final of one group of tasks, over those that have both."""
 
     key: str = Field(examples=["L2"])
@@ -24,7 +24,7 @@ class GapView(ResponseModel):
     tasks: int
 
 
-class StepGapView(ResponseModel):
+class StepGapView(ReadModel):
     """Mean steps of failed and of solved episodes of one level; null where there is none."""
 
     level: str = Field(examples=["L1"])
@@ -34,7 +34,7 @@ class StepGapView(ResponseModel):
     episodes: int
 
 
-class RunAnalysisView(ResponseModel):
+class RunAnalysisView(ReadModel):
     """One agent configuration."""
 
     run_id: UUID
@@ -53,7 +53,7 @@ class RunAnalysisView(ResponseModel):
     latency: float | None = Field(default=None, description="Seconds of the agent's own time per step.")
 
 
-class LanguageGapView(ResponseModel):
+class LanguageGapView(ReadModel):
     """Chinese against English instructions on one level, over the tasks done in both."""
 
     level: str
@@ -64,7 +64,7 @@ class LanguageGapView(ResponseModel):
     tasks: int
 
 
-class LanguagesView(ResponseModel):
+class LanguagesView(ReadModel):
     """One configuration with both instruction languages."""
 
     agent: str
@@ -73,7 +73,7 @@ class LanguagesView(ResponseModel):
     levels: list[LanguageGapView] = Field(default=[])
 
 
-class AnalysesView(ResponseModel):
+class AnalysesView(ReadModel):
     """What agents reach against what they finish, on a benchmark's newest version."""
 
     benchmark: str = Field(examples=["windowsworld"])

@@ -9,10 +9,9 @@ from backend.domain.judging.failure_labels import LABELS, LabelShare
 from backend.services.accounts.projects import LONGEST_NAME
 from backend.services.results import failure_labels as service
 from backend.services.results.failure_labels import Failure
-from backend.web.api_common import Id, api_router
+from backend.web.api_common import Id, RequestModel, api_router
 from backend.web.dependencies import ProjectDep, SessionDep
 from backend.web.results import failures_schemas as schemas
-from backend.web.runs.schemas import RequestModel
 
 router = api_router("failures")
 

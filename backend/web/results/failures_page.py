@@ -7,11 +7,11 @@ from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from backend.domain.judging.failure_labels import label
+from backend.domain.model.outcome_style import ENDED_WORDS
 from backend.services.accounts.projects import LONGEST_NAME
 from backend.services.results import failure_labels as service
 from backend.services.results.views import failures as tables
 from backend.services.runs.runs import get_run
-from backend.services.runs.views.outcome_style import ENDED_WORDS
 from backend.web import charts
 from backend.web.charts import failures as figures
 from backend.web.csv_files import attachment

@@ -4,10 +4,11 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.web.runs.schemas import Interval, ResponseModel
+from backend.domain.statistics.intervals import Interval
+from backend.services.read_model import ReadModel
 
 
-class SuggestionView(ResponseModel):
+class SuggestionView(ReadModel):
     """What a rule suggests."""
 
     label: str = Field(examples=["repeated"])
@@ -15,7 +16,7 @@ class SuggestionView(ResponseModel):
     reason: str
 
 
-class ReviewView(ResponseModel):
+class ReviewView(ReadModel):
     """What one person says; `accepted` and `rejected` are what the rules had suggested then."""
 
     person: str
@@ -25,7 +26,7 @@ class ReviewView(ResponseModel):
     note: str
 
 
-class FailureView(ResponseModel):
+class FailureView(ReadModel):
     """One failed episode. `labels`: what at least half of the people say who judged it."""
 
     episode: UUID
@@ -38,7 +39,7 @@ class FailureView(ResponseModel):
     url: str
 
 
-class ShareView(ResponseModel):
+class ShareView(ReadModel):
     """In how many of n failures a label applies, with Wilson's interval."""
 
     label: str
@@ -48,7 +49,7 @@ class ShareView(ResponseModel):
     interval: Interval | None
 
 
-class LabelAgreement(ResponseModel):
+class LabelAgreement(ReadModel):
     """Krippendorff's alpha of one label, over the episodes that several people judged."""
 
     label: str
@@ -56,7 +57,7 @@ class LabelAgreement(ResponseModel):
     episodes: int
 
 
-class LabelView(ResponseModel):
+class LabelView(ReadModel):
     """One label; `papers`: what it is called in those that have it."""
 
     title: str
@@ -65,7 +66,7 @@ class LabelView(ResponseModel):
     by_rule: bool
 
 
-class FailureSample(ResponseModel):
+class FailureSample(ReadModel):
     """A seeded sample of a run's failures."""
 
     run: UUID

@@ -17,19 +17,21 @@ from backend.domain.model.task import Difficulty
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.events import list_after, patience, subscribe_run
+from backend.services.events.views import EventView
 from backend.services.results.rollups import summary_now
 from backend.services.results.run_summaries import summaries
 from backend.services.runs import episodes as episode_service
 from backend.services.runs import runs as service
 from backend.services.runs.episodes import EpisodeSummary
-from backend.services.runs.forecast import forecast
+from backend.services.runs.forecast import Forecast, forecast
 from backend.services.runs.scheduling_settings import retune_run
+from backend.services.runs.summary import RunSummary
+from backend.services.runs.views.episode import EpisodeView, episode_view
+from backend.services.runs.views.run import ChangeResult, ConcurrencyView, RunView, run_views
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
-from backend.web.api_common import Cursor, Id, Limit, Word, api_router, next_page_url
-from backend.web.attempts import schemas as own
+from backend.web.api_common import Cursor, Id, Limit, Page, Word, api_router, next_page_url
 from backend.web.dependencies import ActorDep, AppContext, EdgeDep, ProjectDep, SessionDep
 from backend.web.runs import schemas
-from backend.web.runs import views as runs_views
 from backend.web.runs.run_export_api import EXPORTS
 
 router = api_router("runs")
@@ -47,10 +49,10 @@ def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
     return RunRequest.model_validate({**body.model_dump(exclude_unset=True), "idempotency_key": key})
 
 
-def run_detail(session: Session, run: models.Run) -> schemas.RunView:
+def run_detail(session: Session, run: models.Run) -> RunView:
     """A run with its summary, and what limits it now."""
-    view = runs_views.runs(session, [run], {run.id: summary_now(session, run)})[0]
-    return view.model_copy(update={"effective": runs_views.concurrency(concurrency_of(session, run.id))})
+    (view,) = run_views(session, [run], {run.id: summary_now(session, run)})
+    return view.model_copy(update={"effective": ConcurrencyView.of(concurrency_of(session, run.id))})
 
 
 @router.post("/runs", status_code=201)
@@ -64,7 +66,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
     idempotency_key: Annotated[
         str | None, Header(min_length=1, max_length=200, description="The same key gives the same run.")
     ] = None,
-) -> schemas.RunView:
+) -> RunView:
     """Start a run. Nothing is started unless the whole request can be met."""
     run = service.submit_run(session, request_of(body, idempotency_key), project=project, actor=actor)
     response.headers["Location"] = f"/api/v1/runs/{run.id}"
@@ -72,19 +74,9 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
 
 
 @router.post("/runs/forecast")
-def expect(session: SessionDep, body: schemas.RunSubmit) -> schemas.ForecastView:
+def expect(session: SessionDep, body: schemas.RunSubmit) -> Forecast:
     """What a run would cost and could tell. Starts nothing."""
-    estimate = forecast(session, request_of(body))
-    return schemas.ForecastView(
-        episodes=estimate.episodes,
-        tasks=estimate.tasks,
-        not_runnable=[schemas.NotRunnableView(task=task, reason=reason) for task, reason in estimate.not_runnable],
-        slots=estimate.slots,
-        seconds=estimate.seconds,
-        seconds_words=estimate.seconds_words,
-        detectable_difference=estimate.difference,
-        problems=[schemas.FieldProblem(path=trouble.path, message=trouble.told) for trouble in estimate.troubles],
-    )
+    return forecast(session, request_of(body))
 
 
 @router.get("/runs")
@@ -99,7 +91,7 @@ def list_runs(  # noqa: PLR0913 - one parameter per filter
     purpose: Annotated[Purpose | None, Query()] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
-) -> schemas.Page[schemas.RunView]:
+) -> Page[RunView]:
     """List runs, newest first."""
     page = service.list_runs(
         session,
@@ -111,8 +103,8 @@ def list_runs(  # noqa: PLR0913 - one parameter per filter
         agent=agent,
         purposes=[purpose] if purpose else [],
     )
-    items = runs_views.runs(session, page.items, summaries(session, page.items))
-    return schemas.Page[schemas.RunView](items=items, next=next_page_url(request, page.next))
+    items = run_views(session, page.items, summaries(session, page.items))
+    return Page[RunView](items=items, next=next_page_url(request, page.next))
 
 
 def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = None) -> float:
@@ -142,13 +134,14 @@ async def wait_for_end(edge: AppContext, run_id: UUID, seconds: float) -> None:
         return
 
 
-def show_now(edge: AppContext, run_id: UUID, *, episodes: bool) -> schemas.RunView:
+def show_now(edge: AppContext, run_id: UUID, *, episodes: bool) -> RunView:
     """The run as it is, read in a transaction of its own."""
     with unit_of_work(edge.factory) as session:
-        view = run_detail(session, service.get_run(session, run_id))
+        run = service.get_run(session, run_id)
+        view = run_detail(session, run)
         if not episodes:
             return view
-        return view.model_copy(update={"episodes": episode_views(session, all_episodes(session, run_id))})
+        return view.model_copy(update={"episodes": episode_views(session, run, all_episodes(session, run_id))})
 
 
 def all_episodes(session: Session, run_id: UUID) -> list[EpisodeSummary]:
@@ -163,10 +156,10 @@ def all_episodes(session: Session, run_id: UUID) -> list[EpisodeSummary]:
         cursor = page.next
 
 
-def episode_views(session: Session, rows: Sequence[EpisodeSummary]) -> list[schemas.EpisodeView]:
-    """Episodes with why they wait: one look at the queue, however many they are."""
+def episode_views(session: Session, run: models.Run, rows: Sequence[EpisodeSummary]) -> list[EpisodeView]:
+    """Episodes of a run with why they wait: one look at the queue, however many they are."""
     why = explain(session, [row.episode for row in rows])
-    return [runs_views.episode(row, why.get(row.episode.id)) for row in rows]
+    return [episode_view(row, run.config, why.get(row.episode.id)) for row in rows]
 
 
 @router.get("/runs/{run_id}")
@@ -176,7 +169,7 @@ async def show(
     response: Response,
     seconds: Annotated[float, Depends(wait_seconds)],
     include: Include = None,
-) -> schemas.RunView:
+) -> RunView:
     """Show a run. `Prefer: wait=N` answers when it has ended, or after N seconds as it is then."""
     await asyncio.to_thread(state_now, edge, run_id)
     if seconds > 0:
@@ -186,9 +179,9 @@ async def show(
 
 
 @router.get("/runs/{run_id}/summary")
-def summary(session: SessionDep, run_id: Id) -> schemas.RunSummaryView:
+def summary(session: SessionDep, run_id: Id) -> RunSummary:
     """What the run comes to now."""
-    return runs_views.summary(summary_now(session, service.get_run(session, run_id)))
+    return summary_now(session, service.get_run(session, run_id))
 
 
 @router.get("/runs/{run_id}/episodes")
@@ -202,9 +195,9 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
     difficulty: Annotated[Difficulty | Literal["unlabelled"] | None, Query()] = None,
     cursor: Cursor = None,
     limit: Limit = 100,
-) -> schemas.Page[schemas.EpisodeView]:
+) -> Page[EpisodeView]:
     """List a run's episodes in the order of submission. Those that wait say why, behind how many, and until when."""
-    service.get_run(session, run_id)
+    run = service.get_run(session, run_id)
     page = episode_service.list_episodes(
         session,
         run_id=run_id,
@@ -214,9 +207,7 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
         cursor=cursor,
         limit=limit,
     )
-    return schemas.Page[schemas.EpisodeView](
-        items=episode_views(session, page.items), next=next_page_url(request, page.next)
-    )
+    return Page[EpisodeView](items=episode_views(session, run, page.items), next=next_page_url(request, page.next))
 
 
 @router.get("/runs/{run_id}/events")
@@ -225,12 +216,12 @@ def events(
     run_id: Id,
     after: Annotated[int, Query(ge=0, le=2**62, description="Only events with a higher number.")] = 0,
     limit: Limit = 500,
-) -> schemas.Page[own.EventView]:
+) -> Page[EventView]:
     """List a run's events after a number. They are numbered from 1 without a gap."""
     service.get_run(session, run_id)
     rows = list_after(session, run_id, after, limit)
     more = f"/api/v1/runs/{run_id}/events?after={rows[-1].seq}&limit={limit}" if len(rows) == limit else None
-    return schemas.Page[own.EventView](items=[runs_views.event(row) for row in rows], next=more)
+    return Page[EventView](items=[EventView.model_validate(row) for row in rows], next=more)
 
 
 @router.get(
@@ -240,17 +231,18 @@ def events(
 )
 def export(session: SessionDep, run_id: Id, format: Literal["jsonl", "zip"] = "jsonl") -> Response:  # noqa: A002 - the parameter's name in the address
     """The run with its episodes, attempts, steps and evaluations as one file; `zip` also has a table of episodes."""
-    run = run_detail(session, service.get_run(session, run_id))
+    run = service.get_run(session, run_id)
     name, media_type, make = EXPORTS[format]
     # Why an episode waits is of this moment, and no part of what the run measured.
-    data = make(session, run, [runs_views.episode(row) for row in all_episodes(session, run_id)])
+    episodes = [episode_view(row, run.config) for row in all_episodes(session, run_id)]
+    data = make(session, run_detail(session, run), episodes)
     headers = {"Content-Disposition": f'attachment; filename="run-{run_id}.{name}"'}
     return Response(data, media_type=media_type, headers=headers)
 
 
-def changed(run: models.Run, episodes: int) -> schemas.ChangeResult:
+def changed(run: models.Run, episodes: int) -> ChangeResult:
     """The answer to a command."""
-    return schemas.ChangeResult(run=run.id, status=run.state, episodes=episodes)
+    return ChangeResult(run=run.id, status=run.state, episodes=episodes)
 
 
 def waiting(session: Session, run_id: UUID) -> int:
@@ -259,7 +251,7 @@ def waiting(session: Session, run_id: UUID) -> int:
 
 
 @router.patch("/runs/{run_id}")
-def retune(session: SessionDep, run_id: Id, body: schemas.RunTuning) -> schemas.RunView:
+def retune(session: SessionDep, run_id: Id, body: schemas.RunTuning) -> RunView:
     """Change how a run shares in the slots, from the next claim on; nothing of what it measures. Safe to repeat."""
     return run_detail(
         session, retune_run(session, run_id, SchedulingUpdate.model_validate(body.model_dump(exclude_unset=True)))
@@ -267,19 +259,19 @@ def retune(session: SessionDep, run_id: Id, body: schemas.RunTuning) -> schemas.
 
 
 @router.post("/runs/{run_id}/pause")
-def pause(session: SessionDep, run_id: Id) -> schemas.ChangeResult:
+def pause(session: SessionDep, run_id: Id) -> ChangeResult:
     """Begin no further episode; those under way go on. Safe to repeat."""
     return changed(service.pause_run(session, run_id), waiting(session, run_id))
 
 
 @router.post("/runs/{run_id}/resume")
-def resume(session: SessionDep, run_id: Id) -> schemas.ChangeResult:
+def resume(session: SessionDep, run_id: Id) -> ChangeResult:
     """Go on with a paused run. Safe to repeat."""
     return changed(service.resume_run(session, run_id), waiting(session, run_id))
 
 
 @router.post("/runs/{run_id}/cancel")
-def cancel(session: SessionDep, run_id: Id) -> schemas.ChangeResult:
+def cancel(session: SessionDep, run_id: Id) -> ChangeResult:
     """Cancel what waits at once and what runs before its next step. Safe to repeat."""
     service.get_run(session, run_id)
     number = waiting(session, run_id)
@@ -287,13 +279,13 @@ def cancel(session: SessionDep, run_id: Id) -> schemas.ChangeResult:
 
 
 @router.post("/runs/{run_id}/close")
-def close(session: SessionDep, run_id: Id) -> schemas.ChangeResult:
+def close(session: SessionDep, run_id: Id) -> ChangeResult:
     """Take no further episodes into an open run. Safe to repeat."""
     return changed(service.close_run(session, run_id), 0)
 
 
 @router.post("/runs/{run_id}/retry")
-def retry(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None) -> schemas.ChangeResult:
+def retry(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None) -> ChangeResult:
     """Try lost episodes again, and those that could not run here and now can."""
     options = body or schemas.RetryBody()
     number = service.retry_run(
@@ -303,7 +295,7 @@ def retry(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None
 
 
 @router.post("/runs/{run_id}/episodes", status_code=201)
-def add(session: SessionDep, run_id: Id, body: schemas.AddEpisodesBody) -> schemas.ChangeResult:
+def add(session: SessionDep, run_id: Id, body: schemas.AddEpisodesBody) -> ChangeResult:
     """Add episodes to an open run."""
     number = service.add_episodes(session, run_id, body.tasks, body.repeats)
     return changed(service.get_run(session, run_id), number)

@@ -11,8 +11,8 @@ from backend.services.attempts import reevaluation
 from backend.services.attempts.reevaluation import By
 from backend.services.results.failure_labels import MOST
 from backend.services.results.views import failures
-from backend.services.runs.views import episode as episode_view
 from backend.services.runs.views import progress
+from backend.services.runs.views.episode_page import episode_page
 from backend.web.dependencies import ActorDep, SessionDep
 from backend.web.page_common import Id, page_router, redirect
 from backend.web.results.failures_page import Person, Seed
@@ -63,7 +63,7 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
     seed: Seed = 0,
 ) -> HTMLResponse:
     """Live, then replay. The address names attempt and step, so a link shows exactly what was seen."""
-    page = episode_view.episode_page(session, episode_id, attempt)
+    page = episode_page(session, episode_id, attempt)
     following = step is None and page.shown is not None and page.shown.live
     chosen = next((each for each in page.steps if each.index == step), page.steps[-1] if page.steps else None)
     failed = None if page.unrated else failures.panel(session, episode_id, person=person, number=sample, seed=seed)

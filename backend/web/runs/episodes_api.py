@@ -5,37 +5,38 @@ from typing import Annotated
 from fastapi import Query, Request
 
 from backend.services.runs import episodes as service
+from backend.services.runs import runs as run_service
+from backend.services.runs.views.attempt import AttemptView, StepView, attempt_views, step_view
+from backend.services.runs.views.episode import EpisodeView, episode_view
 from backend.services.scheduling.wait_reasons import explain
-from backend.web.api_common import Id, Limit, api_router, next_page_url
-from backend.web.attempts import schemas as own
+from backend.web.api_common import Id, Limit, Page, api_router, next_page_url
 from backend.web.dependencies import SessionDep
-from backend.web.runs import schemas
-from backend.web.runs import views as runs_views
 
 router = api_router("episodes")
 
 
 @router.get("/episodes/{episode_id}")
-def show(session: SessionDep, episode_id: Id) -> schemas.EpisodeView:
+def show(session: SessionDep, episode_id: Id) -> EpisodeView:
     """Show an episode."""
     row = service.get_episode(session, episode_id)
-    return runs_views.episode(row, explain(session, [row.episode]).get(row.episode.id))
+    run = run_service.get_run(session, row.episode.run_id)
+    return episode_view(row, run.config, explain(session, [row.episode]).get(row.episode.id))
 
 
 @router.get("/episodes/{episode_id}/attempts")
-def attempts(session: SessionDep, episode_id: Id) -> schemas.Page[own.AttemptView]:
+def attempts(session: SessionDep, episode_id: Id) -> Page[AttemptView]:
     """List all attempts at an episode, the lost ones too, each with its evaluations."""
     service.get_episode(session, episode_id)
-    rows = service.attempts(session, episode_id)
-    items = runs_views.attempts(session, rows, service.evaluations(session, [row.id for row in rows]))
-    return schemas.Page[own.AttemptView](items=items)
+    rows = service.located_attempts(session, episode_id)
+    items = attempt_views(rows, service.evaluations(session, [row.attempt.id for row in rows]))
+    return Page[AttemptView](items=items)
 
 
 @router.get("/attempts/{attempt_id}")
-def attempt(session: SessionDep, attempt_id: Id) -> own.AttemptView:
+def attempt(session: SessionDep, attempt_id: Id) -> AttemptView:
     """Show one attempt."""
-    row = service.get_attempt(session, attempt_id)
-    return runs_views.attempts(session, [row], service.evaluations(session, [row.id]))[0]
+    row = service.located_attempt(session, attempt_id)
+    return attempt_views([row], service.evaluations(session, [attempt_id]))[0]
 
 
 @router.get("/attempts/{attempt_id}/steps")
@@ -45,9 +46,9 @@ def steps(
     attempt_id: Id,
     cursor: Annotated[int, Query(ge=-1, le=2**31, description="From `next` of the part before.")] = -1,
     limit: Limit = 100,
-) -> schemas.Page[own.StepView]:
+) -> Page[StepView]:
     """List an attempt's steps in order; the last may be the state that the agent left, without an action."""
     service.get_attempt(session, attempt_id)
     rows = service.steps(session, attempt_id, after=cursor, limit=limit)
     more = next_page_url(request, str(rows[-1].index)) if len(rows) == limit else None
-    return schemas.Page[own.StepView](items=[runs_views.step(row) for row in rows], next=more)
+    return Page[StepView](items=[step_view(row) for row in rows], next=more)

@@ -16,7 +16,7 @@ from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.runs import runs as service
 from backend.services.runs.scheduling_settings import retune_run
 from backend.services.runs.views import progress
-from backend.services.runs.views import runs as runs_view
+from backend.services.runs.views import run_page as run_view
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Cursor, Id, Text, changed_fields, page_router, redirect
 from backend.web.templating import render
@@ -38,7 +38,7 @@ def runs(  # noqa: PLR0913 - one parameter per filter in the address
 ) -> HTMLResponse:
     """The filterable list of runs."""
     filters = {"q": q, "benchmark": benchmark, "agent": agent, "status": status, "purpose": purpose}
-    page = runs_view.run_list(session, filters, before)
+    page = run_view.run_list(session, filters, before)
     values = {"list": page, "filters": filters, "before": before, "statuses": list(RunState)}
     return render(request, "runs.html", values)
 
@@ -56,7 +56,7 @@ def run(  # noqa: PLR0913 - same
 ) -> HTMLResponse:
     """One run."""
     filters = {"domain": domain, "difficulty": difficulty, "look": look}
-    page = runs_view.run_page(session, run_id, filters, after)
+    page = run_view.run_page(session, run_id, filters, after)
     means = {} if page.unrated else progress.measures(session, [run_id]).get(run_id, {})
     values = {"page": page, "run": page.run, "filters": filters, "after": after}
     return render(request, "run.html", {**values, "means": means, "measures": in_order(list(means)), "info": info})

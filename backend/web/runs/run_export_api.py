@@ -10,36 +10,35 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.services.runs import episodes as service
-from backend.web.runs import schemas
-from backend.web.runs import views as runs_views
+from backend.services.runs.views.attempt import attempt_views, step_view
+from backend.services.runs.views.episode import EpisodeView
+from backend.services.runs.views.run import RunView
 
-Export = Callable[[Session, schemas.RunView, Sequence[schemas.EpisodeView]], bytes]
+Export = Callable[[Session, RunView, Sequence[EpisodeView]], bytes]
 COLUMNS = (
     "id", "task", "domain", "difficulty", "level", "repeat", "seed", "state", "outcome", "ended_by", "failure_class",
     "failure_message", "score", "solved", "steps", "attempts", "reason", "flagged", "started_at", "ended_at",
 )  # fmt: skip
 
 
-def lines(
-    session: Session, run: schemas.RunView, episodes: Sequence[schemas.EpisodeView]
-) -> Iterator[Mapping[str, Any]]:
+def lines(session: Session, run: RunView, episodes: Sequence[EpisodeView]) -> Iterator[Mapping[str, Any]]:
     """The run, then each episode with its attempts, and their steps and evaluations."""
     yield {"kind": "run", **run.model_dump(mode="json", exclude={"episodes"})}
     for episode in episodes:
-        rows = service.attempts(session, episode.id)
-        views = runs_views.attempts(session, rows, service.evaluations(session, [row.id for row in rows]))
+        rows = service.located_attempts(session, episode.id)
+        views = attempt_views(rows, service.evaluations(session, [row.attempt.id for row in rows]))
         yield {"kind": "episode", **episode.model_dump(mode="json")}
         for view in views:
-            steps = [runs_views.step(step).model_dump(mode="json") for step in service.steps(session, view.id)]
+            steps = [step_view(step).model_dump(mode="json") for step in service.steps(session, view.id)]
             yield {"kind": "attempt", **view.model_dump(mode="json"), "steps": steps}
 
 
-def as_jsonl(session: Session, run: schemas.RunView, episodes: Sequence[schemas.EpisodeView]) -> bytes:
+def as_jsonl(session: Session, run: RunView, episodes: Sequence[EpisodeView]) -> bytes:
     """One JSON object per line; `kind` says which: run, episode or attempt."""
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines(session, run, episodes)).encode()
 
 
-def as_csv(episodes: Sequence[schemas.EpisodeView]) -> bytes:
+def as_csv(episodes: Sequence[EpisodeView]) -> bytes:
     """One row per episode. A text that a spreadsheet would take for a formula is quoted."""
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore")
@@ -54,7 +53,7 @@ def _harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
 
 
-def as_zip(session: Session, run: schemas.RunView, episodes: Sequence[schemas.EpisodeView]) -> bytes:
+def as_zip(session: Session, run: RunView, episodes: Sequence[EpisodeView]) -> bytes:
     """`run.jsonl` and `episodes.csv`; pictures and trees stay where their addresses say."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:

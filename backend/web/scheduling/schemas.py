@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from backend.web.runs.schemas import ResponseModel
+from backend.services.read_model import ReadModel
 
 
-class ProviderSignals(ResponseModel):
+class ProviderSignals(ReadModel):
     """How things are with one provider."""
 
     waiting: dict[str, int] = Field(
@@ -18,7 +18,7 @@ class ProviderSignals(ResponseModel):
     leases_per_second: float = Field(description="Over the last minute.")
 
 
-class SignalsView(ResponseModel):
+class SignalsView(ReadModel):
     """How things are."""
 
     providers: dict[str, ProviderSignals] = Field(default={})

@@ -5,9 +5,8 @@ from typing import Annotated
 from fastapi import Header, Request, Response
 
 from backend.services.studies import studies as service
-from backend.web.api_common import Cursor, Id, Limit, api_router, next_page_url
+from backend.web.api_common import Cursor, Id, Limit, Page, api_router, next_page_url
 from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
-from backend.web.runs import schemas
 from backend.web.studies import schemas as own
 from backend.web.studies import views as studies_views
 
@@ -43,11 +42,11 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
 @router.get("/studies")
 def list_studies(
     request: Request, session: SessionDep, project: ProjectDep, cursor: Cursor = None, limit: Limit = 50
-) -> schemas.Page[own.StudyView]:
+) -> Page[own.StudyView]:
     """List studies, newest first."""
     page = service.list_studies(session, project, cursor=cursor, limit=limit)
     items = [studies_views.study(view) for view in page.items]
-    return schemas.Page[own.StudyView](items=items, next=next_page_url(request, page.next))
+    return Page[own.StudyView](items=items, next=next_page_url(request, page.next))
 
 
 @router.get("/studies/{study_id}")

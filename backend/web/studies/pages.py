@@ -7,8 +7,8 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from backend.domain.model.measures import info
+from backend.domain.model.outcome_style import ENDED_WORDS
 from backend.domain.studies.study import cell_words, level_words
-from backend.services.runs.views.outcome_style import ENDED_WORDS
 from backend.services.studies import studies as service
 from backend.services.studies import views as tables
 from backend.services.studies.studies import Results

@@ -6,9 +6,12 @@ from uuid import UUID
 
 from pydantic import Field
 
-from backend.domain.statistics.intervals import LEVEL, RESAMPLES
+from backend.domain.statistics.intervals import LEVEL, RESAMPLES, Interval
 from backend.domain.studies.study import MOST_CELLS, MOST_FACTORS, Design
-from backend.web.runs.schemas import Interval, RequestModel, ResponseModel, RunSubmit, RunSummaryView
+from backend.services.read_model import ReadModel
+from backend.services.runs.summary import RunSummary
+from backend.web.api_common import RequestModel
+from backend.web.runs.schemas import RunSubmit
 
 EXAMPLE = {"image.scale": [1, 0.5], "perturbation": [None, "moved"]}
 
@@ -34,14 +37,14 @@ class StudySubmit(RequestModel):
     resamples: int = Field(default=RESAMPLES, ge=100, le=20_000, description="Draws of the bootstrap.")
 
 
-class FactorView(ResponseModel):
+class FactorView(ReadModel):
     """What differs between cells."""
 
     name: str = Field(examples=["image.scale"])
     levels: list[Any] = Field(examples=[[1, 0.5]])
 
 
-class StudyView(ResponseModel):
+class StudyView(ReadModel):
     """A study and how it is doing."""
 
     id: UUID
@@ -63,7 +66,7 @@ class StudyView(ResponseModel):
     url: str = Field(examples=["/studies/018f0000-0000-7000-8000-000000000000"])
 
 
-class RateDifferenceView(ResponseModel):
+class RateDifferenceView(ReadModel):
     """How a rate differs over the pairs that count: the level minus the base level."""
 
     base: float = Field(examples=[0.8])
@@ -73,7 +76,7 @@ class RateDifferenceView(ResponseModel):
     relative_drop: float | None = Field(description="Of the base's rate; null where that is 0.", examples=[0.5])
 
 
-class MeasureComparison(ResponseModel):
+class MeasureComparison(ReadModel):
     """How a measure differs, over the pairs that have it under both levels."""
 
     difference: RateDifferenceView
@@ -81,7 +84,7 @@ class MeasureComparison(ResponseModel):
     undefined: int = Field(description="Pairs that count, but lack the measure under a level.")
 
 
-class Deviation(ResponseModel):
+class Deviation(ReadModel):
     """A task's standard deviation over the levels of a factor, averaged over tasks."""
 
     factor: str
@@ -91,7 +94,7 @@ class Deviation(ResponseModel):
     tasks: int
 
 
-class ShapeComparison(ResponseModel):
+class ShapeComparison(ReadModel):
     """Graphs of subtasks minus chains of as many nodes and edges and the same knowledge level, paired at random."""
 
     levels: dict[str, Any]
@@ -102,7 +105,7 @@ class ShapeComparison(ResponseModel):
     p_value: float | None
 
 
-class LevelComparison(ResponseModel):
+class LevelComparison(ReadModel):
     """One level against the first one of its factor."""
 
     factor: str = Field(examples=["image.scale"])
@@ -121,7 +124,7 @@ class LevelComparison(ResponseModel):
     measures: dict[str, MeasureComparison] = Field(default={}, description="By the measure's name.")
 
 
-class SpreadView(ResponseModel):
+class SpreadView(ReadModel):
     """How steps are spread."""
 
     n: int
@@ -133,20 +136,20 @@ class SpreadView(ResponseModel):
     mean: float
 
 
-class StudyCellView(ResponseModel):
+class StudyCellView(ReadModel):
     """One cell: its levels, its run and what that came to."""
 
     levels: dict[str, Any]
     run: UUID
     status: str
-    summary: RunSummaryView
+    summary: RunSummary
     steps: SpreadView | None = Field(description="Steps taken in the episodes that count.")
     by_steps: list[int] = Field(description="Episodes in each of the bars.")
     ended_by: dict[str, int] = Field(examples=[{"done": 4, "steps": 1}])
     left_out: dict[str, int]
 
 
-class StudyResults(ResponseModel):
+class StudyResults(ReadModel):
     """What a study comes to now. Equal episodes give equal numbers: the bootstrap draws from the base's seed."""
 
     study: StudyView

@@ -11,7 +11,6 @@ from backend.domain.studies.study_results import CellResult, LevelResult
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.studies.studies import Results, StudyCell, StudyDetail, sentence
 from backend.services.studies.views import methods
-from backend.web.runs import views as runs_views
 from backend.web.studies import schemas
 
 _OF_RUNS = {"name", "benchmark", "open", *SchedulingUpdate.model_fields}
@@ -102,7 +101,7 @@ def _cell(cell: StudyCell, result: CellResult) -> schemas.StudyCellView:
         levels=dict(cell.levels),
         run=cell.run.id,
         status=cell.run.state,
-        summary=runs_views.summary(cell.summary),
+        summary=cell.summary,
         steps=_spread(result.steps),
         by_steps=list(result.by_steps),
         ended_by=dict(result.ended_by),

@@ -6,19 +6,19 @@ from uuid import UUID
 from pydantic import Field
 
 from backend.services.accounts.projects import LONGEST_NAME
-from backend.web.runs.schemas import ResponseModel
+from backend.services.read_model import ReadModel
 
 Side = Literal["left", "right", "equal"]
 
 
-class WorkView(ResponseModel):
+class WorkView(ReadModel):
     """A work; nothing tells whose it is."""
 
     id: UUID
     files: list[str] = Field(description="Addresses of its files.")
 
 
-class PairView(ResponseModel):
+class PairView(ReadModel):
     """Two works of one task."""
 
     task: str = Field(examples=["creative/IMG_L4_001"])
@@ -29,7 +29,7 @@ class PairView(ResponseModel):
     left_over: int = Field(description="Those that are left, this one included.")
 
 
-class ChoiceBody(ResponseModel):
+class ChoiceBody(ReadModel):
     """Which of two works is preferred."""
 
     left: UUID
@@ -38,7 +38,7 @@ class ChoiceBody(ResponseModel):
     person: str = Field(default="", max_length=LONGEST_NAME, description="Who judges; empty: `local`.")
 
 
-class ChoiceView(ResponseModel):
+class ChoiceView(ReadModel):
     """A choice as it was kept."""
 
     left: UUID
@@ -47,7 +47,7 @@ class ChoiceView(ResponseModel):
     person: str
 
 
-class ContestantView(ResponseModel):
+class ContestantView(ReadModel):
     """An agent configuration, a person, or the human expert. Without a choice there is no rating."""
 
     name: str
@@ -63,7 +63,7 @@ class ContestantView(ResponseModel):
     preferred_to_expert: float | None = Field(description="Probability, among choices that are no tie.")
 
 
-class WorksBoard(ResponseModel):
+class WorksBoard(ReadModel):
     """Ratings of a benchmark's newest tasks, best first."""
 
     benchmark: str

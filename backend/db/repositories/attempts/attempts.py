@@ -1,16 +1,30 @@
 """Attempts with their steps and evaluations."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import ColumnElement, select
 from sqlalchemy import insert as sql_insert
-from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Attempt, Episode, Evaluation, Evidence, Lease, Measure, Run, Step
+from backend.db.models import (
+    Artifact,
+    Attempt,
+    Episode,
+    Evaluation,
+    Evidence,
+    Lease,
+    Measure,
+    Node,
+    Run,
+    Slot,
+    Step,
+    Worker,
+)
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import AttemptState, Loss
 
@@ -68,6 +82,30 @@ def of_episode(session: Session, episode_id: UUID) -> list[Attempt]:
     return list(session.scalars(select(Attempt).where(Attempt.episode_id == episode_id).order_by(Attempt.number)))
 
 
+@dataclass(frozen=True)
+class LocatedAttempt:
+    """An attempt with where it ran."""
+
+    attempt: Attempt
+    worker: str
+    node: str
+    provider: str
+    index: int
+
+
+def located(session: Session, condition: ColumnElement[bool]) -> list[LocatedAttempt]:
+    """Attempts with worker and slot, by number."""
+    query = (
+        select(Attempt, Worker.name, Node.name, Slot.provider, Slot.index)
+        .join(Worker, Worker.id == Attempt.worker_id)
+        .join(Slot, Slot.id == Attempt.slot_id)
+        .join(Node, Node.id == Slot.node_id)
+        .where(condition)
+        .order_by(Attempt.number)
+    )
+    return [LocatedAttempt(*row) for row in session.execute(query)]
+
+
 def losses(session: Session, episode_id: UUID, after_number: int) -> list[tuple[Loss, bool]]:
     """The lost attempts since the last `run retry`, in order, each with whether it came right after an action."""
     started = Attempt.first_observation_at.is_not(None)
@@ -86,7 +124,7 @@ def add_step(session: Session, values: Mapping[str, Any]) -> bool:
     return session.scalar(query.returning(Step.id)) is not None
 
 
-def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int = 1000) -> list[Step]:
+def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int | None = 1000) -> list[Step]:
     """Steps with an index above `after`, in order."""
     query = select(Step).where(Step.attempt_id == attempt_id, Step.index > after).order_by(Step.index).limit(limit)
     return list(session.scalars(query))
@@ -112,4 +150,27 @@ def evidence(session: Session, evaluation_ids: Sequence[UUID]) -> dict[UUID, lis
     query = select(Evidence).where(Evidence.evaluation_id.in_(evaluation_ids))
     for row in session.scalars(query.order_by(Evidence.position, Evidence.role.desc(), Evidence.part)):
         by_evaluation[row.evaluation_id].append(row)
+    return by_evaluation
+
+
+@dataclass(frozen=True)
+class EvidenceFile:
+    """Evidence with what is known of its bytes; None where there are none."""
+
+    evidence: Evidence
+    size: int | None
+    media_type: str | None
+
+
+def evidence_files(session: Session, evaluation_ids: Sequence[UUID]) -> dict[UUID, list[EvidenceFile]]:
+    """Evidence by evaluation, in the task's order."""
+    by_evaluation: dict[UUID, list[EvidenceFile]] = {key: [] for key in evaluation_ids}
+    query = (
+        select(Evidence, Artifact.size, Artifact.media_type)
+        .outerjoin(Artifact, Artifact.sha256 == Evidence.sha256)
+        .where(Evidence.evaluation_id.in_(evaluation_ids))
+        .order_by(Evidence.position, Evidence.role.desc(), Evidence.part)
+    )
+    for row in session.execute(query):
+        by_evaluation[row[0].evaluation_id].append(EvidenceFile(*row))
     return by_evaluation

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import insert, literal, select, text, update
+from sqlalchemy import func, insert, literal, select, text, update
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
@@ -88,6 +88,16 @@ def append(  # noqa: PLR0913 - one keyword per thing to ask by
     query = insert(Event).from_select([*values, "seq"], select(*columns, number.c.seq)).returning(Event.seq)
     session.flush()  # The row must not overtake what it tells of.
     return session.execute(query, execution_options={"synchronize_session": False}).scalars().one()
+
+
+def newest_seq(session: Session, run_id: UUID) -> int:
+    """Number of the run's newest event; 0 before the first one."""
+    return session.scalar(select(func.max(Event.seq)).where(Event.run_id == run_id)) or 0
+
+
+def newest_id(session: Session) -> UUID | None:
+    """Id of the newest event of any run: when it changes, something has happened somewhere."""
+    return session.scalar(select(Event.id).order_by(Event.id.desc()).limit(1))
 
 
 def after(session: Session, run_id: UUID, seq: int, limit: int) -> list[Event]:

@@ -8,20 +8,12 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import (
     Agent,
-    Artifact,
-    Attempt,
     Benchmark,
     Episode,
-    Evaluation,
-    Evidence,
-    Measure,
-    Node,
     Run,
-    Slot,
     Step,
     Task,
     TaskSet,
-    Worker,
 )
 from backend.db.repositories.common_queries import AnyRow
 
@@ -68,41 +60,6 @@ def neighbours(session: Session, run_id: UUID, episode_id: UUID) -> tuple[UUID |
     return before, after
 
 
-def attempts(session: Session, episode_id: UUID) -> Sequence[AnyRow]:
-    """All attempts, first to last, with worker and slot."""
-    query = (
-        select(Attempt, Worker.name.label("worker"), Node.name.label("node"), Slot.provider, Slot.index)
-        .join(Worker, Worker.id == Attempt.worker_id)
-        .join(Slot, Slot.id == Attempt.slot_id)
-        .join(Node, Node.id == Slot.node_id)
-        .where(Attempt.episode_id == episode_id)
-        .order_by(Attempt.number)
-    )
-    return session.execute(query).all()
-
-
 def steps(session: Session, attempt_id: UUID) -> Sequence[Step]:
     """All steps of an attempt."""
     return session.scalars(select(Step).where(Step.attempt_id == attempt_id).order_by(Step.index)).all()
-
-
-def evaluations(session: Session, attempt_id: UUID) -> Sequence[Evaluation]:
-    """All evaluations, the current one first."""
-    query = select(Evaluation).where(Evaluation.attempt_id == attempt_id)
-    return session.scalars(query.order_by(Evaluation.current.desc(), Evaluation.id.desc())).all()
-
-
-def measures(session: Session, evaluation_id: UUID) -> Sequence[Measure]:
-    """Named numbers of an evaluation."""
-    return session.scalars(select(Measure).where(Measure.evaluation_id == evaluation_id).order_by(Measure.name)).all()
-
-
-def evidence(session: Session, evaluation_id: UUID) -> Sequence[AnyRow]:
-    """What was collected, with its size."""
-    query = (
-        select(Evidence, Artifact.size, Artifact.media_type)
-        .outerjoin(Artifact, Artifact.sha256 == Evidence.sha256)
-        .where(Evidence.evaluation_id == evaluation_id)
-        .order_by(Evidence.position, Evidence.role, Evidence.part)
-    )
-    return session.execute(query).all()

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Double, String, and_, case, cast, func, literal, or_, select
+from sqlalchemy import ColumnElement, Double, String, case, cast, func, literal, or_, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import Actor, Agent, Attempt, Benchmark, Episode, Event, Run, Step, Task
-from backend.db.repositories.common_queries import AnyRow, outcome_style, run_columns
+from backend.db.models import Agent, Attempt, Benchmark, Episode, Event, Run, Step, Task
+from backend.db.repositories.common_queries import AnyRow, newest_attempt, outcome_style, run_columns
 
 RunFilter = dict[str, str]
 _MOST_WORDS = 160
@@ -48,8 +48,7 @@ def waiting_by_licences(session: Session, run_id: UUID) -> Sequence[AnyRow]:
 
 def run(session: Session, run_id: UUID) -> AnyRow | None:
     """One run with its names."""
-    query = run_columns().add_columns(Actor.name.label("actor")).join(Actor, Actor.id == Run.actor_id)
-    return session.execute(query.where(Run.id == run_id)).one_or_none()
+    return session.execute(run_columns().where(Run.id == run_id)).one_or_none()
 
 
 def matrix(session: Session, run_id: UUID) -> Sequence[AnyRow]:
@@ -140,11 +139,11 @@ def not_runnable(session: Session, run_id: UUID) -> Sequence[AnyRow]:
 def episodes(
     session: Session, run_id: UUID, filters: dict[str, Any], after: UUID | None, limit: int
 ) -> Sequence[AnyRow]:
-    """Episodes of a run in the order of submission: (Episode, Task, step of the attempt under way)."""
+    """Episodes of a run in the order of submission: (Episode, Task, newest Attempt)."""
     query = (
-        select(Episode, Task, Attempt.current_step)
+        select(Episode, Task, Attempt)
         .join(Task, Task.id == Episode.task_id)
-        .outerjoin(Attempt, and_(Attempt.episode_id == Episode.id, Attempt.live))
+        .outerjoin(Attempt, Attempt.id == newest_attempt())
         .where(Episode.run_id == run_id)
     )
     if filters.get("domain"):

@@ -14,11 +14,11 @@ from backend.db.models.enums import VALIDATION_AGENTS
 from backend.db.repositories.benchmarks import benchmarks_view as repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.errors import NotFound
+from backend.domain.model.outcome_style import StateStyle, state_of
 from backend.domain.model.score import is_solved
 from backend.services.capacity.views.capabilities import RunOptions, abilities
 from backend.services.runs.validation import wrongs
-from backend.services.runs.views.outcome_style import StateStyle, state_of
-from backend.services.runs.views.runs import DIFFICULTIES, UNLABELLED
+from backend.services.runs.views.run_page import DIFFICULTIES, UNLABELLED
 
 PAGE = 100
 HISTORY = 40

@@ -15,7 +15,7 @@ from backend.domain.statistics.intervals import Interval
 from backend.services.results.leaderboards import BenchmarkBoard, BoardRow, label, leaderboard
 from backend.services.results.measure_rollups import Means
 from backend.services.runs.summary import RunSummary
-from backend.services.runs.views.runs import UNLABELLED
+from backend.services.runs.views.run_page import UNLABELLED
 
 CUTS = {
     "domain": Dimension.DOMAIN,

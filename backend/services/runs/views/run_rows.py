@@ -1,27 +1,21 @@
-"""View objects that several pages share: rows of runs with their bars and rates, tiles of live screens."""
+"""What several pages share: runs with their bars, tiles of live screens."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt
 from backend.db.repositories import common_queries as repository
 from backend.db.repositories.common_queries import AnyRow
-from backend.domain.model.episode import AttemptState
-from backend.domain.model.run import Budget
-from backend.services.attempts.attempts import OPENING
+from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle
 from backend.services.results.run_summaries import summaries
-from backend.services.runs.summary import RunSummary
-from backend.services.runs.views.outcome_style import OutcomeCounts, OutcomeStyle
-
-DEFAULT_STEPS = 30
-"""Step budget where neither run nor task names one (backend.domain.model.run)."""
+from backend.services.runs.views.attempt import DesktopStartup, startup_of
+from backend.services.runs.views.episode import max_steps_of
+from backend.services.runs.views.run import RunView, run_view
 
 
 def splits(rows: Iterable[Row[UUID, str, int]]) -> dict[UUID, OutcomeCounts]:
@@ -34,90 +28,17 @@ def splits(rows: Iterable[Row[UUID, str, int]]) -> dict[UUID, OutcomeCounts]:
 
 @dataclass(frozen=True)
 class RunRow:
-    """One run in a list."""
+    """One run in a list, with its bar."""
 
-    id: UUID
-    name: str
-    status: str
-    benchmark: str
-    version: int
-    agent: str
-    params: Mapping[str, Any]
-    provider: str
-    purpose: str
-    repeats: int
+    run: RunView
     split: OutcomeCounts
-    rate: RunSummary | None
-    created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
-
-    @property
-    def title(self) -> str:
-        """Its name, or what it measures where it has none."""
-        return self.name or f"{self.agent} on {self.benchmark}"
-
-    @property
-    def seconds(self) -> float | None:
-        """How long it took, or has taken until now."""
-        if self.started_at is None:
-            return None
-        return ((self.ended_at or datetime.now(UTC)) - self.started_at).total_seconds()
 
 
 def run_rows(session: Session, rows: Sequence[AnyRow]) -> list[RunRow]:
     """Rows of `repositories.common_queries.run_columns` with their bars and rates."""
     bars = splits(repository.looks_by_run(session, [row.Run.id for row in rows]))
     rates = summaries(session, [row.Run for row in rows])
-    return [_run_row(row, bars.get(row.Run.id, OutcomeCounts({})), rates.get(row.Run.id)) for row in rows]
-
-
-def _run_row(row: AnyRow, split: OutcomeCounts, rate: RunSummary | None) -> RunRow:
-    run = row.Run
-    return RunRow(
-        id=run.id,
-        name=run.name,
-        status=run.state,
-        benchmark=row.benchmark,
-        version=row.version,
-        agent=row.Agent.name,
-        params=row.Agent.params,
-        provider=run.provider,
-        purpose=run.purpose,
-        repeats=int(run.config.get("repeats", 1)),
-        split=split,
-        rate=rate,
-        created_at=run.created_at,
-        started_at=run.started_at,
-        ended_at=run.ended_at,
-    )
-
-
-@dataclass(frozen=True)
-class DesktopStartup:
-    """What an attempt waits for while its desktop is being made; see `attempts.note_opening`."""
-
-    subject: str
-    phase: str
-    doing: str
-    limit: float | None
-    note: str
-    since: datetime
-
-
-def opening_of(attempt: Attempt) -> DesktopStartup | None:
-    """None once the desktop is there, and where nothing was told."""
-    facts = attempt.desktop.get(OPENING)
-    if not facts or attempt.state != AttemptState.PREPARING:
-        return None
-    return DesktopStartup(
-        subject=facts.get("subject", ""),
-        phase=facts["phase"],
-        doing=facts["doing"],
-        limit=facts.get("limit"),
-        note=facts.get("note", ""),
-        since=datetime.fromisoformat(facts["since"]),
-    )
+    return [RunRow(run_view(row, rates[row.Run.id]), bars.get(row.Run.id, OutcomeCounts({}))) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -136,14 +57,7 @@ class Tile:
     frame: str | None
     frame_at: datetime | None
     started_at: datetime
-    opening: DesktopStartup | None = None
-
-
-def max_steps_of(config: Mapping[str, Any], spec: Mapping[str, Any]) -> int:
-    """The step budget that holds for a task in a run."""
-    budget = Budget.model_validate(config.get("budget") or {})
-    level = (spec.get("labels") or {}).get("level")
-    return budget.steps_of(level, spec.get("max_steps")) or DEFAULT_STEPS
+    startup: DesktopStartup | None = None
 
 
 def tiles(session: Session, *, run_id: UUID | None = None, limit: int = 64) -> list[Tile]:
@@ -166,5 +80,5 @@ def _tile(row: AnyRow) -> Tile:
         frame=row.frame_sha256,
         frame_at=row.created_at,
         started_at=attempt.started_at,
-        opening=opening_of(attempt),
+        startup=startup_of(attempt.state, attempt.desktop),
     )

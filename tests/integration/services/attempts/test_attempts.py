@@ -17,7 +17,7 @@ from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts
 from backend.services.attempts.attempts import EvidenceRow, Fence, StepRow
 from backend.services.runs import runs
-from backend.services.runs.views.run_rows import opening_of
+from backend.services.runs.views.attempt import startup_of
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import PNG, World, evaluation, step_row
@@ -62,7 +62,7 @@ class TestNoteOpening:
             told = select(Event).where(Event.attempt_id == claim.attempt_id, Event.kind == "attempt_opening")
             event = session.scalars(told).one()
             attempt = session.get_one(Attempt, claim.attempt_id)
-            opening = opening_of(attempt)
+            opening = startup_of(attempt.state, attempt.desktop)
         assert event.data == {"number": 1, "phase": "boot", "doing": "waiting for the guest API"}
         assert opening is not None
         assert (opening.phase, opening.limit) == ("boot", None)
@@ -70,7 +70,7 @@ class TestNoteOpening:
         ready.do(attempts.note_desktop, claim.fence, {"path": "clone"})
         with ready.work() as session:
             attempt = session.get_one(Attempt, claim.attempt_id)
-            assert opening_of(attempt) is None
+            assert startup_of(attempt.state, attempt.desktop) is None
             assert attempt.desktop == {"image": "default", "path": "clone"}
 
 

@@ -11,7 +11,7 @@ from backend.domain.model.episode import RETRIES, UNBEGUN_RETRIES
 from backend.services.agents import agent_tokens
 from backend.services.attempts import attempts
 from backend.services.runs import runs
-from backend.services.runs.views import runs as runs_view
+from backend.services.runs.views.run_page import run_page
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, capabilities
@@ -206,7 +206,7 @@ class TestShown:
         claim = one(ready)
         ready.do(attempts.finish_lost, claim.fence, FailureClass.GUEST, message, {}, after_action=False)
         run = ready.do(lambda session: session.scalars(select(Run.id)).one())
-        (loss,) = ready.do(runs_view.run_page, run, {}, None).losses
+        (loss,) = ready.do(run_page, run, {}, None).losses
         assert (loss.reason, loss.attempts) == (shown, 1)
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from backend.db.models import Agent, Attempt, Episode, Run, Task
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
 from backend.domain.model.episode import EndedBy
+from backend.domain.model.outcome_style import OutcomeStyle
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, StepRecord
 from backend.services.attempts import attempts
 from backend.services.attempts.attempts import StepRow
@@ -20,12 +21,10 @@ from backend.services.people.human_agent import HumanRunState, NextAction
 from backend.services.people.human_baselines import LabelBasis
 from backend.services.results import leaderboards
 from backend.services.runs import runs
-from backend.services.runs.views import episode as episode_view
-from backend.services.runs.views import runs as runs_view
-from backend.services.runs.views.episode import EpisodePage
-from backend.services.runs.views.outcome_style import OutcomeStyle
-from backend.services.runs.views.runs import RunPage
+from backend.services.runs.views.episode_page import EpisodePage, episode_page
+from backend.services.runs.views.run_page import RunPage, run_page
 from backend.services.scheduling.wait_reasons import explain
+from backend.web.templating import style
 from tests.factories.records import World, capabilities, emptied
 
 
@@ -90,12 +89,12 @@ def said_of(made: World, episode: UUID) -> list[bool]:
 
 def page_of(made: World, run: UUID) -> RunPage:
     with made.work() as session:
-        return runs_view.run_page(session, run, {}, None)
+        return run_page(session, run, {}, None)
 
 
 def shown(made: World, episode: UUID) -> EpisodePage:
     with made.work() as session:
-        return episode_view.episode_page(session, episode, None)
+        return episode_page(session, episode, None)
 
 
 class TestRetry:
@@ -229,13 +228,13 @@ class TestProtocol:
         done = study.play(1.0)
         hidden = page_of(installed, study.run.id)
         assert hidden.unrated == done
-        assert [(row.state.words, row.score) for row in hidden.episodes.rows if row.id == done] == [
+        assert [(style(row, unrated=True).words, row.score) for row in hidden.episodes.rows if row.id == done] == [
             ("done; rate it to see the result", None)
         ]
         study.rate(done, 1)
         shown = page_of(installed, study.run.id)
         assert shown.unrated is None
-        assert [(row.state.words, row.score) for row in shown.episodes.rows if row.id == done] == [("solved", 1.0)]
+        assert [(style(row).words, row.score) for row in shown.episodes.rows if row.id == done] == [("solved", 1.0)]
 
     def test_the_attempt_is_a_persons(self, installed: World) -> None:
         study = Study(installed)
@@ -356,4 +355,4 @@ class TestMixed:
             assert sum(vars(summary.counts).values()) == summary.episodes
             (row,) = leaderboards.leaderboard(session, "starter").rows
             assert (row.summary.counts.mixed, row.summary.counts.scored) == (1, 0)
-            assert episode_view.episode_page(session, claim.episode_id, None).state.look is OutcomeStyle.HELPED
+            assert style(episode_page(session, claim.episode_id, None).episode).look is OutcomeStyle.HELPED

@@ -21,6 +21,11 @@ def foretold(made: World, **more: Any) -> Forecast:
     return found
 
 
+def blocked(expected: Forecast) -> list[tuple[str, str]]:
+    """(task, reason) of what cannot run."""
+    return [(each.task, each.reason) for each in expected.not_runnable]
+
+
 def submitted(made: World, **more: Any) -> list[tuple[str, str]]:
     """(task, reason) of what cannot run of a run that is submitted."""
     run = made.submit(**more)
@@ -43,8 +48,8 @@ class TestNotRunnable:
         quarantined(ready)
         found = foretold(ready, repeats=2)
         assert (found.tasks, found.episodes) == (2, 4)
-        assert [reason for _, reason in found.not_runnable] == ["quarantined: flaky clock"]
-        assert found.not_runnable == submitted(ready)
+        assert [each.reason for each in found.not_runnable] == ["quarantined: flaky clock"]
+        assert blocked(found) == submitted(ready)
 
     def test_but_in_a_validation_run(self, ready: World) -> None:
         ready.worker()
@@ -63,6 +68,6 @@ class TestNotRunnable:
         installation.worker(capabilities=capabilities() | {"providers": {"local": offer}})
         screen = ScreenSize(width=640, height=480)
         found = foretold(installation, screen=screen)
-        assert found.troubles == []
-        assert [task for task, reason in found.not_runnable if "cannot show 640x480" in reason] == ["files/a"]
-        assert found.not_runnable == submitted(installation, screen=screen)
+        assert found.problems == []
+        assert [each.task for each in found.not_runnable if "cannot show 640x480" in each.reason] == ["files/a"]
+        assert blocked(found) == submitted(installation, screen=screen)

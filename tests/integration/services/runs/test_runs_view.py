@@ -9,21 +9,22 @@ from backend.domain.errors import FailureClass
 from backend.domain.model.episode import EndedBy
 from backend.services.attempts import attempts
 from backend.services.benchmarks.views import benchmarks
-from backend.services.runs.views import episode, runs
+from backend.services.runs.views import run_page
+from backend.services.runs.views.episode_page import episode_page, phases_of
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
 
 
 def went(world: World, run_id: UUID) -> dict[str, float]:
-    page = world.do(runs.run_page, run_id, {}, None)
+    page = world.do(run_page.run_page, run_id, {}, None)
     return {phase.name: phase.seconds for phase in page.phases}
 
 
 def times(world: World, claim: Claim) -> dict[str, float]:
     """Seconds by phase of an episode's only attempt, as its page has them."""
-    (attempt,) = world.do(episode.episode_page, claim.episode_id, None).attempts
-    return {phase.name: phase.seconds for phase in attempt.phases if phase.seconds}
+    (attempt,) = world.do(episode_page, claim.episode_id, None).attempts
+    return {phase.name: phase.seconds for phase in phases_of(attempt) if phase.seconds}
 
 
 def begun(world: World, claim: Claim, seconds: float) -> None:

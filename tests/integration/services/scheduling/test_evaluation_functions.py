@@ -53,7 +53,7 @@ def why(world: World, run: Run) -> dict[str, str]:
     with world.work() as session:
         rows = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
         found = explain(session, rows)
-        return {session.get_one(Task, row.task_id).name: found[row.id].sentence for row in rows if row.id in found}
+        return {session.get_one(Task, row.task_id).name: found[row.id].why for row in rows if row.id in found}
 
 
 class TestSubmission:

@@ -12,9 +12,10 @@ from backend.services import events
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.lifecycle import lease_reaper
 from backend.services.runs import runs, scheduling_settings
+from backend.services.runs.episodes import WaitView
 from backend.services.runs.views import home
 from backend.services.scheduling import claims
-from backend.services.scheduling.wait_reasons import WaitExplanation, concurrency_of, explain
+from backend.services.scheduling.wait_reasons import concurrency_of, explain
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 from tests.integration.services.capacity.test_licences import seats
@@ -28,7 +29,7 @@ def queued(installation: World) -> World:
     return installation
 
 
-def why(world: World, run: Run) -> list[WaitExplanation]:
+def why(world: World, run: Run) -> list[WaitView]:
     """Of the run's waiting episodes, in the order of submission."""
     with world.work() as session:
         rows = session.scalars(select(Episode).where(Episode.run_id == run.id).order_by(Episode.id)).all()
@@ -44,7 +45,7 @@ def lasts(world: World, expected: float, since: float) -> None:
         session.execute(began, {"since": since})
 
 
-def in_seconds(world: World, found: WaitExplanation) -> float:
+def in_seconds(world: World, found: WaitView) -> float:
     """From now on."""
     assert found.starts_at is not None
     at = world.do(lambda session: session.scalar(text("SELECT clock_timestamp()")))
@@ -65,7 +66,7 @@ class TestExplain:
             session.execute(text("UPDATE episode SET expected_seconds = 100"))
             at = session.scalar(text("SELECT now()"))
         first, second, *_ = why(queued, run)
-        assert first.sentence == "2 of 2 slots are in use; it comes next in its run"
+        assert first.why == "2 of 2 slots are in use; it comes next in its run"
         assert (first.ahead, second.ahead) == (0, 1)
         assert second.starts_at is not None
         assert timedelta(seconds=90) < second.starts_at - at < timedelta(seconds=110)
@@ -90,13 +91,13 @@ class TestExplain:
     def test_gives_no_time_where_nothing_may_begin(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
-        assert why(queued, run)[0] == WaitExplanation("it is about to begin", 0)
+        assert why(queued, run)[0] == WaitView(why="it is about to begin", ahead=0)
         queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 2}})
         assert in_seconds(queued, why(queued, run)[0]) > 0
         queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 0}})
-        assert why(queued, run)[0] == WaitExplanation("the project's quota is reached: 2 of 0 local desktops", 0)
+        assert why(queued, run)[0] == WaitView(why="the project's quota is reached: 2 of 0 local desktops", ahead=0)
         queued.do(scheduling_settings.set_rules, "default", {"quota": {}, "reserved": {"local": 4}})
-        assert why(queued, run)[0] == WaitExplanation("the free slots are reserved for interactive episodes", 0)
+        assert why(queued, run)[0] == WaitView(why="the free slots are reserved for interactive episodes", ahead=0)
 
     def test_gives_no_time_where_others_take_what_becomes_free(self, queued: World) -> None:
         worker, run = queued.worker(slots=2), queued.submit()
@@ -114,7 +115,7 @@ class TestExplain:
         urgent = queued.submit()
         queued.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3))
         queued.do(claims.claim_many, worker.id, "local", 1)
-        assert why(queued, run)[0].sentence == (
+        assert why(queued, run)[0].why == (
             "the only slot is in use; it comes next in its run; 11 episodes of more urgent runs come first"
         )
 
@@ -122,21 +123,21 @@ class TestExplain:
         worker, run = queued.worker(slots=8), queued.submit()
         urgent = queued.submit()
         queued.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3, concurrency=2))
-        assert why(queued, run)[7].sentence == (
+        assert why(queued, run)[7].why == (
             "0 of 8 slots are in use; 7 episodes of its run come first; 2 episodes of more urgent runs come first"
         )
         assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
-        assert why(queued, run)[0].sentence == "it is about to begin"
+        assert why(queued, run)[0].why == "it is about to begin"
 
     def test_says_what_nobody_can_do(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(requires=("gimp",))))
         gone = installation.worker(capabilities=capabilities(("gimp",)))
         run = installation.submit()
-        assert why(installation, run)[0].sentence == "it is about to begin"
+        assert why(installation, run)[0].why == "it is about to begin"
         installation.do(claims.drain, gone.id)
-        assert why(installation, run)[0].sentence == "no worker is online that has the provider local"
+        assert why(installation, run)[0].why == "no worker is online that has the provider local"
         installation.worker("poor", node="n2", pid=2)
-        assert why(installation, run)[0] == WaitExplanation("no worker that is online has the program gimp")
+        assert why(installation, run)[0] == WaitView(why="no worker that is online has the program gimp")
 
     def test_says_why_a_worker_cannot_use_the_provider_now(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task()))
@@ -146,24 +147,24 @@ class TestExplain:
         away = {**capabilities(), "providers": {"local": {"ok": False, "reason": "the API server does not answer"}}}
         installation.worker("w2", node="n2", pid=2, capabilities=away)
         sentence = "the provider local cannot be used now: the API server does not answer"
-        assert why(installation, run)[0].sentence == sentence
+        assert why(installation, run)[0].why == sentence
         found = installation.do(concurrency_of, run.id)
         assert found is not None
         assert found.words == f"0 of 2 slots: {sentence}"
         installation.worker("w3", node="n3", pid=3)
-        assert why(installation, run)[0].sentence == "it is about to begin"
+        assert why(installation, run)[0].why == "it is about to begin"
 
     def test_says_what_keeps_workers_from_beginning_anything(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task()))
         installation.worker(capabilities={**capabilities(), "hindrance": "the artifact store takes nothing"})
         run = installation.submit()
         sentence = "workers begin nothing now: the artifact store takes nothing"
-        assert why(installation, run)[0] == WaitExplanation(sentence)
+        assert why(installation, run)[0] == WaitView(why=sentence)
         found = installation.do(concurrency_of, run.id)
         assert found is not None
         assert found.words == f"0 of 2 slots: {sentence}"
         installation.worker("w2", node="n2", pid=2)
-        assert why(installation, run)[0].sentence == "it is about to begin"
+        assert why(installation, run)[0].why == "it is about to begin"
 
     def test_asks_the_database_as_often_for_many_as_for_one(self, queued: World) -> None:
         queued.worker(slots=1)
@@ -195,7 +196,7 @@ class TestConcurrencyOf:
         (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
         queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
         assert words(queued, run) == "1 of 8 slots: model rate limit"
-        assert why(queued, run)[0].sentence == "model rate limit: 1 of its 1 episodes wait for the model"
+        assert why(queued, run)[0].why == "model rate limit: 1 of its 1 episodes wait for the model"
         queued.do(runs.pause_run, run.id)
         assert words(queued, run) == "0 of 8 slots: the run is paused"
         queued.do(runs.cancel_run, run.id)

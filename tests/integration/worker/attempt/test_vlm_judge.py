@@ -19,8 +19,8 @@ from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.task import Task
 from backend.services.attempts import reevaluation
 from backend.services.judging.judges import JudgeCost
-from backend.services.runs.views.episode import episode_page
-from backend.services.runs.views.runs import run_page
+from backend.services.runs.views.episode_page import episode_page
+from backend.services.runs.views.run_page import run_page
 from tests.factories.claims import note_task
 from tests.factories.judging import CRITERIA, answer, judged_task
 from tests.factories.records import World

@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 from backend.domain.loop import agent_loop
-from backend.services.runs.views.runs import PHASES
+from backend.services.runs.views.run_page import PHASES
 
 CSS = Path("frontend/static/css/screens.css")
 

@@ -2,27 +2,28 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Run
 from backend.db.repositories.capacity import licences
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs import runs_view as repository
 from backend.domain.errors import NotFound
+from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle
 from backend.domain.model.task import Difficulty
 from backend.domain.model.trajectory import Usage
-from backend.domain.scheduling.limits import Concurrency
 from backend.services.capacity.licences import shortage
+from backend.services.events.views import EventView
 from backend.services.judging.judges import JudgeCost, cost_of_run
 from backend.services.people import human_agent
 from backend.services.runs.action_description import short
-from backend.services.runs.views.outcome_style import UNRATED, OutcomeCounts, OutcomeStyle, StateStyle, state_of
-from backend.services.runs.views.run_rows import RunRow, Tile, max_steps_of, run_rows, tiles
+from backend.services.runs.episodes import EpisodeSummary
+from backend.services.runs.views.episode import EpisodeView, episode_view, without_result
+from backend.services.runs.views.run import ConcurrencyView, RunView
+from backend.services.runs.views.run_rows import RunRow, Tile, run_rows, tiles
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
 
 PAGE = 50
@@ -76,33 +77,14 @@ def run_list(session: Session, filters: dict[str, str], before: UUID | None, lim
     runs = repository.runs(session, filters, before, limit + 1)
     rows = run_rows(session, runs[:limit])
     benchmarks, agents = repository.names(session)
-    return RunList(rows, rows[-1].id if len(runs) > limit else None, benchmarks, agents)
-
-
-@dataclass(frozen=True)
-class EpisodeListRow:
-    """One episode in a list."""
-
-    id: UUID
-    task: str
-    task_id: UUID
-    difficulty: str
-    repeat: int
-    state: StateStyle
-    reason: str
-    score: float | None
-    steps: int
-    max_steps: int
-    attempts: int
-    flagged: bool
-    seconds: float | None
+    return RunList(rows, rows[-1].run.id if len(runs) > limit else None, benchmarks, agents)
 
 
 @dataclass(frozen=True)
 class EpisodeList:
     """One part of a run's episodes."""
 
-    rows: list[EpisodeListRow]
+    rows: list[EpisodeView]
     next: UUID | None
 
 
@@ -156,42 +138,19 @@ class LossGroup:
 
 
 @dataclass(frozen=True)
-class EventRow:
-    """One event."""
-
-    seq: int
-    kind: str
-    at: datetime
-    episode_id: UUID | None
-    words: str
-
-
-@dataclass(frozen=True)
-class RunShare:
-    """How a run that has not ended shares in the slots; `limit` is its own."""
-
-    effective: Concurrency
-    in_use: int
-    priority: int
-    limit: int | None
-
-
-@dataclass(frozen=True)
 class RunPage:
     """Everything on a run's page.
 
     Attributes:
         waits: what waiting episodes wait for besides a slot, with how many there are: licences.
+        in_use: slots that it has now.
         spent: tokens and money of all attempts, lost ones included; `judged` is what judging them cost.
         unrated: an episode that a person has done and not rated: until then nothing may tell how it ended.
     """
 
-    run: RunRow
-    actor: str
-    open: bool
-    config: Mapping[str, Any]
+    run: RunView
+    split: OutcomeCounts
     config_hash: str
-    pins: Mapping[str, Any]
     tiles: list[Tile]
     waits: list[tuple[str, int]]
     matrix: Matrix
@@ -199,10 +158,10 @@ class RunPage:
     losses: list[LossGroup]
     not_runnable: list[tuple[str, int]]
     episodes: EpisodeList
-    events: list[EventRow]
+    events: list[EventView]
     spent: Usage
     judged: JudgeCost
-    scheduling: RunShare | None = None
+    in_use: int
     human: bool = False
     unrated: UUID | None = None
 
@@ -212,38 +171,27 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
     row = repository.run(session, run_id)
     if row is None:
         raise NotFound("there is no such run", code="run_not_found", hint="The list of runs is at /runs.")
+    (shown,) = run_rows(session, [row])
     unrated = _unrated(session, run_id) if row.Agent.human else None
+    episodes = repository.episodes(session, run_id, filters, after, PAGE + 1)
     return RunPage(
-        run=run_rows(session, [row])[0],
-        actor=row.actor,
-        open=row.Run.open,
-        config=row.Run.config,
+        run=shown.run.model_copy(update={"effective": ConcurrencyView.of(concurrency_of(session, run_id))}),
+        split=shown.split,
         config_hash=row.Run.config_hash,
-        pins=row.Run.pins,
         tiles=tiles(session, run_id=run_id),
         waits=_waits(session, run_id),
         matrix=_matrix(repository.matrix(session, run_id)),
         phases=_phases(repository.phases(session, run_id), repository.untold(session, run_id)),
         losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
         not_runnable=[(item.reason, item.n) for item in repository.not_runnable(session, run_id)],
-        episodes=_episodes(
-            session, row.Run.config, repository.episodes(session, run_id, filters, after, PAGE + 1), unrated
-        ),
-        events=[
-            EventRow(event.seq, event.kind, event.created_at, event.episode_id, event_words(event.kind, event.data))
-            for event in repository.events(session, run_id, EVENTS)
-        ],
+        episodes=_episodes(session, row.Run.config, episodes, unrated),
+        events=[EventView.model_validate(event) for event in repository.events(session, run_id, EVENTS)],
         spent=_spent(repository.spent(session, run_id)),
         judged=cost_of_run(session, run_id),
-        scheduling=_scheduling(session, row.Run),
+        in_use=row.Run.in_use,
         human=row.Agent.human,
         unrated=unrated,
     )
-
-
-def _scheduling(session: Session, run: Run) -> RunShare | None:
-    concurrency = concurrency_of(session, run.id)
-    return None if concurrency is None else RunShare(concurrency, run.in_use, run.priority, run.concurrency)
 
 
 def _unrated(session: Session, run_id: UUID) -> UUID | None:
@@ -265,8 +213,9 @@ def _spent(row: AnyRow) -> Usage:
     return Usage(**counts, usd=row.usd, held_seconds=row.held_seconds, priced=not row.unpriced)
 
 
-def event_words(kind: str, data: Mapping[str, Any]) -> str:
+def event_words(event: EventView) -> str:
     """An event's data on one short line."""
+    kind, data = event.kind, event.data
     if kind == "step":
         return f"{data.get('step', '')}: {short(str(data.get('words') or ''), 80)}".strip(": ")
     if kind == "attempt_opening":
@@ -301,28 +250,9 @@ def _loss(row: AnyRow) -> LossGroup:
 
 def _episodes(session: Session, config: Mapping[str, Any], rows: Sequence[AnyRow], unrated: UUID | None) -> EpisodeList:
     why = explain(session, [row.Episode for row in rows[:PAGE]])
-    shown = [episode_row(row, config) for row in rows[:PAGE]]
-    shown = [replace(row, reason=why[row.id].words) if row.id in why else row for row in shown]
-    shown = [replace(row, state=UNRATED, score=None) if row.id == unrated else row for row in shown]
+    shown = [
+        episode_view(EpisodeSummary(row.Episode, row.Task, row.Attempt), config, why.get(row.Episode.id))
+        for row in rows[:PAGE]
+    ]
+    shown = [without_result(view) if view.id == unrated else view for view in shown]
     return EpisodeList(shown, shown[-1].id if len(rows) > PAGE else None)
-
-
-def episode_row(row: AnyRow, config: Mapping[str, Any]) -> EpisodeListRow:
-    """(Episode, Task, current step) as a row of a list."""
-    episode, task = row.Episode, row.Task
-    ended = episode.ended_at and episode.started_at
-    return EpisodeListRow(
-        id=episode.id,
-        task=task.key,
-        task_id=task.id,
-        difficulty=task.difficulty or UNLABELLED,
-        repeat=episode.repeat,
-        state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed),
-        reason=episode.failure_message if episode.state == "lost" else episode.reason,
-        score=episode.score,
-        steps=episode.steps if row.current_step is None else row.current_step,
-        max_steps=max_steps_of(config, task.spec),
-        attempts=episode.attempts_count,
-        flagged=episode.flagged,
-        seconds=(episode.ended_at - episode.started_at).total_seconds() if ended else None,
-    )

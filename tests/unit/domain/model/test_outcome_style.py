@@ -1,6 +1,6 @@
 import pytest
 
-from backend.services.runs.views.outcome_style import OutcomeCounts, OutcomeStyle, look_of, state_of
+from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle, look_of, state_of
 
 
 class TestLookOf:

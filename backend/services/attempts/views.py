@@ -1,0 +1,71 @@
+"""What is shown of scoring stored evidence again."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from backend.domain.model.judge_config import JudgeConfig
+from backend.services.attempts.reevaluation import RescoreRow
+from backend.services.read_model import ReadModel
+
+
+class RescoreView(ReadModel):
+    """A request to score an episode's evidence again, with the old and the new score."""
+
+    id: UUID
+    episode_id: UUID
+    attempt_id: UUID
+    task: str = Field(examples=["files/copy-a-file"])
+    task_set_version: int
+    state: Literal["waiting", "done", "failed"]
+    message: str = Field(default="", description="Why it failed, or what else the newer task has changed.")
+    judge: JudgeConfig | None = Field(default=None, description="The model that looks at the kept pictures.")
+    tries: int = Field(description="How often it came to no verdict, where there was none before.")
+    old_score: float | None = Field(description="null: there was no verdict.")
+    new_score: float | None = None
+    old_evaluation: UUID
+    new_evaluation: UUID | None = None
+    make_current: bool
+    created_at: datetime
+    ended_at: datetime | None = None
+
+
+def rescore_view(row: RescoreRow) -> RescoreView:
+    """A request as it is shown."""
+    rescore = row.rescore
+    return RescoreView(
+        id=rescore.id,
+        episode_id=rescore.episode_id,
+        attempt_id=rescore.attempt_id,
+        task=row.task.key,
+        task_set_version=row.task_set_version,
+        state=rescore.state,
+        message=rescore.message,
+        judge=JudgeConfig.model_validate(rescore.judge) if rescore.judge else None,
+        tries=rescore.tries,
+        old_score=row.before,
+        new_score=row.after,
+        old_evaluation=rescore.before_id,
+        new_evaluation=rescore.after_id,
+        make_current=rescore.make_current,
+        created_at=rescore.created_at,
+        ended_at=rescore.ended_at,
+    )
+
+
+class RescoreRefusal(ReadModel):
+    """An episode that cannot be scored again."""
+
+    episode_id: UUID
+    task: str
+    reason: str
+
+
+class RunRescore(ReadModel):
+    """What was asked for, and which episodes cannot be scored again."""
+
+    run: UUID
+    rescores: list[RescoreView]
+    refused: list[RescoreRefusal]

@@ -1,0 +1,21 @@
+"""An event as it is shown."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from backend.services.read_model import ReadModel
+
+
+class EventView(ReadModel):
+    """One thing that happened to a run; `seq` counts from 1 without gaps."""
+
+    seq: int
+    kind: str = Field(examples=["episode_state"])
+    run_id: UUID
+    episode_id: UUID | None
+    attempt_id: UUID | None
+    data: dict[str, Any]
+    created_at: datetime

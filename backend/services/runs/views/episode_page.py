@@ -1,0 +1,170 @@
+"""One episode: what does the agent do now, or what did it do?"""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Attempt, Episode, Run
+from backend.db.models.enums import Purpose
+from backend.db.repositories.authoring import drafts
+from backend.db.repositories.runs import episode_view as repository
+from backend.domain.errors import NotFound
+from backend.domain.model.episode import EpisodeState, RunState
+from backend.domain.model.run import ScreenSize
+from backend.domain.model.trajectory import Usage
+from backend.services.attempts import reevaluation
+from backend.services.attempts.views import RescoreView, rescore_view
+from backend.services.judging.judges import JudgeCost, cost_of_attempt
+from backend.services.lifecycle.human_runs import is_lost
+from backend.services.runs import episodes
+from backend.services.runs.episodes import EpisodeSummary
+from backend.services.runs.views.attempt import (
+    AttemptView,
+    EvaluationView,
+    StepView,
+    attempt_views,
+    evaluation_view,
+    step_view,
+)
+from backend.services.runs.views.episode import EpisodeView, episode_view, without_result
+from backend.services.runs.views.run_page import PHASES, PhaseSeconds
+from backend.services.scheduling.wait_reasons import explain
+
+
+@dataclass(frozen=True)
+class EpisodePage:
+    """Everything on the page. `anew`: how a person judged whose desktop was lost (yes, no); empty if none was.
+
+    Attributes:
+        episode: without its score while it is `unrated`.
+        unrated: a person's task that has ended, but not been rated: nobody is told yet whether it was solved.
+        shown: the attempt whose steps and evaluations these are.
+        newer: the benchmark's newest version has the task, too.
+    """
+
+    episode: EpisodeView
+    run_title: str
+    benchmark: str
+    version: int
+    agent: str
+    instruction: str
+    repeats: int
+    before: UUID | None
+    after: UUID | None
+    attempts: list[AttemptView]
+    shown: AttemptView | None
+    steps: list[StepView]
+    evaluations: list[EvaluationView]
+    rescores: list[RescoreView]
+    can_rescore: bool
+    asks_judge: bool
+    newer: bool
+    human: bool
+    screen: ScreenSize
+    unrated: bool
+    first_run: str
+    draft: UUID | None
+    anew: str
+    judged: JudgeCost | None
+
+    @property
+    def acted(self) -> int:
+        """Steps of the agent, without the picture of the state that it left."""
+        return sum(not step.final for step in self.steps)
+
+    @property
+    def repeated(self) -> bool:
+        """The first evaluation came to no verdict, a repeated one did."""
+        return any(one.failure for one in self.evaluations) and any(one.current for one in self.evaluations)
+
+    @property
+    def spent(self) -> Usage:
+        """Tokens and money of the attempt that is shown; not priced as soon as one of its steps is not."""
+        return sum((Usage.model_validate(step.usage) for step in self.steps if step.usage), Usage())
+
+
+def episode_page(session: Session, episode_id: UUID, number: int | None) -> EpisodePage:
+    """One episode with one of its attempts (the newest unless `number` says which). Raises NotFound."""
+    row = repository.episode(session, episode_id)
+    if row is None:
+        raise NotFound("there is no such episode", code="episode_not_found", hint="Look for it in the list of its run.")
+    rows = episodes.located_attempts(session, episode_id)
+    attempts = attempt_views(rows, [])
+    shown = _select_attempt(attempts, number)
+    before, after = repository.neighbours(session, row.Run.id, episode_id)
+    episode, task, run = row.Episode, row.Task, row.Run
+    newest = rows[-1].attempt if rows else None
+    unrated = row.human and _unrated(run, episode, newest)
+    view = episode_view(EpisodeSummary(episode, task, newest), run.config, explain(session, [episode]).get(episode.id))
+    return EpisodePage(
+        episode=without_result(view) if unrated else view,
+        run_title=run.name or f"{row.agent} on {row.benchmark}",
+        benchmark=row.benchmark,
+        version=row.version,
+        agent=row.agent,
+        instruction=task.instruction,
+        repeats=int(run.config.get("repeats", 1)),
+        before=before,
+        after=after,
+        attempts=attempts,
+        shown=shown,
+        steps=[step_view(step) for step in episodes.steps(session, shown.id, limit=None)] if shown else [],
+        evaluations=_evaluations(session, shown.id) if shown and not unrated else [],
+        rescores=[rescore_view(each) for each in reevaluation.listing(session, episode_id=episode_id)[::-1]],
+        can_rescore=not unrated and reevaluation.can_be(session, episode),
+        asks_judge=bool(task.judged),
+        newer=repository.has_newer_task(session, task),
+        human=row.human,
+        screen=ScreenSize.model_validate(run.config.get("screen") or {}),
+        unrated=unrated,
+        first_run=str((episode.person or {}).get("first_run", "")),
+        draft=drafts.draft_of_run(session, run.id) if run.purpose == Purpose.RECORD else None,
+        anew=_anew(run, episode) if row.human else "",
+        judged=cost_of_attempt(session, shown.id) if shown and not unrated else None,
+    )
+
+
+def _evaluations(session: Session, attempt_id: UUID) -> list[EvaluationView]:
+    """The one that counts first, then the newest."""
+    rows = sorted(episodes.evaluations(session, [attempt_id]), key=lambda row: row.evaluation.id, reverse=True)
+    return [evaluation_view(row) for row in sorted(rows, key=lambda row: not row.evaluation.current)]
+
+
+def _anew(run: Run, episode: Episode) -> str:
+    if not is_lost(episode) or RunState(run.state) not in {RunState.QUEUED, RunState.RUNNING}:
+        return ""
+    return "yes" if (episode.person or {}).get("feasible") else "no"
+
+
+def _unrated(run: Run, episode: Episode, attempt: Attempt | None) -> bool:
+    """A person's task that has ended, but not been rated: nobody is told yet whether it was solved."""
+    if episode.state != EpisodeState.SCORED or run.purpose in {Purpose.PRACTICE, Purpose.RECORD}:
+        return False
+    return attempt is None or (attempt.person or {}).get("rating") is None
+
+
+def _select_attempt(attempts: list[AttemptView], number: int | None) -> AttemptView | None:
+    if number is None:
+        return attempts[-1] if attempts else None
+    for attempt in attempts:
+        if attempt.number == number:
+            return attempt
+    raise NotFound(f"this episode has no attempt {number}", code="attempt_not_found")
+
+
+def phases_of(attempt: AttemptView) -> list[PhaseSeconds]:
+    """Seconds by phase, in the order in which they happen."""
+    seconds = {**attempt.seconds, "lost": attempt.unreported}
+    values = {name: seconds.get(name, 0.0) for name in PHASES}
+    total = sum(values.values())
+    return [PhaseSeconds(name, PHASES[name], value, value / total) for name, value in values.items()] if total else []
+
+
+def checks_of(evaluation: EvaluationView) -> list[dict[str, Any]]:
+    """What each metric was told, in their order, without what it was not told."""
+    return [
+        {key: value for key, value in call.items() if value and key != "func"}
+        for call in evaluation.spec.get("calls", ())
+    ]

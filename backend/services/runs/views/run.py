@@ -1,0 +1,129 @@
+"""A run as it is shown."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+from sqlalchemy.orm import Session
+
+from backend.db import models
+from backend.db.repositories import common_queries as repository
+from backend.db.repositories.common_queries import AnyRow
+from backend.domain.model.episode import RunState
+from backend.domain.scheduling.limits import Concurrency
+from backend.services.read_model import ReadModel
+from backend.services.runs.summary import EpisodeCounts, RunSummary
+from backend.services.runs.views.episode import EpisodeView
+
+
+class TaskSetRef(ReadModel):
+    """The version of a benchmark that a run is pinned to."""
+
+    id: UUID
+    version: int = Field(examples=[1])
+    content_hash: str = Field(description="sha256 of all tasks and assets.")
+
+
+class ConcurrencyView(ReadModel):
+    """How many of a run's episodes can be under way at once now, and what limits it."""
+
+    at_once: int = Field(description="The least of all that limits it.", examples=[3])
+    slots: int = Field(description="Slots of its provider that may be used now.", examples=[8])
+    factor: str = Field(description="The limiting factor, in words.", examples=["model rate limit"])
+    words: str = Field(examples=["3 of 8 slots: model rate limit"])
+
+    @classmethod
+    def of(cls, concurrency: Concurrency | None) -> "ConcurrencyView | None":
+        """None where nothing limits it any more: the run has ended."""
+        return None if concurrency is None else cls.model_validate(concurrency)
+
+
+class RunView(ReadModel):
+    """One submitted experiment. `episodes` only with `?include=episodes`."""
+
+    id: UUID
+    name: str
+    status: RunState
+    benchmark: str = Field(examples=["starter"])
+    task_set: TaskSetRef
+    agent: str = Field(examples=["oracle"])
+    params: dict[str, Any]
+    provider: str = Field(examples=["local"])
+    config: dict[str, Any] = Field(description="The whole frozen configuration.")
+    pins: dict[str, Any] = Field(
+        default={}, description="What else defines the agent: code, hashes of prompts, model, price, spaces, budgets."
+    )
+    purpose: str = Field(description="measure, validate or demo", examples=["measure"])
+    open: bool = False
+    priority: int = Field(default=0, description="-10 to 10; higher ones come first.")
+    concurrency: int | None = Field(default=None, description="Its simultaneous episodes at most; null = no limit.")
+    effective: ConcurrencyView | None = Field(
+        default=None, description="Only where one run is asked for, until it ends."
+    )
+    actor: str = ""
+    counts: EpisodeCounts
+    summary: RunSummary
+    created_at: datetime
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    episodes: list[EpisodeView] | None = None
+
+    @property
+    def title(self) -> str:
+        """Its name, or what it measures where it has none."""
+        return self.name or f"{self.agent} on {self.benchmark}"
+
+    @property
+    def repeats(self) -> int:
+        """Episodes per task."""
+        return int(self.config.get("repeats", 1))
+
+    @property
+    def duration(self) -> float | None:
+        """Seconds that it took, or has taken until now."""
+        if self.started_at is None:
+            return None
+        return ((self.ended_at or datetime.now(UTC)) - self.started_at).total_seconds()
+
+
+def run_views(session: Session, runs: Sequence[models.Run], summaries: Mapping[UUID, RunSummary]) -> list[RunView]:
+    """Runs with their names and summaries."""
+    rows = {row.Run.id: row for row in repository.named_runs(session, [run.id for run in runs])}
+    return [run_view(rows[run.id], summaries[run.id]) for run in runs]
+
+
+def run_view(row: AnyRow, summary: RunSummary) -> RunView:
+    """A row of `repositories.common_queries.run_columns`."""
+    run: models.Run = row.Run
+    return RunView(
+        id=run.id,
+        name=run.name,
+        status=run.state,
+        benchmark=row.benchmark,
+        task_set=TaskSetRef(id=run.task_set_id, version=row.version, content_hash=row.content_hash),
+        agent=row.Agent.name,
+        params=row.Agent.params,
+        provider=run.provider,
+        config=run.config,
+        pins=run.pins,
+        purpose=run.purpose,
+        open=run.open,
+        priority=run.priority,
+        concurrency=run.concurrency,
+        actor=row.actor,
+        counts=summary.counts,
+        summary=summary,
+        created_at=run.created_at,
+        started_at=run.started_at,
+        ended_at=run.ended_at,
+    )
+
+
+class ChangeResult(ReadModel):
+    """How many episodes a command touched."""
+
+    run: UUID
+    status: RunState
+    episodes: int = Field(description="Episodes that changed.", examples=[3])
