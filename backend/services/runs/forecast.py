@@ -27,7 +27,7 @@ LEVEL = 0.05
 FEW = 3
 
 
-class NotRunnable(ReadModel):
+class NotRunnableTask(ReadModel):
     """A task that cannot run here, and why."""
 
     task: str = Field(examples=["calc/sum-column"])
@@ -39,7 +39,7 @@ class Forecast(ReadModel):
 
     episodes: int = Field(description="Episodes that would run.", examples=[24])
     tasks: int = Field(examples=[24])
-    not_runnable: list[NotRunnable]
+    not_runnable: list[NotRunnableTask]
     slots: int = Field(description="Desktops that work at the same time for this provider.", examples=[2])
     seconds: float | None = Field(description="Expected wall time; null where nothing comparable has run.")
     sample: int = Field(description="Ended episodes that the time is estimated from.")
@@ -86,7 +86,7 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     lacking = _lacking(session, task_set.id, request, chosen, problems)
     can, config = _can(session, request, problems)
     why_not = reasons(session, can, config, chosen, purpose=request.purpose, lacking=lacking)
-    blocked = [NotRunnable(task=task.key, reason=why_not[task.id]) for task in chosen if why_not[task.id]]
+    blocked = [NotRunnableTask(task=task.key, reason=why_not[task.id]) for task in chosen if why_not[task.id]]
     runnable = len(chosen) - len(blocked)
     slots, _ = scheduler.slots(session, request.provider)
     if request.concurrency is not None:
