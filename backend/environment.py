@@ -1,4 +1,4 @@
-"""Environment variables that are no settings: old names, and those that other programs of ours read. Loads nothing."""
+"""Environment variables that are not settings: old names, and variables of other programs. Imports nothing heavy."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ RENAMED = {
     "DESKARENA_MODELS": "DESKARENA_MODELS_FILE",
     "DESKARENA_RESERVED": "DESKARENA_RESERVED_SLOTS",
 }
-"""Settings of before 0.2, with their names today."""
+"""Settings from before 0.2 -> current names."""
 FOREIGN_PREFIXES = ("DESKARENA_TEST_", "DESKARENA_POD_", "DESKARENA_LIMIT_")
 FOREIGN = frozenset(
     f"{PREFIX}{name}"
@@ -42,24 +42,24 @@ FOREIGN = frozenset(
         *("ROOT_HELPER", "DESKTOP", "VERBOSE", "PYTHON", "WINE", "CLIPBOARD"),
     )
 )
-"""Variables that are read, but not by API and workers."""
+"""Variables that are read by programs other than API and workers."""
 
 
 class RenamedVariable(Exception):
-    """An environment variable is set under a name that it no longer has."""
+    """An environment variable is set under an old name."""
 
 
 def check_renamed(names: Iterable[str]) -> None:
-    """Refuse the old name of a setting, which would be ignored otherwise.
+    """Rejects old names of settings, which would be ignored otherwise.
 
     Raises:
-        RenamedVariable: Names the old variable and the new one.
+        RenamedVariable: Has the old and the new name.
     """
     for name in sorted(names):
         if name in RENAMED:
-            raise RenamedVariable(f"{name} is now {RENAMED[name]}: rename the variable.")
+            raise RenamedVariable(f"{name} is now {RENAMED[name]}. Rename the variable.")
 
 
 def is_foreign(name: str) -> bool:
-    """Whether another program of ours reads the variable, or none of ours could."""
+    """Whether another program of ours reads the variable, or it is not ours."""
     return not name.startswith(PREFIX) or name in FOREIGN or name.startswith(FOREIGN_PREFIXES)

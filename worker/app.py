@@ -1,12 +1,12 @@
-"""The Celery application: `celery -A worker.app worker --pool threads`.
+"""Celery application: `celery -A worker.app worker --pool threads`.
 
-Celery carries messages that wake and periodic chores; the work itself is taken from Postgres. The dispatcher starts
-before Celery looks for its broker and does not care whether there is one.
+Celery carries wake-up messages and periodic maintenance; the work itself is taken from Postgres. The dispatcher starts
+before Celery connects to its broker and does not depend on it.
 """
 
 import gc
 
-# What is imported lives as long as the worker: to search it for garbage again and again takes a fifth of the start.
+# Imported modules live as long as the worker: garbage collection during imports takes a fifth of the start-up time.
 gc.disable()
 
 import logging
@@ -23,7 +23,7 @@ gc.freeze()
 gc.enable()
 
 TASKS = ("wake", "reap", "sweep")
-# Without a broker a worker still works: it looks for work by itself.
+# Without a broker a worker still works: it polls.
 _NO_BROKER = "memory://"
 
 
@@ -56,7 +56,7 @@ def make_app(broker: str) -> Celery:
 app = make_app(settings_or_exit().redis_url.get_secret_value())
 
 
-# Every call of a guest is a request: too many words for a log.
+# Every guest call is an HTTP request: too many for the log.
 logging.getLogger("httpx").setLevel(logging.WARNING)
 
 

@@ -1,4 +1,4 @@
-"""The command line's way to the REST API: one place for addresses, the token and errors."""
+"""HTTP client of the command line: addresses, the token and errors in one place."""
 
 import io
 import os
@@ -21,14 +21,14 @@ PAGE_SIZE = 200
 
 
 class Api:
-    """A client of one Deskarena service; a context manager.
+    """Client of one Deskarena service; a context manager.
 
     Args:
         server: Address such as `http://127.0.0.1:8000`; None = DESKARENA_SERVER, else the default.
         token: Bearer token; None = DESKARENA_TOKEN, if set.
-        transport: How requests travel; None = by HTTP.
+        transport: httpx transport; None = HTTP.
 
-    Every method raises CliError with one clear line: exit code 2 where the request is wrong, 3 where the service is.
+    Every method raises CliError with a one-line message: exit code 2 if the request is wrong, 3 if the service fails.
     """
 
     def __init__(
@@ -36,10 +36,10 @@ class Api:
     ) -> None:
         self.server = (server or os.environ.get("DESKARENA_SERVER") or DEFAULT_SERVER).rstrip("/")
         if not self.server.startswith(("http://", "https://")):
-            raise UsageError(f"--server must begin with http:// or https://, not {self.server!r}")
+            raise UsageError(f"--server must begin with http:// or https://, got {self.server!r}.")
         token = token if token is not None else os.environ.get("DESKARENA_TOKEN", "")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        # Proxies of the environment are for the world outside; the service is addressed as it is named.
+        # Ignore proxy variables: they are meant for the internet, the service is addressed directly.
         self._http = httpx.Client(
             base_url=self.server, headers=headers, timeout=TIMEOUT, trust_env=False, transport=transport
         )
@@ -59,16 +59,16 @@ class Api:
     def post(
         self, path: str, body: Any = None, headers: Mapping[str, str] | None = None, seconds: float | None = None
     ) -> Any:
-        """POST JSON below /api/v1; gives the answer's JSON, for which it waits `seconds` if the work takes long."""
+        """POST JSON below /api/v1; returns the response's JSON. `seconds` is the read timeout."""
         more = {"timeout": seconds} if seconds else {}
         return self._json("POST", BASE + path, json=body, headers=headers, **more)
 
     def put(self, path: str, body: Any) -> Any:
-        """PUT JSON below /api/v1; gives the answer's JSON."""
+        """PUT JSON below /api/v1; returns the response's JSON."""
         return self._json("PUT", BASE + path, json=body)
 
     def patch(self, path: str, body: Any) -> Any:
-        """PATCH JSON below /api/v1; gives the answer's JSON."""
+        """PATCH JSON below /api/v1; returns the response's JSON."""
         return self._json("PATCH", BASE + path, json=body)
 
     def upload(self, path: str, fields: Mapping[str, str], name: str, file: Path) -> Any:
@@ -77,7 +77,7 @@ class Api:
             return self._json("POST", BASE + path, data=dict(fields), files={"file": (name, content)})
 
     def items(self, path: str, limit: int | None = None, **params: Any) -> Iterator[Any]:
-        """The items of a list, page after page, at most `limit`."""
+        """Items of a paginated list, at most `limit`."""
         query = {"limit": min(limit or PAGE_SIZE, PAGE_SIZE), **{k: v for k, v in params.items() if v is not None}}
         page = self._json("GET", BASE + path, params=query)
         left = limit
@@ -92,11 +92,11 @@ class Api:
             page = self._json("GET", page["next"])
 
     def download(self, path: str) -> bytes:
-        """GET bytes; `path` as the API gave it."""
+        """GET bytes from a `path` that the API returned."""
         return self._send("GET", path).content
 
     def download_if_there(self, path: str) -> bytes | None:
-        """The same; None where the service says that there is no such thing."""
+        """Like `download`, but None if the response is 404."""
         response = self._request("GET", path)
         if response.status_code == HTTPStatus.NOT_FOUND:
             return None
@@ -104,7 +104,7 @@ class Api:
 
     @contextmanager
     def stream(self, path: str, **params: Any) -> Iterator[io.BufferedReader]:
-        """GET below /api/v1 as a file that is read while it comes."""
+        """GET below /api/v1 as a readable stream."""
         query = {name: value for name, value in params.items() if value is not None}
         try:
             with self._http.stream("GET", BASE + path, params=query, timeout=STREAM_TIMEOUT) as response:
@@ -115,7 +115,9 @@ class Api:
         except httpx.ConnectError:
             raise self._nobody() from None
         except httpx.TransportError as error:
-            raise CliError(f"{self.server} stopped sending {path}: {error or type(error).__name__}.") from None
+            raise CliError(
+                f"{self.server} closed the connection during {path}: {error or type(error).__name__}."
+            ) from None
 
     def _json(self, method: str, path: str, **more: Any) -> Any:
         response = self._send(method, path, **more)
@@ -124,7 +126,7 @@ class Api:
         try:
             return response.json()
         except ValueError:
-            raise CliError(f"{self.server} does not answer like a Deskarena service (no JSON from {path}).") from None
+            raise CliError(f"{self.server} is not a Deskarena service (no JSON from {path}). Check --server.") from None
 
     def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
         return self._checked(self._request(method, path, **more))
@@ -135,7 +137,9 @@ class Api:
         except httpx.ConnectError:
             raise self._nobody() from None
         except httpx.TransportError as error:
-            raise CliError(f"{self.server} did not answer {method} {path}: {error or type(error).__name__}.") from None
+            raise CliError(
+                f"{self.server} did not respond to {method} {path}: {error or type(error).__name__}."
+            ) from None
 
     @staticmethod
     def _checked(response: httpx.Response) -> httpx.Response:
@@ -145,13 +149,13 @@ class Api:
 
     def _nobody(self) -> CliError:
         return CliError(
-            f"No Deskarena answers at {self.server}. Start one with `deskarena up`, "
-            "or name another with --server or DESKARENA_SERVER."
+            f"No Deskarena service at {self.server}. Start one with `deskarena up`, or set "
+            "--server or DESKARENA_SERVER."
         )
 
 
 class _Incoming(io.RawIOBase):
-    """Bytes that come in pieces, as a file."""
+    """Iterator of byte chunks as a raw file."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -161,7 +165,6 @@ class _Incoming(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Some bytes; 0 at the end."""
         while not self._left and (piece := next(self._pieces, None)) is not None:
             self._left = piece
         size = min(len(buffer), len(self._left))
@@ -170,7 +173,7 @@ class _Incoming(io.RawIOBase):
 
 
 def problem(response: httpx.Response) -> CliError:
-    """An error answer as one line: what is wrong, where, and what to do."""
+    """Error response as one line: what is wrong, in which field, and what to do."""
     try:
         body = response.json()
     except ValueError:
@@ -185,7 +188,7 @@ def problem(response: httpx.Response) -> CliError:
 
 
 def _hint(status: int) -> str:
-    return "Set DESKARENA_TOKEN to the service's token" if status == HTTPStatus.UNAUTHORIZED else ""
+    return "Set DESKARENA_TOKEN to the service's token." if status == HTTPStatus.UNAUTHORIZED else ""
 
 
 def _sentence(text: str) -> str:

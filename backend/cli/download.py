@@ -1,4 +1,4 @@
-"""Brings an export into a folder, and goes on where an earlier try stopped."""
+"""Downloads an export to a folder; a repeated download continues an interrupted one."""
 
 import hashlib
 import json
@@ -27,33 +27,33 @@ _AT_ONCE = 256
 
 
 class ExportDownload:
-    """One export into one folder.
+    """Download of one export to one folder.
 
-    The service sends rows and lists as a tar without pictures; then each picture that is not there with the right hash
-    is fetched by itself. Files are written beside and renamed, so that one with its own name is whole. `manifest.json`
-    comes last: a folder that has it is complete.
+    The service sends rows and lists as a tar without pictures; then each picture that is missing or has the wrong hash
+    is downloaded. Files are written under a temporary name and renamed, so a file under its own name is complete.
+    `manifest.json` is written last: a folder that has it is complete.
 
     Attributes:
         missing: pictures that the service no longer has.
     """
 
     def __init__(self, api: Api, out: Path, question: Mapping[str, Any], jobs: int) -> None:
-        """Args: api: of the service; out: the folder; question: the export's parameters; jobs: pictures at once."""
+        """Args: api: client; out: folder; question: the export's parameters; jobs: parallel downloads of pictures."""
         self._api, self._out, self._question, self._jobs = api, out, dict(question), jobs
         self.missing = 0
         self._missing_bytes = 0
 
     def run(self) -> Any:
-        """Everything; returns the manifest.
+        """Downloads everything; returns the manifest.
 
         Raises:
-            UsageError: the folder holds something else.
-            CliError: the service did not answer, or what it has changes faster than it can be read.
+            UsageError: the folder contains something else.
+            CliError: the service did not respond, or its data changes faster than it can be downloaded.
         """
         self._prepare()
         start = sum(1 for _ in self._parts_there())
         if start:
-            progress(f"{start} files of rows are there already")
+            progress(f"{start} files of rows exist already")
         for _ in range(_TRIES):
             manifest = self._receive(start)
             wrong = self._first_wrong(manifest)
@@ -62,22 +62,22 @@ class ExportDownload:
                 self._count(manifest)
                 self._write(MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False).encode())
                 return manifest
-            progress(f"file of rows {wrong} has changed since; it and those after it are fetched again")
+            progress(f"File of rows {wrong} has changed on the server; downloading it and all later ones again")
             start = wrong
-        raise CliError("What is exported changes all the time. Ask with --until for what has ended by then.")
+        raise CliError("The exported data keeps changing. Give --until to export only what has ended by then.")
 
     def _prepare(self) -> None:
-        """The folder is new, or has this very export in it."""
+        """Checks that the folder is new or belongs to this export."""
         file = self._out / QUESTION
         if not file.exists():
             if self._out.exists() and any(self._out.iterdir()):
-                raise UsageError(f"--out {self._out} exists and is not empty")
+                raise UsageError(f"--out {self._out} exists and is not empty. Choose another folder.")
         elif json.loads(file.read_text()) != self._question:
-            raise UsageError(f"--out {self._out} holds another export; {file} says which. Name another folder.")
+            raise UsageError(f"--out {self._out} contains another export (see {file}). Choose another folder.")
         (self._out / MANIFEST).unlink(missing_ok=True)
 
     def _parts_there(self) -> Iterator[Path]:
-        """Files of rows from the first on, without a gap."""
+        """Number of files of rows that exist, from the first, without a gap."""
         for number in range(10**6):
             part = self._part(number)
             if not part.exists():
@@ -88,11 +88,11 @@ class ExportDownload:
         return self._out / "data" / f"part-{number:05}.{self._question['format']}"
 
     def _receive(self, start: int) -> Any:
-        """Rows from that file on, and all lists; returns the manifest, which is not yet written."""
+        """Downloads rows from that file on, and all lists; returns the manifest without writing it."""
         manifest = None
         params = {**self._question, "pictures": False, "from_part": start}
         with self._api.stream("/trajectories/export", **params) as source:
-            # What the service refuses leaves no folder behind that would stand in the way of the right question.
+            # Create the folder only now: after a refused request it would make the corrected one fail.
             self._out.mkdir(parents=True, exist_ok=True)
             self._write(QUESTION, json.dumps(self._question, indent=2).encode())
             try:
@@ -103,23 +103,23 @@ class ExportDownload:
                             manifest = json.load(data)
                         else:
                             self._keep(member.name, data)
-                            progress(f"wrote {member.name} ({member.size} bytes)")
+                            progress(f"Wrote {member.name} ({member.size} bytes)")
             except (tarfile.TarError, ValueError) as error:
-                raise CliError(f"The service stopped in the middle ({error}). Repeat the command to go on.") from None
+                raise CliError(f"The connection broke ({error}). Repeat the command to continue.") from None
         if manifest is None:
-            raise CliError("The service stopped before the end. Repeat the command to go on.")
+            raise CliError("The service closed the connection early. Repeat the command to continue.")
         return manifest
 
     @staticmethod
     def _checked(member: tarfile.TarInfo, archive: tarfile.TarFile) -> IO[bytes]:
-        """The file's bytes. What does not belong into an export is never written."""
+        """The file's bytes. Rejects files that are not part of an export."""
         data = archive.extractfile(member) if member.isreg() else None
         if data is None or not (_ROWS.fullmatch(member.name) or member.name in _LISTS):
-            raise CliError(f"The service sent {member.name[:80]!r}, which is no part of an export.")
+            raise CliError(f"The service sent {member.name[:80]!r}, which is not part of an export.")
         return data
 
     def _first_wrong(self, manifest: Any) -> int | None:
-        """Number of the first file of rows that is not as the manifest says. Those that are too many are removed."""
+        """Number of the first file of rows that differs from the manifest. Removes surplus files."""
         named = [file for file in manifest["files"] if _ROWS.fullmatch(file["name"])]
         for part in list(self._parts_there())[len(named) :]:
             part.unlink()
@@ -129,7 +129,7 @@ class ExportDownload:
         return None
 
     def _fetch_pictures(self) -> None:
-        """Every picture of the list that is not there with the right hash."""
+        """Downloads every listed picture that is missing or has the wrong hash."""
         last_report = time.monotonic()
         done = fetched = 0
         with (self._out / "images.jsonl").open("rb") as lines, ThreadPoolExecutor(self._jobs) as jobs:
@@ -142,26 +142,26 @@ class ExportDownload:
                 done += len(some)
                 if time.monotonic() - last_report > _TOLD_EVERY:
                     last_report = time.monotonic()
-                    progress(f"{done} pictures looked at, {fetched} fetched")
-        progress(f"{done} pictures, {fetched} of them fetched now")
+                    progress(f"{done} pictures checked, {fetched} downloaded")
+        progress(f"{done} pictures, {fetched} of them downloaded now")
 
     def _fetch_picture(self, row: Mapping[str, Any]) -> bool | None:
-        """True if it had to be fetched; None if the service has it no more."""
+        """True if it was downloaded, False if it existed, None if the service no longer has it."""
         name, match = str(row["name"]), _PICTURE.fullmatch(str(row["name"]))
         if match is None:
-            raise CliError(f"The service listed {name[:80]!r}, which is no picture.")
+            raise CliError(f"The service listed {name[:80]!r}, which is not a picture.")
         if sha256_of(self._out / name) == match[1]:
             return False
         data = self._api.download_if_there(f"/api/v1/artifacts/{match[1]}")
         if data is None:
             return None
         if hashlib.sha256(data).hexdigest() != match[1]:
-            raise CliError(f"The service sent other bytes than {name} has.")
+            raise CliError(f"The bytes of {name} do not match its hash. Repeat the command.")
         self._write(name, data)
         return True
 
     def _count(self, manifest: Any) -> None:
-        """The service sent no pictures, so that only here is known which of them are there."""
+        """Adds the number of pictures to the manifest: the service does not know which of them exist."""
         counts = manifest["counts"]
         counts["pictures"] -= self.missing
         counts["picture_bytes"] -= self._missing_bytes
@@ -185,7 +185,7 @@ class ExportDownload:
 
 
 def sha256_of(file: Path) -> str | None:
-    """Hash of a file; None if it is not there."""
+    """SHA-256 of a file; None if it does not exist."""
     try:
         with file.open("rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""What can go wrong on the command line, said to the person at the terminal."""
+"""Errors of the command line and their exit codes."""
 
 from enum import IntEnum
 
@@ -15,10 +15,10 @@ class ExitCode(IntEnum):
 
 
 class CliError(Exception):
-    """An error with one clear message and the exit code that goes with it.
+    """Error with one message and an exit code.
 
     Args:
-        message: What happened and what to do next, in whole sentences.
+        message: What happened and what to do next, in complete sentences.
         exit_code: Exit code of the command.
     """
 
@@ -31,7 +31,7 @@ class CliError(Exception):
 
 
 class UsageError(CliError):
-    """The command was called in a way that cannot work here."""
+    """The command's arguments are wrong or cannot be used here."""
 
     exit_code = ExitCode.USAGE
 

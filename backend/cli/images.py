@@ -1,7 +1,6 @@
-"""What `deskarena image` starts: builders of images, and the worker's part that freezes templates.
+"""Child processes of `deskarena image`: builders of images, and the worker's program that creates templates.
 
-The command line never needs the worker's code. So each is a process of its own, started by name as `up` starts the
-worker, and its arguments are made by pure functions.
+The command line does not import the worker. Each program is started by module name, with arguments from pure functions.
 """
 
 import os
@@ -15,39 +14,39 @@ import backend
 
 ROOT = Path(backend.__file__).resolve().parent.parent
 BUILDERS: Mapping[str, str] = {"linux": "worker.images.linux", "windows": "worker.images.windows"}
-"""System -> the module that builds its images: `python -m MODULE --data DIR [options of its own]`."""
+"""System -> module that builds its images: `python -m MODULE --data DIR [options]`."""
 PREPARE = "worker.commands.prepare_image"
 
 
 def builder(system: str, data: Path, words: Sequence[str]) -> tuple[str, ...]:
-    """The command that builds an image; `words` are the builder's own options."""
+    """Command that builds an image; `words` are the builder's own options."""
     return (*_module(BUILDERS[system]), "--data", str(data), *words)
 
 
 def preparer(name: str, screen: tuple[int, int]) -> tuple[str, ...]:
-    """The command that makes an image's template for a screen (width, height); it prints one JSON object."""
+    """Command that creates an image's template for a screen (width, height); it prints one JSON object."""
     return (*_module(PREPARE), name, "--screen", f"{screen[0]}x{screen[1]}")
 
 
 def environment(data: Path, outer: Mapping[str, str], accelerator: str | None) -> dict[str, str]:
-    """The caller's own environment, which a builder needs, with the options that are settings.
+    """The caller's environment with the settings that options override.
 
     Args:
         data: the data folder.
         outer: the caller's environment.
-        accelerator: how machines run; None = as set.
+        accelerator: how machines run; None = the setting.
     """
     options = {"DESKARENA_ACCELERATOR": accelerator} if accelerator else {}
     return {**outer, "PYTHONPATH": str(ROOT), "DESKARENA_DATA_DIR": str(data), **options}
 
 
 def run(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Runs a command on this terminal to its end; its exit code, 130 for one that was interrupted."""
+    """Runs a command on this terminal; returns its exit code, 130 if interrupted."""
     return _end(subprocess.Popen(list(argv), env=dict(env)))
 
 
 def ask(argv: Sequence[str], env: Mapping[str, str]) -> tuple[int, str]:
-    """The same for one that answers on standard output: its exit code, and what it said."""
+    """Like `run`, but captures stdout; returns exit code and output."""
     process = subprocess.Popen(list(argv), env=dict(env), stdout=subprocess.PIPE, text=True)
     stdout = process.stdout
     with process:
@@ -65,7 +64,7 @@ def _end(process: "subprocess.Popen[bytes] | subprocess.Popen[str]") -> int:
 
 
 def _module(name: str) -> tuple[str, ...]:
-    # -P: the working folder must not be searched for modules.
+    # -P: do not search the working folder for modules.
     return (sys.executable, "-P", "-m", name)
 
 

@@ -1,6 +1,6 @@
-"""A run's episodes as JUnit XML, which CI systems read: one test suite per domain, one test case per episode.
+"""A run's episodes as JUnit XML: one test suite per domain, one test case per episode.
 
-A scored episode that is not solved is a failure, a lost one an error, a cancelled or not runnable one is skipped.
+A scored episode that is not solved is a failure, a lost one an error; cancelled and not runnable ones are skipped.
 """
 
 from collections.abc import Iterable, Mapping
@@ -40,13 +40,13 @@ def _name(episode: Episode) -> str:
 
 def _verdict(episode: Episode) -> tuple[str, str] | None:
     if episode["outcome"] == "scored" and episode.get("mixed"):
-        return "skipped", "a person helped: not counted as the agent's"
+        return "skipped", "a person helped: not counted for the agent"
     if episode["outcome"] == "scored":
         if episode["solved"]:
             return None
         return "failure", f"score {episode['score']:.3g}, ended by {episode['ended_by']}"
     if episode["outcome"] == "handed_in":
-        return "skipped", "handed in: people judge it"
+        return "skipped", "submitted: people judge it"
     if episode["outcome"] == "lost":
         return "error", f"{episode['failure_class']}: {episode['failure_message']}"
     return "skipped", episode["reason"] or str(episode["state"])

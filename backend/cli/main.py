@@ -1,4 +1,4 @@
-"""The `deskarena` command: `deskarena --help` lists what it can do; docs/cli.md explains it."""
+"""The `deskarena` command; docs/cli.md documents it."""
 
 import os
 import sys
@@ -61,10 +61,10 @@ app.add_typer(artifacts.app, name="artifacts")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command and exit with its code.
+    """Runs one command and exits with its code.
 
     Args:
-        arguments: Words after `deskarena`; None = those of this process.
+        arguments: Arguments after `deskarena`; None = those of this process.
     """
     try:
         check_renamed(os.environ)

@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options shared by several commands."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,24 +15,24 @@ Server = Annotated[
         "--server", envvar="DESKARENA_SERVER", show_default=DEFAULT_SERVER, help="Address of the Deskarena service."
     ),
 ]
-OutputForm = Annotated[Output, typer.Option("--output", "-o", help="Form of the result.")]
-Data = Annotated[Path | None, typer.Option("--data", envvar="DESKARENA_DATA_DIR", help="Data folder.")]
-Limit = Annotated[int, typer.Option("--limit", min=1, help="At most so many.")]
+OutputForm = Annotated[Output, typer.Option("--output", "-o", help="Output format.")]
+Data = Annotated[
+    Path | None, typer.Option("--data", envvar="DESKARENA_DATA_DIR", help=("Data folder (default: docs/settings.md)."))
+]
+Limit = Annotated[int, typer.Option("--limit", min=1, help="Maximum number of rows.")]
 RunId = Annotated[
-    str, typer.Argument(metavar="RUN", help="The run's id.", callback=lambda text: an_id(text, "deskarena run list"))
+    str, typer.Argument(metavar="RUN", help="Run id.", callback=lambda text: an_id(text, "deskarena run list"))
 ]
 EpisodeId = Annotated[
     str,
-    typer.Argument(
-        metavar="EPISODE", help="The episode's id.", callback=lambda text: an_id(text, "deskarena run show RUN")
-    ),
+    typer.Argument(metavar="EPISODE", help="Episode id.", callback=lambda text: an_id(text, "deskarena run show RUN")),
 ]
 Tasks = Annotated[
     list[str] | None,
     typer.Option(
         "--tasks",
         metavar="GLOB",
-        help="Only tasks whose domain/name matches, or @NAME for a selection; may be given several times.",
+        help="Only tasks whose domain/name matches, or @NAME for a selection (repeatable).",
     ),
 ]
 Priority = Annotated[
@@ -43,26 +43,30 @@ Concurrency = Annotated[
 ]
 Wait = Annotated[bool, typer.Option("--wait", help="Wait until the run has ended.")]
 Timeout = Annotated[
-    float | None, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Stop waiting then; the run goes on.")
+    float | None,
+    typer.Option("--timeout", min=0.1, metavar="SECONDS", help=("Maximum seconds to wait; work continues afterwards.")),
 ]
 Junit = Annotated[
-    Path | None, typer.Option("--junit", metavar="FILE", help="Write the episodes as JUnit XML; implies --wait.")
+    Path | None,
+    typer.Option("--junit", metavar="FILE", help=("Write the episodes as JUnit XML to this file; implies --wait.")),
 ]
 FailUnder = Annotated[
     float | None,
-    typer.Option("--fail-under", min=0, max=1, help="Exit with 1 if the success rate is lower; implies --wait."),
+    typer.Option("--fail-under", min=0, max=1, help=("Exit with 1 if the success rate is below this; implies --wait.")),
 ]
 
 
 TaskSet = Annotated[
     str,
-    typer.Option("--task-set", metavar="own|latest", help="Judge by the episode's own task, or by the newest one."),
+    typer.Option(
+        "--task-set", metavar="own|latest", help=("Task version to evaluate by: the episode's own, or the latest.")
+    ),
 ]
 MakeCurrent = Annotated[
     bool | None,
     typer.Option(
         "--make-current/--keep-current",
-        help="Whether the new score counts. Default: yes, unless a newer task or another judge gives it.",
+        help="Whether the new score counts (default: yes, unless a newer task or another judge produced it).",
         show_default=False,
     ),
 ]
@@ -71,30 +75,32 @@ Rejudge = Annotated[
     typer.Option(
         "--judge",
         metavar="K=V",
-        help="Another model looks at the kept pictures: endpoint=openai, model=NAME, votes=3, temperature=0.",
+        help="Judge the stored pictures with another model: endpoint=openai, model=NAME, votes=3, "
+        "temperature=0 (repeatable).",
     ),
 ]
 RescoreTimeout = Annotated[
-    float | None, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="Stop waiting then; workers go on.")
+    float | None,
+    typer.Option("--timeout", min=0.1, metavar="SECONDS", help=("Maximum seconds to wait; work continues afterwards.")),
 ]
 
 
 def an_id(text: str, shown_by: str) -> str:
-    """The same, if it is one.
+    """The text if it is a UUID.
 
     Raises:
-        typer.BadParameter: it is none; says which command shows ids.
+        typer.BadParameter: It is not; names the command that lists ids.
     """
     try:
         UUID(text)
     except ValueError:
-        raise typer.BadParameter(f"{text[:60]!r} is no id; `{shown_by}` shows them") from None
+        raise typer.BadParameter(f"{text[:60]!r} is not an id. List ids with `{shown_by}`.") from None
     return text
 
 
 def default_data() -> Path:
-    """The data folder where none is named."""
-    # Settings take a third of a second to load, which commands that only talk to a service need not wait for.
+    """The default data folder."""
+    # Loading settings takes 0.3 s, which commands that only talk to a service do not need.
     from backend.config import default_data_dir
 
     return default_data_dir()

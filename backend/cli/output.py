@@ -1,4 +1,4 @@
-"""What commands print: results to stdout as a table, JSON or JSON lines; everything else to stderr."""
+"""Output of commands: results to stdout as a table, JSON or JSON lines; everything else to stderr."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ Columns = Mapping[str, Callable[[Any], Any]]
 
 
 class Output(StrEnum):
-    """The forms of a result."""
+    """Output formats."""
 
     TABLE = "table"
     JSON = "json"
@@ -22,18 +22,18 @@ class Output(StrEnum):
 
 
 def progress(text: str) -> None:
-    """Tell the person what happens, on stderr."""
+    """Prints a message to stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
-def print_rows(rows: Iterable[Row], output: Output, columns: Columns, empty: str = "nothing found") -> None:
-    """Print a list: one JSON array, one object per line, or a table.
+def print_rows(rows: Iterable[Row], output: Output, columns: Columns, empty: str = "No results.") -> None:
+    """Prints a list: one JSON array, one object per line, or a table.
 
     Args:
-        rows: Objects as the API gave them.
-        output: The form.
-        columns: Heading -> function that takes a row's cell out of it (for the table).
-        empty: Words for stderr when a table would have no row.
+        rows: Objects as the API returns them.
+        output: Output format.
+        columns: Table head -> function that returns a row's cell.
+        empty: Message on stderr in place of an empty table.
     """
     if output is Output.JSONL:
         for row in rows:
@@ -49,7 +49,7 @@ def print_rows(rows: Iterable[Row], output: Output, columns: Columns, empty: str
 
 
 def print_object(value: Row, output: Output, show: Callable[[Row], None]) -> None:
-    """Print one object: as JSON (on one line for `jsonl`), or with `show`."""
+    """Prints one object: as JSON (on one line for `jsonl`), or with `show`."""
     if output is Output.TABLE:
         show(value)
     else:
@@ -57,30 +57,30 @@ def print_object(value: Row, output: Output, show: Callable[[Row], None]) -> Non
 
 
 def print_table(rows: Sequence[Row], columns: Columns) -> None:
-    """A plain table; wide enough for pipes, wrapped on terminals."""
+    """Prints a plain table; wide in pipes, wrapped on terminals."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in columns:
         table.add_column(heading, overflow="fold")
     for row in rows:
-        # Text of tasks and models is data, never markup.
+        # Text of tasks and models must not be parsed as markup.
         table.add_row(*(plain(cell(row)) for cell in columns.values()))
     console().print(table, markup=False)
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:
-    """Names and values, one a line."""
+    """Prints names and values, one per line."""
     width = max(len(name) for name in facts)
     for name, value in facts.items():
         print(f"{name:<{width}}  {plain(value)}")
 
 
 def console() -> Console:
-    """Where tables go: as wide as the terminal, and without a limit in a pipe."""
+    """Console for tables: as wide as the terminal, 200 columns in a pipe."""
     return Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False)
 
 
 def plain(value: Any) -> str:
-    """A cell's text: nothing for None, three digits for rates and seconds."""
+    """Text of a cell: `-` for None, three digits for rates and seconds."""
     if value is None:
         return "-"
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""Wait until stored evidence has been scored again, and show old and new side by side."""
+"""Waits for re-evaluations and prints old and new scores side by side."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ LOOK_AGAIN_SECONDS = 0.5
 
 
 def change(row: Mapping[str, Any]) -> str | None:
-    """How the score changed, such as `+0.5`."""
+    """Change of the score, such as `+0.5`."""
     if row["new_score"] is None or row["old_score"] is None:
         return None
     difference = row["new_score"] - row["old_score"]
@@ -35,7 +35,7 @@ RESCORES: Columns = {
 }
 REFUSED: Columns = {
     "task": lambda row: row["task"],
-    "cannot be scored again": lambda row: row["reason"],
+    "not rescored because": lambda row: row["reason"],
     "episode": lambda row: row["episode_id"],
 }
 
@@ -43,16 +43,16 @@ REFUSED: Columns = {
 def wait_for_rescores(
     api: Api, path: str, requests: Sequence[Mapping[str, Any]], timeout: float | None
 ) -> list[Mapping[str, Any]]:
-    """The requests once all have ended, in the order of asking.
+    """Waits until all requests have ended; returns them in their order.
 
     Args:
-        api: the service.
-        path: the list that they are in.
-        requests: as the service gave them.
-        timeout: seconds; None waits for ever.
+        api: The service.
+        path: List that contains the requests.
+        requests: As the service returned them.
+        timeout: Seconds; None waits without limit.
 
     Raises:
-        CliError: with exit code 4 when the time is over, 130 when interrupted; the work goes on in both cases.
+        CliError: Exit code 4 on timeout, 130 on interruption; the work continues in both cases.
     """
     ids = {row["id"] for row in requests}
     deadline = None if timeout is None else time.monotonic() + timeout
@@ -62,31 +62,31 @@ def wait_for_rescores(
             rows = [row for row in api.items(path) if row["id"] in ids]
             waiting = sum(row["state"] == "waiting" for row in rows)
             if waiting != last_waiting:
-                progress(f"{len(rows) - waiting}/{len(rows)} scored again")
+                progress(f"{len(rows) - waiting}/{len(rows)} rescored")
                 last_waiting = waiting
             if not waiting:
                 return rows
             if deadline is not None and time.monotonic() > deadline:
-                message = f"{waiting} still wait after {timeout:g} s; workers go on with them. Ask again: GET {path}"
+                message = f"{waiting} still waiting after {timeout:g} s; workers continue. Check them with GET {path}."
                 raise CliError(message, ExitCode.WAIT_TIMED_OUT)
             time.sleep(LOOK_AGAIN_SECONDS)
     except KeyboardInterrupt:
-        raise CliError(f"Interrupted; workers go on. Ask again: GET {path}", ExitCode.INTERRUPTED) from None
+        raise CliError(f"Interrupted; workers continue. Check them with GET {path}.", ExitCode.INTERRUPTED) from None
 
 
 def show_rescores(reply: Mapping[str, Any], output: Output) -> None:
-    """Print old and new scores, and exit with 3 if there is an episode without a new verdict."""
+    """Prints old and new scores; exits with 3 if an episode has no new score."""
     print_object(reply, output, _tables)
     failed = sum(row["state"] == "failed" for row in reply["rescores"])
     changed = sum(row["new_score"] not in {None, row["old_score"]} for row in reply["rescores"])
     refused = len(reply["refused"])
-    progress(f"{changed} scores changed, {failed} without a verdict, {refused} that could not be scored again")
+    progress(f"{changed} scores changed, {failed} failed, {refused} could not be rescored")
     if failed or refused:
         raise typer.Exit(ExitCode.INFRASTRUCTURE)
 
 
 def _tables(reply: Mapping[str, Any]) -> None:
-    print_rows(reply["rescores"], Output.TABLE, RESCORES, empty="nothing was scored again")
+    print_rows(reply["rescores"], Output.TABLE, RESCORES, empty="No episodes were rescored.")
     if reply["refused"]:
         print()
         print_rows(reply["refused"], Output.TABLE, REFUSED)

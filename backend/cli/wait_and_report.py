@@ -1,4 +1,4 @@
-"""After a run was submitted or found: wait for its end, print it, write what CI wants, exit by its result."""
+"""Waits for a run's end, prints it, writes the JUnit file and exits by the result."""
 
 from pathlib import Path
 
@@ -16,16 +16,16 @@ from backend.cli.waiting import attach, wait_for_run
 def finish(  # noqa: PLR0913, PLR0917  what the options of two commands say
     api: Api, run_id: str, timeout: float | None, junit: Path | None, fail_under: float | None, output: Output
 ) -> None:
-    """Wait, print the run with its episodes, write the JUnit file.
+    """Waits, prints the run with its episodes and writes the JUnit file.
 
     Raises:
-        typer.Exit: With the exit code that the result means, if that is not 0.
-        CliError: If the wait was interrupted; the run goes on.
+        typer.Exit: With the result's exit code if it is not 0.
+        CliError: The wait was interrupted; the run continues.
     """
     try:
         wait_for_run(api, run_id, timeout, progress)
     except KeyboardInterrupt:
-        message = f"Interrupted; the run goes on. Watch it again: {attach(api, run_id)}"
+        message = f"Interrupted; the run continues. Watch it with `{attach(api, run_id)}`."
         raise CliError(message, ExitCode.INTERRUPTED) from None
     run = api.get(f"/runs/{run_id}", include="episodes")
     print_object(run, output, show_run)
@@ -33,7 +33,7 @@ def finish(  # noqa: PLR0913, PLR0917  what the options of two commands say
         try:
             junit.write_bytes(junit_xml(run, run["episodes"]))
         except OSError as error:
-            raise UsageError(f"--junit {junit} cannot be written: {error.strerror}") from None
+            raise UsageError(f"--junit {junit} cannot be written: {error.strerror}.") from None
     verdict = judge(run, fail_under)
     progress(verdict.words)
     if verdict.code is not ExitCode.PASSED:

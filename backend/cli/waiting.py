@@ -1,4 +1,4 @@
-"""Wait for a run's end and tell how far it is; the run goes on whatever happens to the one who waits."""
+"""Waits for a run's end and reports progress; the run does not depend on the waiting process."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -15,12 +15,12 @@ WORKER_LOOK_SECONDS = 0.1
 
 
 def wait_for_run(api: Api, run_id: str, timeout: float | None, say: Callable[[str], None]) -> Mapping[str, Any]:
-    """Look at the run until it has ended; gives it as the API does, without episodes.
+    """Polls a run until it has ended; returns it without episodes.
 
-    A service that is away for a while is waited for.
+    Tolerates a service that is temporarily unavailable.
 
     Raises:
-        CliError: With exit code 4 after `timeout` seconds, 3 if the service stays away.
+        CliError: Exit code 4 after `timeout` seconds, 3 if the service stays unavailable.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     last_counts: object = None
@@ -34,39 +34,39 @@ def wait_for_run(api: Api, run_id: str, timeout: float | None, say: Callable[[st
         left = LOOK_AGAIN_SECONDS if deadline is None else deadline - time.monotonic()
         if left <= 0:
             message = (
-                f"Still {run['status']} after {timeout:g} s; the run goes on. Watch it again: {attach(api, run_id)}"
+                f"Still {run['status']} after {timeout:g} s; the run continues. Watch it with `{attach(api, run_id)}`."
             )
             raise CliError(message, ExitCode.WAIT_TIMED_OUT)
         time.sleep(min(LOOK_AGAIN_SECONDS, left))
 
 
 def wait_for_worker(api: Api) -> None:
-    """Wait until a worker is online, for it says what can run.
+    """Waits until a worker is online, since workers determine what can run.
 
     Raises:
-        CliError: If none is after a minute.
+        CliError: No worker is online after a minute.
     """
     deadline = time.monotonic() + WORKER_SECONDS
     while not any(worker["state"] == "online" for worker in api.items("/workers")):
         if time.monotonic() > deadline:
-            raise CliError(f"No worker has come online in {WORKER_SECONDS:g} s; see its log.")
+            raise CliError(f"No worker came online within {WORKER_SECONDS:g} s. See the worker's log.")
         time.sleep(WORKER_LOOK_SECONDS)
 
 
 def attach(api: Api, run_id: str) -> str:
-    """The command that watches the run again."""
+    """Command that watches the run."""
     return f"deskarena run watch {run_id} --server {api.server}"
 
 
 def ended_counts(run: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What is worth a new line when it changes: not how many episodes run just now."""
+    """Counts that justify a progress line when they change: the number of running episodes is not among them."""
     return run["status"], *(
         run["counts"].get(name, 0) for name in ("scored", "mixed", "handed_in", "lost", "cancelled", "not_runnable")
     )
 
 
 def progress_line(run: Mapping[str, Any]) -> str:
-    """How far a run is, in one line."""
+    """A run's progress on one line."""
     counts, summary = run["counts"], run["summary"]
     ended = counts["scored"] + counts.get("mixed", 0) + counts.get("handed_in", 0)
     ended += counts["lost"] + counts["cancelled"]

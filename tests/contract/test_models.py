@@ -343,7 +343,7 @@ class TestGivingUp:
     def test_no_redirect_is_followed(self, server: ModelServer, api: str) -> None:
         with model_server() as elsewhere:
             server.redirect(f"{elsewhere.address}/v1/chat/completions")
-            with pytest.raises(ModelApiFailed, match="redirects are not followed"):
+            with pytest.raises(ModelApiFailed, match="which is not followed"):
                 of(server, api).complete(asked("Hi"))
             assert elsewhere.asked == []
 

@@ -1,4 +1,4 @@
-"""Long work that tells what it waits for, for how long, and what the screen shows meanwhile."""
+"""Progress of long-running work: phase, duration, limit and what the screen shows."""
 
 from worker.activity.lines import ProgressLines
 from worker.activity.screen import ScreenSample, ScreenState, ScreenWatch, decoded_png

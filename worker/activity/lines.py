@@ -1,4 +1,4 @@
-"""Shows what long work is doing to a person at a terminal, or in a log."""
+"""Prints the progress of long-running work to a terminal or a log."""
 
 import logging
 import os
@@ -15,16 +15,16 @@ from worker.activity.tracker import Activity, Tracker
 EVERY_SECONDS = 10.0
 _LOOK_SECONDS = 0.5
 _SHORTEST = 0.01
-"""A phase that took less is not worth a line."""
+"""Shorter phases get no line."""
 _WIDTH = 100
 _CLEAR = "\r\x1b[K"
 
 
 class ProgressLines:
-    """Follows a tracker from a thread of its own, as long as the block lasts.
+    """Prints a tracker's activities from a background thread while the context is active.
 
-    A line says what begins and what it took. Meanwhile, every ten seconds another one says how long it has been
-    going on and what the screen shows; on a terminal it is one line that changes every second.
+    One line when a phase starts, one with its duration when it ends. In between, every ten seconds, a line with the
+    elapsed time and what the screen shows; on a terminal it is one line that is updated every second.
     """
 
     def __init__(  # noqa: PLR0913 - how it shows it
@@ -38,15 +38,15 @@ class ProgressLines:
         every: float = EVERY_SECONDS,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Shows nothing yet.
+        """Does not start yet.
 
         Args:
-            tracker: of the work.
-            out: where to.
-            picture: file that gets the screen's newest picture; None = it is not kept.
+            tracker: source of the activities.
+            out: stream to print to.
+            picture: file for the screen's latest picture; None = do not save it.
             prefix: of each line.
-            only_meanwhile: somebody else says what begins and what it took.
-            every: seconds between two looks at the screen.
+            only_meanwhile: print only the lines in between; the caller prints start and end.
+            every: seconds between two samples of the screen.
             now: monotonic clock.
         """
         self._tracker, self._out, self._picture, self._prefix = tracker, out, picture, prefix
@@ -60,14 +60,13 @@ class ProgressLines:
         self._thread = Thread(target=self._run, name="progress", daemon=True)
 
     def __enter__(self) -> Self:
-        """Begins to follow."""
         for handler in self._handlers:
             handler.addFilter(self._make_way)
         self._thread.start()
         return self
 
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
-        """Shows what has ended, and ends."""
+        """Prints what has ended, then stops."""
         self._ending.set()
         self._thread.join()
         self.show()
@@ -77,7 +76,7 @@ class ProgressLines:
             handler.removeFilter(self._make_way)
 
     def _make_way(self, _: logging.LogRecord) -> bool:
-        """What else is logged begins at the beginning of a line."""
+        """Ends the updating line, so that other log output starts on a new one."""
         with self._lock:
             self._clear()
         return True
@@ -87,14 +86,14 @@ class ProgressLines:
             self.show()
 
     def say(self, text: str) -> None:
-        """Another line between ours."""
+        """Prints another line between ours."""
         with self._lock:
             self._clear()
             self._out.write(f"{self._prefix}{text}\n")
             self._out.flush()
 
     def show(self) -> None:
-        """Shows what is new."""
+        """Prints new activities."""
         with self._lock:
             for activity in [each for each in self._begun if each.seconds is not None]:
                 self._begun.remove(activity)
@@ -152,12 +151,12 @@ class ProgressLines:
             partial.write_bytes(look.png)
             partial.replace(self._picture)
         except OSError as error:
-            self.say(f"the screen's picture cannot be kept: {error}")
+            self.say(f"the screen's picture cannot be saved: {error}")
             self._picture = None
             return
         if not self._saved:
             self._saved = True
-            self.say(f"the screen's newest picture: {self._picture}")
+            self.say(f"latest picture of the screen: {self._picture}")
 
 
 def _width(out: TextIO) -> int:

@@ -1,4 +1,4 @@
-"""What a machine's screen shows while somebody waits for it, in words. A guest draws it: nothing of it is trusted."""
+"""What a machine's screen shows, as text. A guest draws it, so it is not trusted."""
 
 import io
 import time
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 MOST_TEXT = 100
 _MOST_PIXELS = 64 * 10**6
 _LEAST_SHARE = 0.0005
-"""Of all pixels: a blinking cursor is less than that, a line of text is more."""
+"""Share of all pixels. A blinking cursor is below it, a line of text above."""
 _CONTRAST = 24
 _DARK = 64
 _CURSOR_PIXELS = 10
 _LINE_PIXELS = 36
-"""Height of what is read of a screen of text: its last two lines."""
+"""Height of the part of a text screen that is read: its last two lines."""
 _MARGIN = 8
 _OCR_SECONDS = 5.0
 
 
 class ScreenState(StrEnum):
-    """How a picture of the screen differs from the one before."""
+    """How a picture of the screen differs from the previous one."""
 
     BLANK = "blank"
     FIRST = "first"
@@ -39,12 +39,12 @@ class ScreenState(StrEnum):
 
 @dataclass(frozen=True)
 class ScreenSample:
-    """One look at the screen.
+    """One sample of the screen.
 
     Attributes:
-        png: the picture, encoded by us.
-        still: seconds for which it has not changed.
-        text: the last lines of a screen of text, printable and bounded; empty where none can be read.
+        png: the picture, re-encoded by us.
+        still: seconds without a change.
+        text: the last lines of a text screen, printable and bounded; empty if none can be read.
     """
 
     state: ScreenState
@@ -53,7 +53,7 @@ class ScreenSample:
     text: str = ""
 
     def words(self) -> str:
-        """For people, for example `the screen has changed: "Reached target Basic System"`."""
+        """As text, for example `the screen has changed: "Reached target Basic System"`."""
         words = {
             ScreenState.BLANK: f"the screen has been blank for {self.still:.0f} s",
             ScreenState.FIRST: "the screen shows" if self.text else "the screen shows a picture",
@@ -64,13 +64,13 @@ class ScreenSample:
 
 
 class ScreenWatch:
-    """The screen of one machine. Safe for threads."""
+    """Samples the screen of one machine. Thread-safe."""
 
     def __init__(self, take: Callable[[], bytes], *, now: Callable[[], float] = time.monotonic) -> None:
-        """Looks at nothing yet.
+        """Does not sample yet.
 
         Args:
-            take: a picture as PNG, empty where there is none; raises nothing.
+            take: returns a picture as PNG, empty if there is none; never raises.
             now: monotonic clock.
         """
         self._take, self._now, self._lock = take, now, Lock()
@@ -78,7 +78,7 @@ class ScreenWatch:
         self._changed_at, self._text = 0.0, ""
 
     def look(self) -> ScreenSample | None:
-        """What the screen shows now; None if there is no picture."""
+        """Samples the screen; None if there is no picture."""
         with self._lock:
             picture = decoded_png(self._take())
             return None if picture is None else self._judged(picture)
@@ -101,7 +101,7 @@ class ScreenWatch:
 
 
 def decoded_png(data: bytes) -> "Image | None":
-    """A picture of QEMU's as RGB; None if it is none, or far too large."""
+    """A picture by QEMU as RGB; None if it is invalid or far too large."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -112,7 +112,7 @@ def decoded_png(data: bytes) -> "Image | None":
 
 
 def printable(text: str, most: int = MOST_TEXT) -> str:
-    """One line of a guest's text that a terminal shows as it is."""
+    """One line of a guest's text without control characters."""
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text[: most * 4]).split())
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
@@ -131,20 +131,20 @@ def _is_blank(picture: "Image") -> bool:
 
 
 def _background(gray: "Image") -> int:
-    """The most frequent gray."""
+    """The most frequent gray value."""
     counts = gray.histogram()
     return counts.index(max(counts))
 
 
 def _share(gray: "Image", background: int) -> float:
-    """Of the pixels, those that stand out from the background."""
+    """Share of the pixels that differ from the background."""
     counts = gray.histogram()
     near = sum(counts[max(0, background - _CONTRAST) : background + _CONTRAST + 1])
     return 1.0 - near / sum(counts)
 
 
 def _last_lines(picture: "Image") -> str:
-    """The last lines of a console: light letters on a dark ground. Else, and without Tesseract, empty."""
+    """Last lines of a text console: light letters on a dark background. Empty otherwise, and without Tesseract."""
     gray = picture.convert("L")
     if ocr.tesseract() is None or _background(gray) > _DARK:
         return ""

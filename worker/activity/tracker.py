@@ -1,4 +1,4 @@
-"""What long work is doing now. Who does it writes it down; who wants to show it looks, as often as it likes."""
+"""Tracker of long-running work: workers record phases, viewers poll them."""
 
 import time
 from collections import deque
@@ -14,7 +14,7 @@ from backend.domain.machines.slots import SlotRef
 from worker.activity.screen import ScreenSample, ScreenWatch
 
 _MOST = 100
-"""Activities that are remembered."""
+"""Maximum number of activities kept."""
 
 
 @dataclass(eq=False)
@@ -22,17 +22,17 @@ class Activity:
     """One phase of the work.
 
     Attributes:
-        number: counts from 1 in its tracker.
-        subject: what is being made, for example `the template of linux-minimal`.
-        phase: its code, for example `boot`.
-        doing: the same in words, for example `waiting for the guest API`.
-        since: when it began, by the monotonic clock.
-        limit: seconds that it may take; None where nothing ends it.
-        note: why it may take longer than usual; empty if nothing is known.
-        screen: of the machine that is waited for; None where there is none.
-        seconds: that it took, once it has ended.
-        failed: it ended by an error.
-        last_look: at the screen; None if nobody has looked.
+        number: starts at 1 in each tracker.
+        subject: what is being created, for example `the template of linux-minimal`.
+        phase: code of the phase, for example `boot`.
+        doing: description, for example `waiting for the guest API`.
+        since: start time on the monotonic clock.
+        limit: time limit in seconds; None = none.
+        note: why it may take longer than usual; empty if unknown.
+        screen: of the machine that is waited for; None if there is none.
+        seconds: duration, once it has ended.
+        failed: whether it ended with an error.
+        last_look: last sample of the screen; None if there is none.
     """
 
     number: int
@@ -48,7 +48,7 @@ class Activity:
     last_look: ScreenSample | None = None
 
     def look(self) -> ScreenSample | None:
-        """What the screen shows; None where there is none, or it cannot be had."""
+        """Samples the screen; None if there is none or it is unavailable."""
         look = self.screen.look() if self.screen is not None else None
         self.last_look = look or self.last_look
         return look
@@ -66,27 +66,27 @@ class Activity:
 
 
 class Tracker:
-    """The activities of one place where work is done, one after the other or one within another. Safe for threads."""
+    """Activities of one place of work, sequential or nested. Thread-safe."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """Nothing is done yet. Args: now: monotonic clock."""
+        """Args: now: monotonic clock."""
         self._now, self._numbers, self._lock = now, count(1), Lock()
         self._open: list[Activity] = []
         self._all: deque[Activity] = deque(maxlen=_MOST)
 
     @property
     def current(self) -> Activity | None:
-        """What is being done now; the innermost."""
+        """The innermost current activity, or None."""
         with self._lock:
             return self._open[-1] if self._open else None
 
     def after(self, number: int) -> Sequence[Activity]:
-        """All activities that began after the one of that number, oldest first; the last may be under way."""
+        """All activities after the given number, oldest first; the last may still run."""
         with self._lock:
             return [each for each in self._all if each.number > number]
 
     def seconds(self, activity: Activity) -> float:
-        """For how long it has been going on, or how long it took."""
+        """Elapsed time, or duration if it has ended."""
         return activity.seconds if activity.seconds is not None else self._now() - activity.since
 
     @contextmanager
@@ -100,10 +100,10 @@ class Tracker:
         note: str = "",
         screen: ScreenWatch | None = None,
     ) -> Iterator[Activity]:
-        """Writes down that the block is that phase. See `Activity`.
+        """Context manager that records the block as one phase. See `Activity`.
 
-        Where it waits (it has a limit or a screen), one of our errors that ends it says from then on what was waited
-        for, for how long, and what the screen showed last; its `waited` has the same as fields.
+        If it has a limit or a screen, a DeskarenaError that ends it gets what was waited for, for how long, and what
+        the screen showed last, in the message and as fields in `waited`.
         """
         activity = Activity(next(self._numbers), subject, phase, doing, self._now(), limit, note, screen)
         with self._lock:
@@ -137,8 +137,8 @@ class Tracker:
 
 @runtime_checkable
 class ActivitySource(Protocol):
-    """A provider that tells what it is doing."""
+    """A provider that reports its activities."""
 
     def tracker(self, slot: SlotRef | None) -> Tracker | None:
-        """What is done for a slot, or, without one, for a template that is made ahead; None if nothing is known."""
+        """Tracker of a slot, or without a slot of a template that is prepared in advance; None if nothing is known."""
         ...

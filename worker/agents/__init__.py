@@ -1,1 +1,1 @@
-"""Agents outside of this process, and the channels to them."""
+"""External agents and the channels to them."""

@@ -1,4 +1,4 @@
-"""A socket through which a container reaches the API's paths for agents, and nothing else of the network or the API."""
+"""Unix socket through which a container reaches only the API's paths for agents."""
 
 import logging
 import math
@@ -22,7 +22,7 @@ _KEPT = ("content-type", "cache-control", "www-authenticate", "retry-after")
 
 
 def lets_through(path: str) -> bool:
-    """Whether an address is one of those for agents. What could be read in two ways is not."""
+    """Whether a path is one of the API's paths for agents. Ambiguous paths are rejected."""
     plain = path.partition("?")[0]
     if any(part in plain for part in ("..", "//", "\\", "%")):
         return False
@@ -35,11 +35,11 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = LONGEST * 2
 
     def address_string(self) -> str:
-        """A socket file has no address."""
+        """A unix socket has no address."""
         return "container"
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name.
-        """Every request of an agent is too many words for a log."""
+        """Does not log: every request would be too much."""
 
     def _pass_on(self) -> None:
         length = self.headers.get("Content-Length", "0")
@@ -53,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = _pass_on  # noqa: N815 - names that http.server looks for.
 
     def _refuse(self, status: int, reason: bytes, length: str) -> None:
-        """Answers after reading what was sent: a socket that is closed with something unread loses its answer."""
+        """Responds after reading the request body: closing a socket with unread data discards the response."""
         left = min(int(length), MOST_DROPPED) if length.isdigit() else 0
         while left > 0 and (dropped := self.rfile.read(min(left, 2**16))):
             left -= len(dropped)
@@ -69,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
         except httpx.TransportError as error:
             self.server.away_at = time.monotonic()
             self._answer(HTTPStatus.SERVICE_UNAVAILABLE, b'{"detail": "the API is away"}', {"retry-after": "1"})
-            logger.info("a container's request was not answered: %s", error)
+            logger.info("agent proxy: request failed: %s", error)
             return
         self.server.note(self.command, self.path, got)
         self._answer(got.status_code, got.content, {name: got.headers[name] for name in _KEPT if name in got.headers})
@@ -97,7 +97,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
         super().__init__(str(path), _Handler)
 
     def note(self, method: str, path: str, got: httpx.Response) -> None:
-        """What the API said: that it, or what it stands on, is away; or that it took an answer of the agent's."""
+        """Evaluates a response: the API or its database is unavailable, or it accepted an answer by the agent."""
         if got.is_server_error:
             self.away_at = time.monotonic()
         elif method == "POST" and path.partition("?")[0] == ANSWERS and got.is_success and _is_new(got):
@@ -106,7 +106,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
 
 def _is_new(got: httpx.Response) -> bool:
-    """Whether an answer was taken that had not been given before."""
+    """Whether an answer was accepted that was not a repetition."""
     try:
         body = got.json()
     except ValueError:
@@ -118,10 +118,10 @@ class AgentApiProxy:
     """Listens until it is closed."""
 
     def __init__(self, path: Path, api: str) -> None:
-        """Opens it.
+        """Opens the socket.
 
         Args:
-            path: of the socket; anybody who can see the file may use it, so its folder is ours alone.
+            path: of the socket; whoever sees the file can use it, so its folder must be private.
             api: address of the API.
         """
         self.path = path
@@ -132,14 +132,14 @@ class AgentApiProxy:
 
     @property
     def answers(self) -> int:
-        """Answers of the agent's that the API took; those that it had been given before do not count again."""
+        """Number of answers by the agent that the API accepted, without repetitions."""
         return self._server.answers
 
     def was_away(self, since: float) -> bool:
-        """Whether the API could not do its work at some moment since `since` (monotonic), or cannot now.
+        """Whether the API was unavailable at some time since `since` (monotonic), or is now.
 
-        A request may still wait for an API that hangs while the program has given up: so it is asked once more, for 5 s
-        at most, if nothing else was seen.
+        A request may still wait for a hanging API although the program has given up; so, if no failure was seen, the
+        API is checked once more, for at most 5 s.
         """
         return self._server.away_at >= since or not self._works()
 
@@ -150,7 +150,7 @@ class AgentApiProxy:
             return False
 
     def close(self) -> None:
-        """Takes no more requests and removes the socket. Safe to call twice."""
+        """Stops and removes the socket. Safe to call twice."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()

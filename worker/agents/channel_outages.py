@@ -1,36 +1,36 @@
-"""When nobody outside could act, because the broker or the API was away: how long, and whether anybody came back."""
+"""Outages of the broker or the API during which no external agent could act."""
 
 import time
 
 from backend.domain.errors import ClusterLost
 
-BROKER, API = "the broker is away", "the API is away"
+BROKER, API = "the broker is unavailable", "the API is unavailable"
 API_PATIENCE = 600.0
-"""Seconds for which an attempt waits for an API: a new release may take its time."""
+"""Seconds for which an attempt tolerates an unavailable API: deploying a new release may take time."""
 GAP_SECONDS = 5.0
-"""Who did not look for so long does not know whether the outage went on."""
+"""After a longer gap between two checks it is unknown whether the outage continued."""
 
 
 class ChannelOutages:
-    """Of one line. For one thread that notes; others may ask how long it was."""
+    """Outages of one channel. One thread records; others may read the total."""
 
     def __init__(self, patience: float) -> None:
-        """None yet. Args: patience: seconds that the broker may be away."""
+        """Args: patience: seconds for which the broker may be unavailable."""
         self._patience = {BROKER: patience, API: API_PATIENCE}
         self._why, self._since, self._noted_at, self._before = "", 0.0, 0.0, 0.0
         self.unheard = ""
-        """What was away, if who acts was not heard of since."""
+        """What was unavailable, if the agent has not been heard from since."""
 
     def seconds(self) -> float:
-        """How long it was in all, up to now."""
+        """Total seconds of outages so far."""
         why, since = self._why, self._since
         return self._before + (time.monotonic() - since if why else 0.0)
 
     def note(self, why: str) -> bool:
-        """Notes what is away now, empty if nothing is; whether that has just begun.
+        """Records what is unavailable now (empty = nothing); returns whether an outage has just begun.
 
         Raises:
-            ClusterLost: it is so for too long.
+            ClusterLost: The outage lasts too long.
         """
         now = time.monotonic()
         began = bool(why) and not self._why
@@ -41,9 +41,9 @@ class ChannelOutages:
         self._noted_at = now
         self.unheard = why or self.unheard
         if why and now - self._since > self._patience[why]:
-            raise ClusterLost(f"{why}: nobody outside can act on the desktop", code="agent_channel_down")
+            raise ClusterLost(f"{why}: external agents cannot act on the desktop", code="agent_channel_down")
         return began
 
     def heard(self) -> None:
-        """Who acts was heard of."""
+        """Records that the agent was heard from."""
         self.unheard = ""

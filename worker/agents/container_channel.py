@@ -1,4 +1,4 @@
-"""The line of a `container` agent: the container starts with the first observation and ends with the attempt."""
+"""Channel of a `container` agent: the container starts with the first observation and ends with the attempt."""
 
 import logging
 import shutil
@@ -19,12 +19,12 @@ from worker.agents.containers import ContainerSpec, Engine, RunningContainer, ow
 
 LOOK_SECONDS = 0.5
 AWAY_SECONDS = 60.0
-"""So long after the API was away a container's end may be because of it: `deskarena.client` gives up after 30 s."""
+"""Seconds after an API outage in which a container's end may be due to it: `deskarena.client` gives up after 30 s."""
 logger = logging.getLogger(__name__)
 
 
 class ContainerChannel:
-    """A line with a container at its other end."""
+    """Agent channel with a container at its other end."""
 
     def __init__(  # noqa: PLR0913 - what it takes to start one
         self,
@@ -36,15 +36,15 @@ class ContainerChannel:
         api: str,
         token: str,
     ) -> None:
-        """Starts nothing yet.
+        """Does not start the container yet.
 
         Args:
-            line: over which the container's requests come.
-            engine: runs it.
-            attempt_id: whose container it is.
-            params: of the agent.
+            line: channel for the container's requests.
+            engine: container engine.
+            attempt_id: attempt that the container belongs to.
+            params: the agent's parameters.
             api: address of the API.
-            token: the episode's.
+            token: the episode's token.
         """
         self._line = line
         self._engine = engine
@@ -60,14 +60,14 @@ class ContainerChannel:
         self._taken = 0
 
     def show(self, observation: Observation, details: Mapping[str, Any]) -> None:
-        """See the port. Raises ClusterLost if the container could not be started."""
+        """Shows an observation. Raises ClusterLost if the container cannot be started."""
         self._line.show(observation, details)
         with self._lock:
             if self._running is None and not self._closed:
                 self._start()
 
     def take(self, seconds: float) -> Mapping[str, Any] | None:
-        """See the port. When the container has ended: AgentFailed, or ClusterLost where that is our side's doing."""
+        """Takes an answer. If the container has ended: AgentFailed, or ClusterLost if we caused it."""
         deadline = time.monotonic() + seconds
         while True:
             left = max(0.0, deadline - time.monotonic())
@@ -79,19 +79,16 @@ class ContainerChannel:
                 return last
 
     def present(self) -> bool:
-        """See the port."""
         return self._line.present()
 
     def held_seconds(self) -> float:
-        """See the port."""
         return self._line.held_seconds()
 
     def unheard(self) -> str:
-        """See the port."""
         return self._line.unheard()
 
     def close(self) -> None:
-        """See the port. The container is gone when this returns."""
+        """Closes the channel; the container is gone when this returns."""
         self._line.close()
         with self._lock:
             self._closed = True
@@ -108,7 +105,7 @@ class ContainerChannel:
         return message
 
     def _last_words(self, running: RunningContainer, door: AgentApiProxy) -> Mapping[str, Any] | None:
-        """A message that came in just before the end; without one, the end is a failure."""
+        """A message that arrived just before the end; without one, the end is a failure."""
         if not running.ended:
             return None
         message = self._next(0.0)
@@ -117,38 +114,39 @@ class ContainerChannel:
         return message
 
     def _fail(self, running: RunningContainer, door: AgentApiProxy) -> None:
-        """Raises why it ended: AgentFailed only if nothing of ours was away that it could not do without."""
+        """Raises the reason for the end: AgentFailed only if all that it needs of us was available."""
         try:
             running.check()
         except AgentFailed as error:
             if door.answers > self._taken:
                 raise ClusterLost(
-                    f"an answer that the API took was lost on its way here: {error.message}", code="agent_channel_down"
+                    f"an answer that the API accepted was lost before it reached the worker: {error.message}",
+                    code="agent_channel_down",
                 ) from error
             if why := self._line.unheard():
                 raise ClusterLost(f"{why}: {error.message}", code="agent_channel_down") from error
             if door.was_away(running.ended_at - AWAY_SECONDS):
                 raise ClusterLost(
-                    f"the API was away when the container gave up: {error.message}", code="agent_channel_down"
+                    f"the API was unavailable when the container gave up: {error.message}", code="agent_channel_down"
                 ) from error
             raise
 
     def _start(self) -> None:
-        """Nothing of it is the agent's doing: whatever breaks here is the machine's failure."""
+        """Starts the container. Any failure here is an infrastructure failure, never the agent's."""
         try:
             self._bring_up()
         except (MachineLost, Cancelled):
             raise
         except Exception as error:
-            logger.exception("attempt %s: its container could not be started", self._attempt_id)
+            logger.exception("container start failed: attempt %s", self._attempt_id)
             words = error.message if isinstance(error, DeskarenaError) else f"{type(error).__name__}: {error}"
             raise ClusterLost(f"the container could not be started: {words}", code="container_not_started") from error
 
     def _bring_up(self) -> None:
         why_not = self._engine.why_not()
         if why_not:
-            raise ClusterLost(f"no container can run here: {why_not}", code="container_not_started")
-        # A short path: a socket's may have 107 bytes.
+            raise ClusterLost(f"containers cannot run on this machine: {why_not}", code="container_not_started")
+        # A short path: a socket's path may have at most 107 bytes.
         self._folder = Path(tempfile.mkdtemp(prefix="deskarena-agent-"))
         self._door = AgentApiProxy(self._folder / "agent.sock", self._api)
         plan = ContainerSpec(self._attempt_id, self._params, self._door.path, owner_mark())

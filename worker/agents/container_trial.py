@@ -1,7 +1,7 @@
-"""Runs a container of ours once, as those of agents are run: an engine may answer and still run none.
+"""Trial run of a container with the settings of agent containers: an engine may respond and still not run any.
 
-Its image is made here, of one program of a few bytes that ends at once: nothing is fetched, and no image of the user's
-is run.
+The image is built here from a program of a few bytes that exits at once: nothing is downloaded, and no image of the
+user is run.
 """
 
 import io
@@ -19,7 +19,7 @@ from worker.agents.containers import ContainerSpec, Engine, owner_mark, run_line
 AGAIN_SECONDS = 60.0
 _MEMORY_MB = 64
 _ADDRESS, _HEADERS = 0x400000, 120
-# Machine (the number that ELF has for it) and code: exit(0).
+# Machine (ELF's number) and machine code of exit(0).
 _PROGRAMS = {
     "x86_64": (62, bytes.fromhex("31ff" "b83c000000" "0f05")),
     "aarch64": (183, bytes.fromhex("000080d2" "a80b80d2" "010000d4")),
@@ -28,16 +28,15 @@ _PROGRAM = "trial"
 
 
 class ContainerTrial:
-    """Whether an engine runs containers. Made once where it went well, else again after a minute."""
+    """Whether an engine can run containers. A success is remembered; a failure is tested again after a minute."""
 
     def __init__(self, engine: Engine) -> None:
-        """Asks nothing yet."""
         self.engine = engine
         self._works: set[str] = set()
         self._failed: tuple[str, float] | None = None
 
     def why_not(self) -> str:
-        """Why no container can run here; empty if they can. Takes a second or two the first time."""
+        """Why containers cannot run here; empty if they can. The first call takes a second or two."""
         why = self.engine.why_not()
         program = self.engine.program
         if why or program in self._works:
@@ -53,14 +52,14 @@ class ContainerTrial:
 
 
 def _run_one(engine: Engine) -> str:
-    """Makes the image, runs it, and removes both. Says what went wrong; empty if nothing did."""
+    """Builds the image, runs it and removes both. Returns what went wrong, or empty."""
     program = probe_program(platform.machine())
     if program is None:
         return ""  # On such a machine there is nothing small to run: that the engine answers has to do.
     mark = uuid4()
     image = f"deskarena-trial:{mark.hex}"
     if why := engine.make_image(image, image_archive(program)):
-        return f"{engine.program} answers, but takes no image: {why}"
+        return f"{engine.program} responds, but cannot load an image: {why}"
     params = ContainerParams(image=image, command=(f"/{_PROGRAM}",), memory_mb=_MEMORY_MB, cpus=0.5)
     with tempfile.TemporaryDirectory(prefix="deskarena-trial-") as name:
         door = Path(name) / "agent.sock"
@@ -69,11 +68,11 @@ def _run_one(engine: Engine) -> str:
         why = engine.tell(run_line(engine.program, plan))
     engine.remove(plan.name)
     engine.tell([engine.program, "rmi", "--force", image])
-    return f"{engine.program} answers, but runs no container as agents need it: {why}" if why else ""
+    return f"{engine.program} responds, but cannot run a container with the settings of agents: {why}" if why else ""
 
 
 def image_archive(program: bytes) -> bytes:
-    """A file system with the program, and the folders that are mounted over."""
+    """File system with the program and the mount points."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:
         for folder in ("tmp", "run", "run/deskarena"):
@@ -87,12 +86,12 @@ def image_archive(program: bytes) -> bytes:
 
 
 def probe_program(machine: str) -> bytes | None:
-    """A whole program that ends with 0; None for a machine whose code is not written down here."""
+    """Complete program that exits with 0; None for an unsupported machine."""
     if machine not in _PROGRAMS:
         return None
     number, code = _PROGRAMS[machine]
     size, entry = _HEADERS + len(code), _ADDRESS + _HEADERS
-    # See elf(5): an executable of 64 bits, little endian, with one segment that is read and executed.
+    # See elf(5): a 64-bit little-endian executable with one segment that is readable and executable.
     head = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
     head += struct.pack("<HHIQQQIHHHHHH", 2, number, 1, entry, 64, 0, 0, 64, 56, 1, 0, 0, 0)
     head += struct.pack("<IIQQQQQQ", 1, 5, 0, _ADDRESS, _ADDRESS, size, size, 0x1000)

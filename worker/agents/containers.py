@@ -1,11 +1,11 @@
-"""Agents in containers, by the command line of Docker or Podman. See `container` in `backend/domain/agents`.
+"""Agents in containers, through the command line of Docker or Podman. See `container` in `backend/domain/agents`.
 
-A container has no network, no rights and bounded memory, processor and processes. It reaches one thing: a socket of
-ours that lets through the API's paths for agents and nothing else (`worker.agents.agent_api_proxy`). Its token is in
-its environment. Containers carry the worker's mark, so that the next worker removes what a dead one left behind.
+A container has no network, no privileges and limits on memory, CPU and processes. It reaches only a unix socket that
+passes the API's paths for agents (`worker.agents.agent_api_proxy`). Its token is in its environment. Containers carry
+the worker's mark, so that the next worker removes those of a dead one.
 
-An end is held against the program only where the engine says that it was one: see `not_the_programs`. So a container is
-there until it has been asked about, and is removed by us, not by itself.
+An exit counts as the program's failure only if the engine says so: see `not_the_programs`. So containers are removed by
+us after asking, not automatically.
 """
 
 import json
@@ -32,19 +32,19 @@ INSIDE = "/run/deskarena/agent.sock"
 ASK_SECONDS = 10.0
 MOST_LOG = 4000
 ENGINE_FAILED = 125
-"""What `run` ends with where the engine failed, not the program; also where the program says so itself."""
+"""Exit code of `run` if the engine failed; a program may use it, too."""
 KILLED = 137
-"""What it ends with after SIGKILL: over the memory limit, by an engine that stops, by anybody."""
+"""Exit code after SIGKILL: memory limit, an engine that stops, or somebody else."""
 
 
 @dataclass(frozen=True)
 class ContainerSpec:
-    """One container to start.
+    """A container to start.
 
     Attributes:
-        attempt_id: gives it its name.
-        door: our socket on this machine.
-        owner: of whom it is (`owner_mark`).
+        attempt_id: determines its name.
+        door: path of our socket on this machine.
+        owner: mark of the worker (`owner_mark`).
     """
 
     attempt_id: UUID
@@ -54,12 +54,12 @@ class ContainerSpec:
 
     @property
     def name(self) -> str:
-        """The container's."""
+        """Name of the container."""
         return f"deskarena-{self.attempt_id}"
 
 
 def run_line(engine: str, plan: ContainerSpec) -> list[str]:
-    """The command that runs a container to its end. The token is not in it: it is in the engine's environment."""
+    """Command that runs a container to its end. The token is in the environment, not in the arguments."""
     params = plan.params
     memory = f"{params.memory_mb}m"
     return [
@@ -77,22 +77,22 @@ def run_line(engine: str, plan: ContainerSpec) -> list[str]:
 
 
 def remove_line(engine: str, names: Sequence[str]) -> list[str]:
-    """The command that ends and removes containers."""
+    """Command that stops and removes containers."""
     return [engine, "rm", "--force", *names]
 
 
 def state_line(engine: str, name: str) -> list[str]:
-    """The command that tells how a container is, as JSON."""
+    """Command that prints a container's state as JSON."""
     return [engine, "inspect", "--type", "container", "--format", "{{json .State}}", name]
 
 
 @dataclass(frozen=True)
 class ContainerState:
-    """What the engine says of a container.
+    """A container's state according to the engine.
 
     Attributes:
         status: `created`, `running`, `exited`, ...
-        out_of_memory: killed for its own memory limit.
+        out_of_memory: whether it was killed for its own memory limit.
     """
 
     status: str
@@ -100,7 +100,7 @@ class ContainerState:
 
     @classmethod
     def read(cls, text: str) -> "ContainerState | None":
-        """The answer to `state_line`; None if it is none."""
+        """Parses the output of `state_line`; None if it is invalid."""
         try:
             state = json.loads(text)
             return cls(str(state["Status"]), state["OOMKilled"] is True)
@@ -109,40 +109,40 @@ class ContainerState:
 
 
 def not_the_programs(code: int, state: ContainerState | None) -> str:
-    """Why the end of a container is no failure of the program in it, in words; empty if it is one.
+    """Why a container's end is not its program's failure; empty if it is.
 
-    An engine that is stopped tells its containers first, so that their programs may end with any code of theirs; but it
-    answers nobody from that moment on.
+    An engine that is stopped first tells its containers, so their programs may exit with any code of their own; but
+    from then on it responds to nobody.
 
     Args:
-        code: what the engine's `run` ended with; negative = the signal that ended it.
-        state: what the engine says of the container right after; None = it does not answer, or knows none.
+        code: exit code of the engine's `run`; negative = signal that ended it.
+        state: state right afterwards; None = no response, or unknown container.
     """
     if code < 0:
-        return f"the engine's program was ended by signal {-code}"
+        return f"the engine's client was killed by signal {-code}"
     if code == ENGINE_FAILED and (state is None or state.status != "exited"):
         return "the engine failed"
     if state is None:
-        return "the engine cannot say how it ended"
+        return "the engine does not report how it ended"
     if state.status == "running":
-        return "the engine's program ended before it"
+        return "the engine's client ended before the container"
     if code == KILLED and not state.out_of_memory:
-        return "it was killed, and not for its memory"
+        return "it was killed, but not for its memory limit"
     return ""
 
 
 def list_line(engine: str) -> list[str]:
-    """The command that lists our containers, one a line: id, blank, owner."""
+    """Command that lists our containers, one per line: id, space, owner."""
     return [engine, "ps", "--all", "--filter", f"label={OWNER}", "--format", f'{{{{.ID}}}} {{{{.Label "{OWNER}"}}}}']
 
 
 def owner_mark() -> str:
-    """This worker, so that another can tell whether it still lives: host, process, when the process began."""
+    """Mark of this worker, from which others can tell whether it still runs: host, process id, start time."""
     return f"{socket.gethostname()}:{os.getpid()}:{_began(os.getpid())}"
 
 
 def lives(owner: str) -> bool:
-    """Whether the worker of a mark goes on; one of another host is left alone."""
+    """Whether the worker of a mark still runs; true for other hosts, which cannot be checked."""
     host, pid, began = ["", "", *owner.rsplit(":", 2)][-3:]
     if host != socket.gethostname():
         return True
@@ -158,10 +158,10 @@ def _began(pid: int) -> str:
 
 
 class Engine:
-    """The container engine of this machine, if there is one."""
+    """The container engine of this machine, if any."""
 
     def __init__(self, program: str | None = None) -> None:
-        """Args: program: `docker` or `podman`; None = the first that is installed whenever it is asked."""
+        """Args: program: `docker` or `podman`; None = the first that is installed, checked at each use."""
         self._given = program
         self._left: set[str] = set()
         self._lock = Lock()
@@ -172,19 +172,19 @@ class Engine:
         return self._given or next((name for name in ENGINES if shutil.which(name)), "")
 
     def why_not(self) -> str:
-        """Why no container can run here; empty if they can."""
+        """Why containers cannot run here; empty if they can."""
         if not self.program:
-            return f"none of {' and '.join(ENGINES)} is installed here"
+            return f"neither {' nor '.join(ENGINES)} is installed"
         done = self._ask([self.program, "version"])
         if done is None:
-            return f"{self.program} version does not answer"
+            return f"{self.program} version does not respond"
         return "" if done.returncode == 0 else f"{self.program} does not work: {done.stderr.strip()[-300:]}"
 
     def run(self, plan: ContainerSpec, token: str) -> "RunningContainer":
         """Starts a container.
 
         Raises:
-            ClusterLost: the engine's program could not be started.
+            ClusterLost: The engine's client could not be started.
         """
         environment = {**_plain_environment(), "DESKARENA_AGENT_TOKEN": token}
         try:
@@ -202,34 +202,34 @@ class Engine:
         return RunningContainer(self, plan, process)
 
     def make_image(self, name: str, archive: bytes) -> str:
-        """An image of a tar archive. Says what went wrong; empty if nothing did."""
+        """Loads a tar archive as an image. Returns what went wrong, or empty."""
         return self.tell([self.program, "import", "-", name], archive)
 
     def tell(self, line: Sequence[str], data: bytes = b"") -> str:
-        """Has a short command done. Says what went wrong; empty if nothing did. Args: data: on its standard input."""
+        """Runs a short command. Returns what went wrong, or empty. Args: data: for its stdin."""
         done = self._ask(line, data)
         if done is None:
-            return f"{' '.join(line[:2])} does not answer within {ASK_SECONDS:g} s"
+            return f"{' '.join(line[:2])} did not respond within {ASK_SECONDS:g} s"
         if done.returncode == 0:
             return ""
-        return done.stderr.strip()[-300:] or f"{' '.join(line[:2])} ended with {done.returncode}"
+        return done.stderr.strip()[-300:] or f"{' '.join(line[:2])} exited with {done.returncode}"
 
     def state(self, name: str) -> ContainerState | None:
-        """How a container is; None if the engine does not answer or knows none of that name."""
+        """State of a container; None if the engine does not respond or does not know it."""
         done = self._ask(state_line(self.program, name))
         return ContainerState.read(done.stdout) if done is not None and done.returncode == 0 else None
 
     def remove(self, *names: str) -> None:
-        """Ends and removes containers; those that are not there are no error. Where it fails, `sweep` does it."""
+        """Stops and removes containers; missing ones are not an error. If it fails, `sweep` does it later."""
         done = self._ask(remove_line(self.program, names))
         gone = done is not None and (done.returncode == 0 or "no such container" in done.stderr.lower())
         with self._lock:
             self._left = self._left.difference(names) if gone else self._left.union(names)
 
     def sweep(self) -> int:
-        """Removes the containers of workers of this machine that are gone, and our own that could not be removed.
+        """Removes containers of dead workers of this machine, and our own that could not be removed.
 
-        Returns how many of others.
+        Returns the number of containers of other workers.
         """
         if not self.program:
             return 0
@@ -240,12 +240,12 @@ class Engine:
         left = [name for name, owner in rows if not lives(owner.strip())]
         if left:
             self.remove(*left)
-            logger.warning("removed %d containers that a worker left behind", len(left))
+            logger.warning("removed %d containers of dead workers", len(left))
         return len(left)
 
     @staticmethod
     def _ask(line: Sequence[str], data: bytes = b"") -> subprocess.CompletedProcess[str] | None:
-        """What a short command says; None if it says nothing in time or cannot be started."""
+        """Output of a short command; None on timeout or if it cannot be started."""
         try:
             done = subprocess.run(
                 line, input=data, capture_output=True, timeout=ASK_SECONDS, check=False, env=_plain_environment()
@@ -270,7 +270,7 @@ class RunningContainer:
         self._ended = Event()
         self.ended_at = math.inf
         """When it ended (monotonic)."""
-        # Always read: a full pipe would stop the agent.
+        # Always read its output: a full pipe would block the agent.
         self._reader = Thread(target=self._read, name="container-log", daemon=True)
         self._watcher = Thread(target=self._watch, name="container-end", daemon=True)
         self._reader.start()
@@ -278,15 +278,15 @@ class RunningContainer:
 
     @property
     def ended(self) -> bool:
-        """Whether it has ended, and the engine has been asked how."""
+        """Whether it has ended and the engine has been asked how."""
         return self._ended.is_set()
 
     def check(self) -> None:
-        """Does nothing while it goes on. Its last words are told with each error.
+        """Returns while it runs. Errors include its last output.
 
         Raises:
-            AgentFailed: it ended by what its program did.
-            ClusterLost: it ended by what the engine or the machine did.
+            AgentFailed: It ended because of its program.
+            ClusterLost: It ended because of the engine or the machine.
         """
         if not self.ended:
             return
@@ -294,27 +294,28 @@ class RunningContainer:
         code, output = self._process.returncode, self._said.decode(errors="replace").strip()
         if why := not_the_programs(code, self._state):
             raise ClusterLost(
-                f"the container ended, but not by its program: {why} (exit code {code}): {output}",
+                f"the container ended, but not because of its program: {why} (exit code {code}): {output}",
                 code="container_killed",
             )
         if code == KILLED:
             raise AgentFailed(
-                f"the container was killed: it needs more than {self._plan.params.memory_mb} MiB: {output}",
+                "the container was killed: it needs more than its memory limit of "
+                f"{self._plan.params.memory_mb} MiB: {output}",
                 code="container_out_of_memory",
             )
-        raise AgentFailed(f"the container ended with exit code {code}: {output}", code="container_exited")
+        raise AgentFailed(f"the container exited with code {code}: {output}", code="container_exited")
 
     def close(self) -> None:
-        """Ends and removes it. Safe to call twice."""
+        """Stops and removes it. Safe to call twice."""
         self._closing.set()
-        # First, so that it starts nothing after the removal.
+        # First, so that nothing is started after the removal.
         self._process.kill()
         self._watcher.join()
         self._engine.remove(self._plan.name)
         self._reader.join(2.0)
 
     def _watch(self) -> None:
-        """Asks about an end at once: an engine that is started again knows less of it."""
+        """Asks about an end at once: a restarted engine knows less about it."""
         try:
             self._process.wait()
             self.ended_at = time.monotonic()
@@ -331,6 +332,6 @@ class RunningContainer:
 
 
 def _plain_environment() -> Mapping[str, str]:
-    """What the engine's program needs of ours, and nothing of our settings."""
+    """Environment for the engine's client, without our settings."""
     names = ("PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "CONTAINER_HOST", "TMPDIR")
     return {name: os.environ[name] for name in names if name in os.environ}

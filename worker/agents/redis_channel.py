@@ -1,11 +1,11 @@
-"""The worker's end of the line to somebody outside, over the broker. See `Line` in `ports/agent.py`.
+"""The worker's end of the channel to an external agent, over the broker. See `AgentChannel` in `ports/agent.py`.
 
-A message is a JSON object; `backend.services.agents.agent_channel` makes it, the agent that takes it reads it:
+A message is a JSON object, created by `backend.services.agents.agent_channel` and read by the agent that takes it:
 
 `{"index": n, "actions": [typed Action as JSON, ...] | "reply": "text in the run's action space", "words": "why",
 "stop": null | "done" | "infeasible" | "steps", "by": "agent" | "person"}`
 
-`index` is the step that it answers. All but `index` may be left out; an agent may agree on further keys with its page.
+`index` is the step that it answers. All other keys are optional; an agent and its page may agree on further keys.
 """
 
 import json
@@ -24,21 +24,21 @@ from worker.agents.channel_outages import API, BROKER, ChannelOutages
 
 logger = logging.getLogger(__name__)
 LOOK_SECONDS = 0.25
-"""Waited for at once; below the time-out of one call of the broker."""
+"""Seconds of one blocking call; below the broker's read timeout."""
 RENEW_SECONDS = 10.0
 API_LOOK_SECONDS = 2.0
-"""Between two looks whether an API is there."""
+"""Seconds between two checks of the API."""
 
 
 class RedisChannel:
-    """One attempt's line. Asks the broker only when it is used."""
+    """Channel of one attempt. Does not poll the broker while it is not used."""
 
     def __init__(self, attempt_id: UUID, *, patience: float = 10.0) -> None:
-        """Takes nothing from the broker yet.
+        """Does not connect yet.
 
         Args:
-            attempt_id: whose line it is.
-            patience: seconds that the broker may be away.
+            attempt_id: attempt of the channel.
+            patience: seconds for which the broker may be unavailable.
         """
         self._attempt_id = attempt_id
         self._outages = ChannelOutages(patience)
@@ -51,7 +51,7 @@ class RedisChannel:
         self._closed = Event()
 
     def show(self, observation: Observation, details: Mapping[str, Any]) -> None:
-        """See the port. With the broker away it is offered as soon as it is back, while somebody waits in `take`."""
+        """Shows an observation. During an outage it is sent once the broker is back, while somebody waits in `take`."""
         picture = observation.picture
         head = {**_head(observation), **details}
         with self._lock:
@@ -60,12 +60,11 @@ class RedisChannel:
                 self._put(again=False)
 
     def take(self, seconds: float) -> Mapping[str, Any] | None:
-        """See the port."""
         with self._lock:
             deadline = time.monotonic() + seconds
             while not self._waiting:
                 if self._closed.is_set():
-                    raise ClusterLost("the line was closed: the attempt is over", code="agent_channel_down")
+                    raise ClusterLost("the channel was closed: the attempt is over", code="agent_channel_down")
                 left = max(0.0, deadline - time.monotonic())
                 self._renew()
                 there = self._fetch(min(left, LOOK_SECONDS))
@@ -77,20 +76,16 @@ class RedisChannel:
             return self._waiting.popleft()
 
     def present(self) -> bool:
-        """See the port."""
         return agent_channel_store.heard(self._attempt_id)
 
     def held_seconds(self) -> float:
-        """See the port."""
         return self._outages.seconds()
 
     def unheard(self) -> str:
-        """See the port."""
         why = self._outages.unheard
-        return f"{why}, or was, and who acts from outside was not heard of since" if why else ""
+        return f"{why} or was, and the external agent has not been heard from since" if why else ""
 
     def close(self) -> None:
-        """See the port."""
         self._closed.set()
         with self._lock:
             if self._shown is not None:
@@ -104,17 +99,17 @@ class RedisChannel:
             self._forgotten = self._forgotten and not put
 
     def _renew(self) -> None:
-        """Keeps the observation there while somebody thinks about it, and brings it back if the broker forgot it."""
+        """Keeps the observation from expiring while an agent thinks, and restores it if the broker lost it."""
         if time.monotonic() < self._renew_at or self._shown is None:
             return
-        # After an outage it may be there, and an answer that was given to it may not.
+        # After an outage the observation may still exist although an answer to it was lost.
         if not self._forgotten and agent_channel_store.keep_seen(self._attempt_id, self._shown[0]):
             self._renew_at = time.monotonic() + RENEW_SECONDS
         else:
             self._put(again=True)
 
     def _fetch(self, seconds: float) -> bool:
-        """Takes over what has come. False while the broker is away."""
+        """Fetches new messages. False while the broker is unavailable."""
         rows = agent_channel_store.next_said(self._attempt_id, self._last, seconds)
         if rows is None:  # A broker that comes back may have forgotten all.
             self._renew_at, self._forgotten = 0.0, True
@@ -128,11 +123,11 @@ class RedisChannel:
         return rows is not None
 
     def _note(self, *, there: bool) -> None:
-        """Notes what keeps who acts from acting. Raises ClusterLost: it lasts too long."""
+        """Records what prevents the agent from acting. Raises ClusterLost if it lasts too long."""
         if there and time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + API_LOOK_SECONDS
             self._api_there = agent_channel_store.api_there()
-            # One of an older release says nothing of itself.
+            # An API of an older release does not report itself.
             self._api_known = self._api_known or self._api_there
             if self._outages.unheard and self._api_there and self.present():
                 self._outages.heard()
@@ -142,19 +137,19 @@ class RedisChannel:
 
 
 def _read(body: bytes) -> Mapping[str, Any] | None:
-    """A message; None for what no API of ours wrote."""
+    """Parses a message; None if it was not written by our API."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
         message = None
     if isinstance(message, dict):
         return message
-    logger.warning("a message that is no JSON object was left aside")
+    logger.warning("agent channel: ignored a message that is not a JSON object")
     return None
 
 
 def _head(observation: Observation) -> dict[str, Any]:
-    """What is known of an observation, without picture and tree."""
+    """Metadata of an observation, without picture and tree."""
     picture = observation.picture
     return {
         "index": observation.index,

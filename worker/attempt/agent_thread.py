@@ -1,4 +1,4 @@
-"""Calls an agent in a thread of its own, so that one that never answers holds up nobody."""
+"""Calls an agent in its own thread, so that a hanging agent does not block the attempt."""
 
 import time
 from collections.abc import Callable
@@ -20,33 +20,33 @@ class _Answer:
 
 
 class AgentThread:
-    """The one thread that runs an agent's code, from its making to its farewell.
+    """The one thread that runs an agent's code, from its construction to its close.
 
-    While it waits it looks whether the attempt must stop.
+    While the caller waits, it checks whether the attempt must stop.
     """
 
     def __init__(self, check: Callable[[], None], held_seconds: Callable[[], float] = float) -> None:
-        """Takes what it asks while it waits.
+        """Does not start the thread yet.
 
         Args:
-            check: raises when the attempt must stop: lease lost, run cancelled, worker shutting down.
-            held_seconds: seconds that the attempt has waited for a model's API so far; they are not the agent's.
+            check: raises if the attempt must stop: lease lost, run cancelled, worker shutting down.
+            held_seconds: seconds that the attempt has waited for a model API so far; they do not count as the agent's.
         """
         self._check = check
         self._held = held_seconds
         self._calls: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
         self._hangs = False
-        # A daemon: an agent that hangs must not keep the worker from ending.
+        # A daemon thread: a hanging agent must not keep the worker from exiting.
         Thread(target=self._work, name="agent", daemon=True).start()
 
     def __call__(self, call: Callable[[], Any], seconds: float) -> Any:
-        """Runs `call` in the agent's thread and returns what it returns, or raises what it raises.
+        """Runs `call` in the agent's thread; returns or raises what it does.
 
         Raises:
-            AgentTimeout: no answer within `seconds` of the agent's own time, or to an earlier call.
-            AgentFailed: the agent tried to end the process.
-            DeskarenaError: what `check` raises when the attempt must stop.
+            AgentTimeout: no result within `seconds` of the agent's own time, or an earlier call still runs.
+            AgentFailed: the agent tried to exit the process.
+            DeskarenaError: raised by `check`.
         """
         if self._hangs:
             raise AgentTimeout
@@ -63,7 +63,7 @@ class AgentThread:
         return answer.value
 
     def close(self) -> None:
-        """Lets the thread end once the agent lets go of it."""
+        """Lets the thread end once the agent returns."""
         self._calls.put(None)
 
     def _wait(self, seconds: float) -> _Answer:

@@ -1,4 +1,4 @@
-"""What an attempt is given to work with, and what it writes itself into."""
+"""Dependencies of an attempt: what it uses and what it records to."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -26,18 +26,18 @@ from worker.evaluation.evaluator import Evaluator
 
 
 class AttemptLog(Recorder, Protocol):
-    """What an attempt writes of itself; AttemptRecorder is one. Every call may raise LeaseLost or why it must stop."""
+    """Record of an attempt; AttemptRecorder implements it. Every call may raise LeaseLost, or why it must stop."""
 
     def opening(self, facts: Mapping[str, object]) -> None:
-        """The desktop is being made, which takes its time; `facts` are those of `worker.attempt.desktop_progress`."""
+        """The desktop is being created; `facts` are those of `worker.attempt.desktop_progress`."""
         ...
 
     def opened(self, desktop: Mapping[str, Any]) -> None:
-        """A desktop was made; `desktop` is what its provider says of it."""
+        """The desktop exists; `desktop` is the provider's description of it."""
         ...
 
     def running(self, seconds: Mapping[str, float], seen_at: float | None) -> None:
-        """The desktop is set up, its screen was first seen at `seen_at` (monotonic); the agent's part begins."""
+        """The desktop is set up, its screen was first seen at `seen_at` (monotonic); the agent starts."""
         ...
 
     def evaluating(self, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
@@ -47,17 +47,17 @@ class AttemptLog(Recorder, Protocol):
     def scored(
         self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
-        """The verdict, with its evidence."""
+        """Stores the verdict with its evidence."""
         ...
 
     def unjudged(
         self, task: Task, message: str, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
-        """All was gathered, but there is no verdict: the evidence is kept for another try."""
+        """The evidence is complete, but there is no verdict: it is stored for another evaluation."""
         ...
 
     def lost(self, error: MachineLost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
-        """The machine failed. Also written by an attempt that had to stop, as long as the lease is ours."""
+        """An infrastructure failure. Also written by an attempt that had to stop, while the lease is ours."""
         ...
 
     def was_cancelled(self, seconds: Mapping[str, float]) -> None:
@@ -66,63 +66,61 @@ class AttemptLog(Recorder, Protocol):
 
 
 class LiveStream(Protocol):
-    """The live view of an attempt."""
+    """Live view of an attempt."""
 
-    def close(self) -> None:
-        """Ends it."""
-        ...
+    def close(self) -> None: ...
 
 
 def untold(_claim: Claim, _book: AttemptLog) -> AbstractContextManager[object]:
-    """For tests of providers that do not tell what they wait for."""
+    """For tests: a provider without progress."""
     return nullcontext()
 
 
 def no_models(_claim: Claim, _hold: HeldLease) -> Models | None:
-    """For tests of agents that ask no model."""
+    """For tests: an agent without a model."""
     return None
 
 
 def no_line(_claim: Claim, _hold: HeldLease) -> AgentChannel | None:
-    """For tests of agents that are here."""
+    """For tests: an agent in this process."""
     return None
 
 
 def no_judgement(_claim: Claim, _hold: HeldLease) -> Callable[[], bytes]:
-    """For tests of tasks that no model judges."""
+    """For tests: a task without a judge."""
     return no_judge
 
 
 def no_eyes(_servers: Servers) -> PerceptionTools | None:
-    """For tests of observation spaces that only look at the desktop."""
+    """For tests: observation spaces that need only the desktop."""
     return None
 
 
 def no_control(_claim: Claim, _screen: ScreenSize) -> TakeoverControl | None:
-    """For tests in which nobody takes over."""
+    """For tests: no takeover."""
     return None
 
 
 @dataclass(frozen=True)
 class AttemptDeps:
-    """What attempts of one worker share.
+    """Dependencies that all attempts of a worker share.
 
     Attributes:
-        provider: makes the desktop.
-        judge: finds verdicts.
+        provider: creates desktops.
+        judge: computes verdicts.
         asset: bytes of an artifact by hash.
         pump: starts the live view: (attempt's claim, desktop, current step).
-        web: the guarded way to the web.
+        web: HTTP client with SSRF protection.
         browser: the browser of a desktop that listens on a port.
-        secret: a secret that the operator gave for tasks, by name.
-        way_out: what a task's desktop may reach, given the hashes of its assets.
-        models: language models for an attempt; they stop waiting when the hold says that the attempt must stop.
-        line: to a program or a person outside, for an attempt.
-        eyes: what observation spaces may use, for an opened desktop.
-        judgement: what the run's judge says of an attempt, asked when it is called.
-        control: by which a person can take over from an agent, on a screen of that size.
-        health: what a desktop must be before an attempt begins on it.
-        opening: tells what is waited for while an attempt's desktop is being made, as long as its context lasts.
+        secret: a secret configured for tasks, by name.
+        way_out: egress rules of a task's desktop, given the hashes of its assets.
+        models: model clients for an attempt; they stop waiting when the lease says that the attempt must stop.
+        line: channel to an external agent or a person, for an attempt.
+        eyes: perception tools for an opened desktop.
+        judgement: the verdict of the run's judge for an attempt, computed on call.
+        control: channel for takeover by a person, for a screen of that size.
+        health: limits that a desktop must meet before an attempt starts on it.
+        opening: context manager that reports progress while an attempt's desktop is being created.
     """
 
     provider: Provider

@@ -1,4 +1,4 @@
-"""Looks, after each of the agent's steps, at the parts of the task whose turn it is."""
+"""Checks the current parts of a task after each of the agent's steps."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -13,19 +13,18 @@ from backend.domain.model.task import MetricCall, Part, Task
 from worker.attempt.task_context import TaskContext
 
 MOST_ROUNDS = 10
-"""How often an evaluation function may ask for more within one look."""
+"""Maximum number of further requests by an evaluation function within one check."""
 Look = Callable[[Task, Part, Sequence[CallEvidence]], MetricValue]
 
 
 class CheckpointWatcher:
     """Implements the Watch port for one attempt.
 
-    Only what happened since it became a part's turn counts for it, so each part remembers how far the log of
-    interactions was then.
+    A part counts only what happened since its turn began, so each part stores the position in the interaction log.
     """
 
     def __init__(self, context: TaskContext, look: Look) -> None:
-        """Args: context: the desktop that is looked at; look: finds the verdict, apart from this process."""
+        """Args: context: the desktop to check; look: computes the verdict in a separate process."""
         self._context = context
         self._task = context.task
         self._look = look
@@ -37,16 +36,17 @@ class CheckpointWatcher:
 
     @property
     def evidence(self) -> Mapping[str, Sequence[CallEvidence]]:
-        """By part: what decided that it was reached, else what was seen last. Without those never looked at."""
+        """By part: the evidence with which it was reached, else the last evidence.
+
+        Without parts that were never checked.
+        """
         return self._evidence
 
     def begin(self) -> None:
-        """See the port."""
         self._advance()
         self._open()
 
     def after(self, step: int) -> bool:
-        """See the port."""
         for part in self._turns.open():
             if self._reached(part, step):
                 self._turns.reach(part.name, step)
@@ -55,9 +55,9 @@ class CheckpointWatcher:
         return not self._turns.stalled(step)
 
     def _reached(self, part: Part, step: int) -> bool:
-        """Looks at the part. What its evaluation function asks for is gathered, and it is asked again.
+        """Checks the part. Gathers what its evaluation function requests and calls it again.
 
-        What it asked for at the last step is gathered at once: it mostly wants the same again.
+        What it requested at the last step is gathered at once: it usually requests the same again.
         """
         self._context.since = self._since[part.name]
         facts = list(self._asked.get(part.name, ()))
@@ -74,7 +74,9 @@ class CheckpointWatcher:
                 facts += more.facts
                 self._asked[part.name] = facts
         raise EvaluatorFailed(
-            f"part {part.name}: its evaluation function asked for more {MOST_ROUNDS} times", code="too_many_checks"
+            f"part {part.name}: its evaluation function requested more evidence {MOST_ROUNDS} "
+            "times. Request all of it at once.",
+            code="too_many_checks",
         )
 
     def _gathered(self, part: Part, call: MetricCall, step: int, facts: Sequence[Fact]) -> CallEvidence:
@@ -83,7 +85,7 @@ class CheckpointWatcher:
 
     @staticmethod
     def _with_part_name(part: Part, gathering: Callable[[], CallEvidence]) -> CallEvidence:
-        """What cannot be gathered is told with the part's name."""
+        """Adds the part's name to errors while gathering evidence."""
         try:
             return gathering()
         except (MachineLost, GuestRefused):
@@ -98,7 +100,7 @@ class CheckpointWatcher:
             self._since.setdefault(part.name, self._last)
 
     def _advance(self) -> None:
-        """Moves on to the end of the log; a desktop without one has parts that do not ask for it."""
+        """Moves to the end of the log; a desktop without one has parts that do not need it."""
         try:
             entries = log_after(self._context.desktop, self._last)
         except GuestRefused as error:

@@ -1,4 +1,4 @@
-"""Tells what an attempt waits for while its desktop is being made, and shows the screen of a machine that boots."""
+"""Records what an attempt waits for while its desktop is created, and streams the screen of a booting machine."""
 
 import io
 import logging
@@ -16,16 +16,16 @@ from worker.base.periodic_thread import PeriodicThread
 
 LOG_SECONDS = 30.0
 _FIRST_NUMBER = -(10**6)
-"""Frames of a machine that is just being made have numbers below those of its desktop, which begin at 1."""
+"""Frames during creation have lower numbers than those of the desktop, which start at 1."""
 _LOOK_SECONDS = 1.0
 _LEAST_SECONDS = 2.0
-"""What is over before is not worth telling: a clone is made in less."""
+"""Shorter phases are not recorded: cloning takes less."""
 _END_SECONDS = 20.0
 logger = logging.getLogger(__name__)
 
 
 class DesktopProgressWatch:
-    """Looks every second, in a thread of its own, as long as the block lasts. Nothing here touches the attempt."""
+    """Samples every second in a background thread while the context is active. Never affects the attempt."""
 
     def __init__(
         self,
@@ -36,34 +36,33 @@ class DesktopProgressWatch:
         *,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Looks at nothing yet.
+        """Does not start yet.
 
         Args:
-            attempt_id: whose desktop is made.
-            book: where each phase is written down.
-            tracker: what is done for its slot; None where nothing is known.
-            viewers: who watches, and where frames go.
+            attempt_id: attempt whose desktop is created.
+            book: record to write each phase to.
+            tracker: activities of its slot; None if unknown.
+            viewers: viewers of the live view, and sink of frames.
             now: monotonic clock.
         """
         self._attempt_id, self._book, self._tracker, self._viewers, self._now = attempt_id, book, tracker, viewers, now
         self._number = 0
         self._seq, self._sent_at, self._log_at = _FIRST_NUMBER, 0.0, 0.0
         self._rounds = PeriodicThread(
-            "opening", self.look, every=_LOOK_SECONDS, broken="telling what an attempt waits for failed",
+            "opening", self.look, every=_LOOK_SECONDS, broken="progress of a desktop could not be recorded",
             errors=(DeskarenaError,),
         )  # fmt: skip
 
     def __enter__(self) -> Self:
-        """Begins."""
         self._rounds.start()
         return self
 
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
-        """Ends; nothing more is written then."""
+        """Stops; nothing is written afterwards."""
         self._rounds.stop(_END_SECONDS)
 
     def look(self) -> None:
-        """One look. Raises why nothing may be written any more."""
+        """Takes one sample. Raises if nothing may be written any more."""
         tracker = self._tracker()
         activity = tracker.current if tracker is not None else None
         if tracker is None or activity is None or tracker.seconds(activity) < _LEAST_SECONDS:
@@ -82,7 +81,7 @@ class DesktopProgressWatch:
             logger.info("attempt %s: %s: %s", self._attempt_id, activity.subject, progress)
 
     def _send(self, look: ScreenSample | None) -> None:
-        """The picture for whoever watches, again before its key runs out, or at once when it has changed."""
+        """Sends the picture to viewers: at once if it has changed, else before its key expires."""
         picture = decoded_png(look.png) if look is not None else None
         if look is None or picture is None or (look.still > 0 and self._now() - self._sent_at < RENEW_SECONDS):
             return
@@ -94,7 +93,7 @@ class DesktopProgressWatch:
 
 
 def facts_of(activity: Activity, seconds: float) -> Mapping[str, object]:
-    """What the attempt's record says of a phase that has been going on for so long."""
+    """Fields of the attempt's record for a phase with that elapsed time."""
     return {
         "subject": activity.subject,
         "phase": activity.phase,

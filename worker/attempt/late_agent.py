@@ -1,4 +1,4 @@
-"""An agent that comes into being in the agent's own thread, so that its constructor is under the same rules."""
+"""Agent that is constructed in the agent's own thread, so that its constructor is subject to the same limits."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,10 +10,10 @@ from backend.domain.ports.agent import Agent, AgentContext
 
 
 class LazyAgent:
-    """Makes the plug-in's agent when it is first told of the task. Whatever that raises is the agent's failure."""
+    """Constructs the plug-in's agent at the first reset. Any exception there is the agent's failure."""
 
     def __init__(self, plugin: type[Agent], params: Mapping[str, Any]) -> None:
-        """Args: plugin: the registered class; params: as the run gives them."""
+        """Args: plugin: the registered class; params: as in the run."""
         self.Params: type[BaseModel] = plugin.Params
         self.observation = plugin.observation
         self.action_space = plugin.action_space
@@ -24,17 +24,14 @@ class LazyAgent:
         self._agent: Agent | None = None
 
     def reset(self, context: AgentContext) -> None:
-        """See the port."""
         self._agent = self._plugin(self._plugin.Params.model_validate(dict(self._params)))
         self._agent.reset(context)
 
     def act(self, observation: Observation) -> Decision:
-        """See the port."""
         if self._agent is None:
-            raise RuntimeError("act() before reset()")
+            raise RuntimeError("act() was called before reset()")
         return self._agent.act(observation)
 
     def close(self) -> None:
-        """See the port."""
         if self._agent is not None:
             self._agent.close()

@@ -1,7 +1,7 @@
-"""The live pump: while somebody watches an attempt, the newest picture of its desktop goes to the broker.
+"""Live view: while somebody watches an attempt, its desktop's latest picture is sent to the broker.
 
-It takes the pictures from the guest's `/stream`, which sends one only when the screen has changed. While nobody
-watches there is no connection, and so no capture. Where the guest is silent, the machine is asked for its picture.
+Pictures come from the guest's `/stream`, which sends one only if the screen has changed. Without viewers there is no
+connection, and so no capture. If the guest does not respond, the machine's own picture is used.
 """
 
 import json
@@ -21,29 +21,29 @@ from backend.domain.model.trajectory import Frame
 LOOK_SECONDS = 0.5
 RENEW_SECONDS = 4.0
 HURRY_FPS = 20.0
-"""While a person acts on the picture: what they do must show at once."""
+"""Frame rate while a person acts: the effect must show at once."""
 MAX_FRAME = 16 * 2**20
 logger = logging.getLogger(__name__)
 
 
 class Viewers(Protocol):
-    """The broker's side of the live view (`backend.services.events`)."""
+    """Broker side of the live view (`backend.services.events`)."""
 
     def watchers(self, attempt_id: UUID) -> int:
-        """How many look at the attempt now."""
+        """Number of viewers of the attempt."""
         ...
 
     def hurried(self, attempt_id: UUID) -> bool:
-        """Whether a person acts on the picture."""
+        """Whether a person acts on the desktop."""
         ...
 
     def put_frame(self, attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any]) -> bool:
-        """Makes this the newest frame."""
+        """Sets the newest frame."""
         ...
 
 
 class LiveStreamThread:
-    """One attempt's pump, in a thread of its own. Nothing that goes wrong here touches the attempt."""
+    """Background thread of one attempt's live view. Errors never affect the attempt."""
 
     def __init__(  # noqa: PLR0913 - what it needs to know
         self,
@@ -59,13 +59,13 @@ class LiveStreamThread:
         """Starts at once.
 
         Args:
-            attempt_id: whose frames they are.
-            address: of the guest API, and its secret (`OpenDesktop.stream_address`).
-            viewers: who watches, and where frames go.
-            fps: at most.
-            step: the number of the step under way.
-            quality: of the JPEG.
-            otherwise: the picture that the machine has where its guest sends none (`OpenDesktop.picture`).
+            attempt_id: attempt of the frames.
+            address: of the guest API, with its secret (`OpenDesktop.stream_address`).
+            viewers: viewers, and sink of frames.
+            fps: maximum frame rate.
+            step: returns the number of the current step.
+            quality: JPEG quality.
+            otherwise: the machine's own picture if the guest sends none (`OpenDesktop.picture`).
         """
         self._attempt_id = attempt_id
         self._address = address
@@ -80,11 +80,11 @@ class LiveStreamThread:
         self._thread.start()
 
     def close(self) -> None:
-        """Tells it to end and does not wait: the attempt's end is not held up. Safe to call twice."""
+        """Requests the end without waiting, so that the attempt's end is not delayed. Safe to call twice."""
         self._closed.set()
 
     def join(self, seconds: float) -> None:
-        """Waits until it has ended, so long at most."""
+        """Waits for its end, at most for the given seconds."""
         self._thread.join(seconds)
 
     def _run(self) -> None:
@@ -96,11 +96,11 @@ class LiveStreamThread:
                 self._stream()
                 self._again = True  # It only wants another rate, or nobody watches.
             except (OSError, WebSocketException, ValueError, TypeError, KeyError) as error:
-                logger.info("live view of %s interrupted: %s", self._attempt_id, error)
+                logger.info("live view interrupted: attempt %s: %s", self._attempt_id, error)
                 self._show_machine()
 
     def _show_machine(self) -> None:
-        """What the machine shows by itself: a guest that is silent may have crashed for all to see."""
+        """Shows the machine's own picture: a guest that does not respond may have crashed visibly."""
         frame = self._otherwise()
         if frame is not None and not self._closed.is_set():
             self._send(frame.data, {"captured_at": time.time(), "width": frame.width, "height": frame.height})
@@ -120,7 +120,7 @@ class LiveStreamThread:
                 if not self._viewers.watchers(self._attempt_id) or self._viewers.hurried(self._attempt_id) != hurried:
                     return
                 if newest is not None and time.monotonic() - sent_at > RENEW_SECONDS:
-                    # The screen stands still: the same picture again, before its key runs out.
+                    # The screen is unchanged: send the same picture before its key expires.
                     sent_at = self._send(*newest)
             frame = _next_frame(socket, max(0.0, look_at - time.monotonic()))
             if frame is not None:
@@ -133,7 +133,7 @@ class LiveStreamThread:
 
 
 def _next_frame(socket: ClientConnection, seconds: float) -> tuple[bytes, dict[str, Any]] | None:
-    """The next picture with what is known of it; None if there is none in that time."""
+    """The next picture with its metadata; None if there is none in that time."""
     try:
         head = json.loads(socket.recv(timeout=seconds))
         if head.get("type") != "frame":
@@ -142,28 +142,28 @@ def _next_frame(socket: ClientConnection, seconds: float) -> tuple[bytes, dict[s
     except TimeoutError:
         return None
     if not isinstance(data, bytes):
-        raise TypeError("the guest sent words where a picture was due")
+        raise TypeError("the guest sent text instead of a picture")
     return data, {"captured_at": float(head["t"]), "width": int(head["width"]), "height": int(head["height"])}
 
 
 def connect_stream(address: str, secret: str, ask: Mapping[str, Any]) -> ClientConnection:
-    """A websocket to the guest's `/stream`.
+    """Opens a websocket to the guest's `/stream`.
 
     Args:
         address: `http://host:port`, or `unix:/path` of a socket.
-        secret: the desktop's.
+        secret: the desktop's secret.
         ask: `fps`, `quality`, `scale`.
 
     Raises:
-        OSError: nobody listens there.
-        WebSocketException: it is no guest, or the secret is wrong.
+        OSError: nothing listens there.
+        WebSocketException: it is not a guest, or the secret is wrong.
     """
     options: dict[str, Any] = {
         "additional_headers": {"Authorization": f"Bearer {secret}"},
         "max_size": MAX_FRAME,
         "open_timeout": 5,
         "close_timeout": 1,
-        # A guest that hangs keeps its connection; nothing but a ping tells it from a screen that stands still.
+        # A hanging guest keeps its connection; only a ping distinguishes it from an unchanged screen.
         "ping_interval": 5,
         "ping_timeout": 10,
         "compression": None,

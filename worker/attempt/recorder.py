@@ -1,4 +1,4 @@
-"""Writes what an attempt does: bytes into the artifact store first, then rows, each fenced by the lease's token."""
+"""Recorder of an attempt: bytes go to the artifact store first, then rows, guarded by the lease's fencing token."""
 
 import logging
 import time
@@ -28,14 +28,14 @@ logger = logging.getLogger(__name__)
 
 
 class AttemptRecorder:
-    """Implements the Recorder port for one attempt, and writes its moves from state to state.
+    """Implements the Recorder port for one attempt, and writes its state transitions.
 
-    Steps are written by a thread of their own, one after the other, while the page settles. While the database is away
-    every call waits for it, at most until the lease's end; then it raises LeaseLost.
+    A background thread writes steps in order while the page settles. While the database is unavailable every call
+    waits, at most until the lease ends; then it raises LeaseLost.
     """
 
     def __init__(self, database: Database, store: ArtifactStore, hold: HeldLease, fence: Fence) -> None:
-        """Args: database, store: where to; hold: the lease that allows it; fence: shown with every write."""
+        """Args: database, store: targets; hold: the lease; fence: fencing token of every write."""
         self._database = database
         self._store = store
         self._hold = hold
@@ -44,16 +44,15 @@ class AttemptRecorder:
         self._writing: list[Future[None]] = []
 
     def step(self, record: StepRecord) -> None:
-        """See the port."""
         self._writing.append(self._writer.submit(self._write, record))
 
     def flush(self) -> None:
-        """See the port. Raises ClusterLost when there is no room for the picture."""
+        """Waits for all steps. Raises ClusterLost if there is no room for a picture."""
         while self._writing:
             self._writing.pop(0).result()
 
     def cancelled(self) -> bool:
-        """See the port. The heartbeat asks the database; this only looks what it was told."""
+        """Whether the run was cancelled. The heartbeat polls the database; this reads its result."""
         try:
             self._hold.check()
         except Cancelled:
@@ -61,7 +60,7 @@ class AttemptRecorder:
         return False
 
     def close(self) -> None:
-        """Waits for what is being written, and ends the writing thread. Safe to call twice."""
+        """Waits for pending writes and ends the thread. Safe to call twice."""
         self._writer.shutdown()
 
     def _write(self, record: StepRecord) -> None:
@@ -79,19 +78,19 @@ class AttemptRecorder:
         self._database.insist(lambda session: attempts.record_step(session, self._fence, row), self._hold)
 
     def opening(self, facts: Mapping[str, object]) -> None:
-        """The desktop is being made; `facts` say what is waited for."""
+        """The desktop is being created; `facts` describe the current phase."""
         self._database.insist(lambda session: attempts.note_opening(session, self._fence, facts), self._hold)
 
     def opened(self, desktop: Mapping[str, Any]) -> None:
-        """A desktop was made; `desktop` is what its provider says of it."""
+        """The desktop exists; `desktop` is the provider's description of it."""
         self._database.insist(lambda session: attempts.note_desktop(session, self._fence, desktop), self._hold)
 
     def running(self, seconds: Mapping[str, float], seen_at: float | None) -> None:
-        """The desktop is set up; the agent's part begins. `seen_at`: when its screen was first seen, monotonic."""
+        """The desktop is set up; the agent starts. `seen_at`: when its screen was first seen, monotonic."""
         screen_at = seen_at if seen_at is not None else time.monotonic()
 
         def write(session: Session) -> None:
-            # As an age: this machine's clock may be beside the database's.
+            # Sent as an age: the clocks of this machine and the database may differ.
             attempts.enter_running(session, self._fence, seconds, time.monotonic() - screen_at)
 
         self._database.insist(write, self._hold)
@@ -105,7 +104,7 @@ class AttemptRecorder:
     def scored(
         self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
-        """The verdict with its evidence. Raises ClusterLost when there is no room for the evidence."""
+        """Stores the verdict with its evidence. Raises ClusterLost if there is no room for the evidence."""
         rows, judged = self._rows(task, evidence), EvaluationBasis(spec_of(task, evidence))
         self._database.insist(
             lambda session: attempts.finish_scored(session, self._fence, evaluation, rows, seconds, judged=judged),
@@ -115,7 +114,7 @@ class AttemptRecorder:
     def unjudged(
         self, task: Task, message: str, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
-        """There is no verdict, only its evidence. Raises ClusterLost when there is no room for it."""
+        """Stores evidence without a verdict. Raises ClusterLost if there is no room for it."""
         rows, judged = self._rows(task, evidence), EvaluationBasis(spec_of(task, evidence))
         self._database.insist(
             lambda session: attempts.finish_unjudged(session, self._fence, message, rows, seconds, judged=judged),
@@ -135,7 +134,7 @@ class AttemptRecorder:
         ]
 
     def lost(self, error: MachineLost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
-        """The machine failed; also the last word of an attempt that had to stop."""
+        """Records an infrastructure failure; also the last write of an attempt that had to stop."""
         self._let_finish()
         self._database.insist(
             lambda session: attempts.finish_lost(
@@ -153,7 +152,7 @@ class AttemptRecorder:
         )
 
     def _let_finish(self) -> None:
-        """A step that is being written belongs before the end; whether that works changes nothing any more."""
+        """Waits for a pending step before the end; its failure no longer matters."""
         wait(self._writing)
 
     def _evidence(self, position: int, role: EvidenceRole, getter: str, part: int, blob: Blob) -> EvidenceRow:

@@ -50,12 +50,12 @@ logger = logging.getLogger(__name__)
 
 
 def run_attempt(claim: Claim, hold: HeldLease, book: AttemptLog, tools: AttemptDeps) -> bool:
-    """Runs the attempt and writes how it ended. Raises nothing: whatever happens, it is in the record or the log.
+    """Runs the attempt and records how it ended. Never raises: every error is in the record or the log.
 
-    When the lease is lost nothing more is written: another worker may have the episode already.
+    Nothing is written after the lease is lost: another worker may run the episode already.
 
     Returns:
-        False if the provider could not make a healthy desktop: it should rest before it is asked again.
+        False if the provider could not create a healthy desktop: it should pause before the next attempt.
     """
     attempt = _Attempt(claim, hold, book, tools)
     attempt.run()
@@ -114,7 +114,7 @@ class _Attempt:
             self._book.scored(self._task, evaluation, self._evidence or (), self._phases.seconds())
 
     def _end_unjudged(self, error: EvaluatorFailed) -> None:
-        """What was gathered is kept, so that only the evaluation is repeated. Raises the error if it was not."""
+        """Stores the evidence, so that only the evaluation is repeated. Raises the error if that is not possible."""
         self._hold.check()
         if self._evidence is None:
             raise error
@@ -136,20 +136,20 @@ class _Attempt:
         )
 
     def _check_files(self) -> None:
-        """Every file of the web that the task needs is there, those of its evaluator too: before anything is spent."""
+        """Checks that every web file that the task and its evaluator need exists, before anything is spent."""
         missing = [url for url in external_assets(self._task) if url not in self._claim.assets]
         if missing:
             raise missing_asset(missing[0], self._claim.benchmark)
 
     def _open(self) -> OpenDesktop:
-        """A pristine desktop whose screen has been seen once, and that is well."""
+        """Opens a healthy, pristine desktop whose screen has been seen once."""
         self._hold.check()
         with self._phases.timed("reset"):
             opened = self._opened = self._open_desktop()
             self._hold.attach(opened)
             self._book.opened(opened.details)
             self._pump = self._tools.pump(self._claim, opened, lambda: self._progress.steps)
-            # Seen first: nothing in it asks for its way out yet, which takes an emulated machine time to make ready.
+            # Screen first: nothing uses egress yet, and its preparation takes an emulated machine time.
             frame = opened.desktop.frame()
             opened.let_out(self._tools.way_out(self._task, self._claim.assets), self._tools.asset)
         with self._phases.timed("health"):
@@ -160,7 +160,7 @@ class _Attempt:
         try:
             check_health(opened.desktop, self._spec.screen, frame, self._tools.health, pause=self._pause)
         except GuestLost:
-            # A machine that makes sick desktops must not use up every episode's attempts within seconds.
+            # Back off: an unhealthy host would otherwise burn all retries within seconds.
             self.could_open = self._hold.could_open = False
             if isinstance(self._tools.provider, Distrusts):
                 self._tools.provider.distrust(self._claim.slot)
@@ -171,7 +171,7 @@ class _Attempt:
         self._hold.check()
 
     def _pause_in_line(self, seconds: float) -> None:
-        """While others are evaluated: it is no part of the evaluation's own time."""
+        """Waiting for other evaluations does not count as this evaluation's time."""
         with self._phases.timed("turn"):
             self._pause(seconds)
 
@@ -189,18 +189,18 @@ class _Attempt:
         except DeskarenaError:
             raise
         except Exception as error:
-            logger.exception("a set-up step of %s broke", self._task.key)
+            logger.exception("set-up step raised: attempt %s", self._task.key)
             raise TaskSetupFailed(
-                f"a set-up step broke: {type(error).__name__}: {error}", code="step_failed"
+                f"a set-up step raised {type(error).__name__}: {error}", code="step_failed"
             ) from error
 
     def _perturbation(self) -> Sequence[SetupStep]:
-        """What the run does to the windows once the task has set them up; the same for the same episode seed."""
+        """The run's perturbation of the windows after set-up; the same for the same episode seed."""
         how = self._claim.config.perturbation
         return [SetupStep(type="perturb_windows", parameters={"how": how, "seed": self._claim.seed})] if how else []
 
     def _watching(self, context: TaskContext) -> CheckpointWatcher | None:
-        """What looks at the task's parts after each step, if it has any that want it."""
+        """Watcher of the task's parts after each step, if any part needs it."""
         if not self._task.evaluator.stepwise:
             return None
         self._looks = self._tools.judge.looks(self._pause)
@@ -228,7 +228,7 @@ class _Attempt:
             models=models,
             line=self._line,
         )
-        # Where a person is the agent, there is nobody to take over from.
+        # If a person is the agent, there is no agent to take over from.
         human = getattr(plugin, "human", False)
         control = None if human else self._tools.control(claim, opened.desktop.screen)
         waits = [each.held_seconds for each in (models, line) if each is not None]
@@ -251,17 +251,17 @@ class _Attempt:
             if models is not None:
                 models.close()
             self._phases.add(self._progress.spent)
-        # Who acts from outside may have ended with the service: their time was over, but not by their doing.
+        # An external agent may have lost its time to an outage of the service: then the time limit is not its failure.
         if ended_by is EndedBy.TIME and line is not None and (why := line.unheard()):
             raise ClusterLost(why, code="worker_stopping")
         return ended_by
 
     def _keep_last(self, opened: OpenDesktop) -> None:
-        """Keeps what the machine of a lost guest shows, for example its system's last words on a blue screen."""
+        """Stores the machine's own picture after the guest was lost, for example a blue screen."""
         frame = opened.picture() if self._hold.error is None else None
         if frame is None:
             return
-        index, note = self._progress.steps, "the machine's own picture: its guest had been lost"
+        index, note = self._progress.steps, "the machine's own picture, after the guest was lost"
         observation = Observation(index=index, frame=frame)
         with suppress(DeskarenaError):  # The guest's loss is what counts.
             self._book.step(
@@ -272,7 +272,7 @@ class _Attempt:
             self._book.flush()
 
     def _space(self, plugin: type[Agent]) -> ObservationSpace:
-        """What the agent sees, with the options of the run."""
+        """Observation space with the run's options."""
         config, servers = self._claim.config, self._servers
         space_type: type[ObservationSpace] = registry.lookup(
             PluginKind.OBSERVATION, config.observation or plugin.observation
@@ -302,18 +302,18 @@ class _Attempt:
             return collect(context, self._task, self._watch.evidence if self._watch is not None else None)
         except GuestRefused as error:
             raise EvaluatorFailed(
-                f"the evidence could not be gathered: {error.message}", code="evidence_not_gathered"
+                f"gathering the evidence failed: {error.message}", code="evidence_not_gathered"
             ) from error
         except DeskarenaError:
             raise
         except Exception as error:
-            logger.exception("gathering evidence of %s broke", self._task.key)
+            logger.exception("gathering evidence raised: attempt %s", self._task.key)
             raise EvaluatorFailed(
-                f"gathering evidence broke: {type(error).__name__}: {error}", code="evidence_not_gathered"
+                f"gathering the evidence raised {type(error).__name__}: {error}", code="evidence_not_gathered"
             ) from error
 
     def _start_child(self) -> Child | None:
-        """Ahead of time, so that it imports its code while the agent thinks; a failure shows at the verdict."""
+        """Starts the evaluator early, so that it imports code while the agent thinks; failures show at the verdict."""
         if self._task.evaluator.infeasible:
             return None  # A rule decides.
         try:
@@ -322,22 +322,22 @@ class _Attempt:
             return None
 
     def _prepare_next(self) -> None:
-        """The slot's next desktop is made while this one is evaluated. Its failure is the next attempt's business."""
+        """Prepares the slot's next desktop during the evaluation. A failure is left to the next attempt."""
         try:
             self._tools.provider.prepare(self._claim.slot, self._spec)
         except MachineLost as error:
-            logger.warning("the next desktop could not be prepared: %s", error.message)
+            logger.warning("next desktop not prepared: %s", error.message)
 
     def _end(self, error: Exception) -> None:
-        """Writes how the attempt ended. What the hold says counts more than what broke because of it."""
+        """Records how the attempt ended. The lease's reason takes precedence over errors that it caused."""
         cause = self._hold.error or error
         try:
             self._write_end(cause)
         except LeaseLost as lost:
-            logger.warning("attempt %s: %s; nothing is written", self._claim.attempt_id, lost.message)
+            logger.warning("nothing recorded: attempt %s: %s", self._claim.attempt_id, lost.message)
         except Exception:
-            # The lease's end will be noticed by a reaper, which marks the attempt as lost.
-            logger.exception("attempt %s: its end could not be written", self._claim.attempt_id)
+            # A reaper will notice the expired lease and mark the attempt as lost.
+            logger.exception("end not recorded: attempt %s", self._claim.attempt_id)
 
     def _write_end(self, cause: Exception) -> None:
         if isinstance(cause, LeaseLost):
@@ -360,14 +360,14 @@ class _Attempt:
             return cause
         if isinstance(cause, GuestRefused):
             return GuestLost(
-                f"the desktop refused what it must be able to do: {cause.message}",
+                f"the desktop refused a required operation: {cause.message}",
                 code="desktop_refused",
                 hint=cause.hint,
             )
         if isinstance(cause, DeskarenaError):
             return ClusterLost(cause.message, code="service_unavailable", hint=cause.hint)
         logger.error("attempt %s broke", self._claim.attempt_id, exc_info=cause)
-        return ClusterLost(f"the worker's own code broke: {type(cause).__name__}: {cause}", code="worker_broke")
+        return ClusterLost(f"internal error of the worker: {type(cause).__name__}: {cause}", code="worker_broke")
 
     def _in_words(self, lost: MachineLost) -> str:
         why = self._opened.why_dead() if self._opened is not None and isinstance(lost, GuestLost) else ""
@@ -375,18 +375,18 @@ class _Attempt:
         return sentences(words, lost.hint)
 
     def _close(self) -> None:
-        """Nothing of the attempt stays behind."""
+        """Releases everything that belongs to the attempt."""
         self._hold.detach()
         for part in (self._line, self._pump, self._servers, self._opened, self._child, self._looks):
             if part is not None:
                 try:
                     part.close()
                 except Exception:
-                    logger.exception("attempt %s: something could not be closed", self._claim.attempt_id)
+                    logger.exception("close failed: attempt %s", self._claim.attempt_id)
 
 
 class _Monotonic:
-    """The Clock of real time."""
+    """Clock port on the real monotonic clock."""
 
     def now(self) -> float:
         return time.monotonic()

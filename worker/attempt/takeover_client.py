@@ -1,7 +1,7 @@
-"""A person's hand on an agent's episode, over the broker. See `Control` in `ports/agent.py`.
+"""Takeover of an agent's episode by a person, over the broker. See `TakeoverControl` in `ports/agent.py`.
 
-Messages come by a line of their own, so that those of an agent outside and those of a person never mix:
-`{"hand": "who took over", "actions": [typed Action as JSON]}`.
+Messages use their own channel, so that those of an external agent and those of a person never mix: `{"hand": "who took
+over", "actions": [typed Action as JSON]}`.
 """
 
 import logging
@@ -20,20 +20,19 @@ logger = logging.getLogger(__name__)
 
 
 class TakeoverClient:
-    """One attempt's. Asks the broker once per step while nobody takes over."""
+    """Takeover of one attempt. Polls the broker once per step while nobody takes over."""
 
     def __init__(self, attempt_id: UUID, screen: ScreenSize, line: AgentChannel | None = None) -> None:
-        """Args: attempt_id: whose; screen: where a hand may point; line: to the person, for tests."""
+        """Args: attempt_id: the attempt; screen: size in pixels; line: channel to the person, for tests."""
         self._attempt_id = attempt_id
         self._screen = screen
         self._line = line if line is not None else RedisChannel(takeover_store.hand_line(attempt_id))
 
     def taken(self) -> bool:
-        """See the port."""
         return bool(takeover_store.hand_of(self._attempt_id))
 
     def decide(self, observation: Observation, seconds: float) -> Decision | None:  # noqa: ARG002 - they see it live.
-        """See the port. What was sent under an earlier take-over is dropped."""
+        """Takes the person's actions. Messages of an earlier takeover are dropped."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             message = self._line.take(left)
@@ -42,7 +41,7 @@ class TakeoverClient:
             try:
                 actions = read_hand(message.get("actions"), self._screen, may_end=False)
             except Invalid as error:
-                logger.info("attempt %s: a person's message was dropped: %s", self._attempt_id, error.message)
+                logger.info("takeover: message dropped: attempt %s: %s", self._attempt_id, error.message)
                 continue
             return Decision(actions=actions, words=in_words(actions), by="person")
         return None

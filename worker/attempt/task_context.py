@@ -1,4 +1,4 @@
-"""What an attempt's task can reach besides the desktop itself: its browsers, the web, the operator's secrets."""
+"""What a task can reach besides the desktop: its browsers, the web, configured secrets."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,36 +12,38 @@ from worker.devtools.servers import PUBLISHED, Servers
 
 
 def no_secret(name: str) -> str:
-    """Where no secrets were given at all.
+    """Used where no secrets are configured.
 
     Raises:
         MissingInput: always.
     """
-    raise MissingInput(f"the task needs the secret {name!r}, which was not given", code="secret_missing")
+    raise MissingInput(f"the task needs the secret {name!r}, which is not configured", code="secret_missing")
 
 
 def no_judge() -> bytes:
-    """Where the run has no judge.
+    """Used where the run has no judge.
 
     Raises:
         EvaluatorFailed: always.
     """
     raise EvaluatorFailed(
-        "a model is to judge this task, and the run names none", code="no_judge", hint="See docs/judges.md."
+        "this task needs a judge model, and the run has none",
+        code="no_judge",
+        hint=("Pass --judge endpoint=... --judge model=... (docs/judges.md)."),
     )
 
 
 class SingleJudgement:
-    """Asks a judge once: whoever asks later gets the same judgement, or the same failure."""
+    """Calls a judge once and returns the same judgement, or raises the same failure, to later callers."""
 
     def __init__(self, ask: Callable[[], bytes]) -> None:
-        """Args: ask: the judge."""
+        """Args: ask: calls the judge."""
         self._ask = ask
         self._found: bytes | None = None
         self._failed: EvaluatorFailed | None = None
 
     def __call__(self) -> bytes:
-        """The judgement as JSON. Raises EvaluatorFailed if it came to none."""
+        """The judgement as JSON. Raises EvaluatorFailed if there is none."""
         if self._failed is not None:
             raise self._failed
         try:
@@ -53,19 +55,19 @@ class SingleJudgement:
 
 
 def nowhere(task: Task, assets: Mapping[str, str]) -> EgressRules:
-    """No network, only the files that the task's own set-up brings."""
+    """Egress rules without network: only files of the task's own set-up."""
     return way_out_of(task, assets, egress="none", hosts=(), proxy="")
 
 
 def missing_asset(name: str, benchmark: str) -> MissingInput:
-    """Why a file that a task needs is not there, and how to get it."""
+    """Error for a missing file of a task, with how to get it."""
     if "://" not in name:
         return MissingInput(f"the task set has no asset {name!r}", code="asset_missing")
     called = benchmark or "NAME"
     return MissingInput(
-        f"{name} has not been fetched",
+        f"{name} has not been downloaded",
         code="asset_not_fetched",
-        hint=f"`deskarena benchmark fetch {called}` fetches what is missing; for a file obtained otherwise there is "
+        hint=f"Download missing files with `deskarena benchmark fetch {called}`, or add a copy with "
         f"`deskarena benchmark asset add {called} {name} FILE`.",
     )
 
@@ -75,14 +77,14 @@ class TaskContext:
     """SetupContext for one task on one desktop.
 
     Attributes:
-        assets: name, or address of a file of the web, to hash.
+        assets: name, or address of a web file -> hash.
         fetch: bytes of an artifact by hash.
-        servers: inside the desktop.
-        secrets: a secret by name.
-        outputs: what steps have kept.
-        benchmark: its name, for words to people.
+        servers: programs that listen inside the desktop.
+        secrets: returns a secret by name.
+        outputs: values stored by steps.
+        benchmark: its name, for messages.
         since: see the port.
-        judge: what the run's judge says of the attempt.
+        judge: returns the verdict of the run's judge.
     """
 
     desktop: Desktop
@@ -99,37 +101,31 @@ class TaskContext:
     _judgement: "SingleJudgement | None" = field(default=None, init=False, repr=False)
 
     def asset(self, name: str) -> bytes:
-        """See the port."""
         if name not in self.assets:
             raise missing_asset(name, self.benchmark)
         try:
             return self.fetch(self.assets[name])
         except DeskarenaError as error:
             raise ClusterLost(
-                f"the asset {name!r} could not be read: {error.message}", code="service_unavailable", hint=error.hint
+                f"asset {name!r} cannot be read: {error.message}", code="service_unavailable", hint=error.hint
             ) from error
 
     def browser(self, port: int = PUBLISHED) -> Browser:
-        """See the port."""
         return self.servers.browser(port)
 
     def http(self, port: int, path: str, *, headers: Mapping[str, str] | None = None) -> WebReply:
-        """See the port."""
         return self.servers.http(port, path, headers)
 
     def keep(self, name: str, data: bytes) -> None:
-        """See the port."""
         self.outputs[name] = data
 
     def kept(self, name: str) -> bytes | None:
-        """See the port."""
         return self.outputs.get(name)
 
     def judgement(self) -> bytes:
-        """See the port. What it says is kept for the attempt's other calls."""
+        """Judges once; the result is reused for the attempt's other calls."""
         self._judgement = self._judgement or SingleJudgement(self.judge)
         return self._judgement()
 
     def secret(self, name: str) -> str:
-        """See the port."""
         return self.secrets(name)

@@ -1,4 +1,4 @@
-"""Asks an attempt's judge, once its agent has stopped and its pictures are kept."""
+"""Calls an attempt's judge once its agent has stopped and its pictures are stored."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ T = TypeVar("T")
 
 
 class TransactionRunner(Protocol):
-    """Runs a piece of work in a transaction of its own; it may run twice."""
+    """Runs a function in its own transaction; it may run twice."""
 
     def __call__(self, work: Callable[[Session], T], /) -> T:
-        """What the work returns."""
+        """Returns the function's result."""
         ...
 
 
 @dataclass(frozen=True)
 class AttemptJudge:
-    """One judge and one attempt. Implements the VoteStore port on the database.
+    """One judge for one attempt. Implements the VoteStore port on the database.
 
     Attributes:
         fetch: bytes of a picture by hash.
-        models: opens the model clients; they are closed when the judge has spoken.
+        models: opens the model clients; they are closed after the judgement.
     """
 
     config: JudgeConfig
@@ -47,8 +47,8 @@ class AttemptJudge:
         """The judgement as JSON.
 
         Raises:
-            EvaluatorFailed: there is none.
-            DeskarenaError: why the attempt must stop.
+            EvaluatorFailed: There is none.
+            DeskarenaError: The attempt must stop.
         """
         question = self.in_database(
             lambda session: judges.question_of(session, self.attempt_id, self.task, self.config)
@@ -62,11 +62,9 @@ class AttemptJudge:
         return judgement.model_dump_json().encode()
 
     def known(self, input_sha256: str, number: int) -> JudgeReply | None:
-        """See the port."""
         return self.in_database(lambda session: judges.known_answer(session, input_sha256, number))
 
     def keep(self, input_sha256: str, number: int, reply: JudgeReply) -> None:
-        """See the port."""
         answer_id = uuid7()
 
         def write(session: Session) -> None:

@@ -1,1 +1,1 @@
-"""What people asked for, done beside the attempts."""
+"""Requests by people, done beside the attempts."""

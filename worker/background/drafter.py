@@ -1,4 +1,4 @@
-"""Asks models for drafts of tasks: what somebody asked for, one request after the other."""
+"""Generates task drafts with models, one request after the other."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -13,16 +13,15 @@ from worker.models.model_pool import Interruption
 
 
 class Drafter(RequestQueueWorker):
-    """Takes one request after the other."""
+    """Processes requests for drafts.
+
+    Args:
+        database: the database.
+        models: opens the model clients of one request, which wait with this object's `pause` and `check`.
+        every: polling interval in seconds.
+    """
 
     def __init__(self, database: Database, models: Callable[[Interruption], Models], *, every: float) -> None:
-        """Takes note.
-
-        Args:
-            database: the database.
-            models: makes the clients of one request, which wait by this object's `pause` and `check`.
-            every: seconds between two looks, if nobody wakes it.
-        """
         super().__init__(database, "drafter", every=every)
         self._models = models
 

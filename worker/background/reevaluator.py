@@ -1,4 +1,4 @@
-"""Scores again what somebody asked for: stored evidence, a child process, no desktop."""
+"""Re-evaluation on request: stored evidence and a child process, without a desktop."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -27,7 +27,15 @@ from worker.models.model_pool import Interruption
 
 
 class Rescorer(RequestQueueWorker):
-    """Takes one request after the other. Its evaluations wait in line with those of episodes."""
+    """Processes requests for re-evaluation. Its evaluations share the queue with those of episodes.
+
+    Args:
+        database: the database.
+        store: artifact store with the evidence.
+        judge: computes verdicts.
+        models: opens the clients of a judge model; they wait with this object's `pause` and `check`.
+        every: polling interval in seconds.
+    """
 
     def __init__(
         self,
@@ -38,15 +46,6 @@ class Rescorer(RequestQueueWorker):
         *,
         every: float,
     ) -> None:
-        """Takes note.
-
-        Args:
-            database: the database.
-            store: where evidence lies.
-            judge: finds verdicts.
-            models: makes the clients of a model that judges; they wait by this object's `pause` and `check`.
-            every: seconds between two looks, if nobody wakes it.
-        """
         super().__init__(database, "rescorer", every=every)
         self._store = store
         self._judge = judge
@@ -54,7 +53,7 @@ class Rescorer(RequestQueueWorker):
 
     @property
     def _functions(self) -> bool:
-        """Whether evaluation functions in Python can be run here. A fence that did not work once is tried again."""
+        """Whether Python evaluation functions can run here. A failed sandbox is tested again."""
         try:
             return self._judge.sandbox.has_view
         except EvaluatorFailed:
@@ -65,7 +64,7 @@ class Rescorer(RequestQueueWorker):
         if job is None:
             return False
         if job.problem:
-            raise EvaluatorFailed(f"the evidence lacks what is asked for: {job.problem}", code="evidence_missing")
+            raise EvaluatorFailed(f"the evidence is incomplete: {job.problem}", code="evidence_missing")
         phases = Phases()
         with phases.timed("evaluation"):
             evaluation, rows = self._judged(job, self._line(session, phases))
@@ -73,7 +72,10 @@ class Rescorer(RequestQueueWorker):
         return True
 
     def _line(self, session: Session, phases: Phases) -> Callable[[float], None]:
-        """Waits for a turn, which is no part of the evaluation's time. The server is asked, lest it ends what idles."""
+        """Waits for a turn, outside the evaluation's time.
+
+        Pings the server, which would otherwise close an idle connection.
+        """
 
         def pause(seconds: float) -> None:
             with phases.timed("turn"):
@@ -107,7 +109,7 @@ class Rescorer(RequestQueueWorker):
         return self._judge.verdict(job.task, gathered, ended_by=job.ended_by, pause=pause), rows
 
     def _asking(self, job: ReevaluationJob) -> Callable[[], bytes]:
-        """The judge, who looks at the kept pictures; its answers are kept whatever becomes of the transaction here."""
+        """The judge for the stored pictures; its votes are stored independently of this transaction."""
         if job.judge is None:
             return no_judge
         return AttemptJudge(
@@ -122,7 +124,7 @@ class Rescorer(RequestQueueWorker):
     def _blobs(
         self, job: ReevaluationJob, files: "_Files", side: EvidenceSide, position: int, rows: list[EvidenceRow]
     ) -> tuple[Blob, ...]:
-        """The blobs of one getter; what they are is added to `rows`, the evidence of the new verdict."""
+        """The blobs of one getter; their metadata is added to `rows`, the evidence of the new verdict."""
         if side.anew:
             blobs = self._again(job, files, side)
             refs = [None if blob.data is None else self._keep(blob.data, blob.media_type) for blob in blobs]
@@ -145,7 +147,7 @@ class Rescorer(RequestQueueWorker):
 
     @staticmethod
     def _again(job: ReevaluationJob, files: "_Files", side: EvidenceSide) -> tuple[Blob, ...]:
-        """What the task set itself says, or a judge, gathered as a worker does before it judges."""
+        """Gathers what comes from the task set or a judge, as a worker does before evaluating."""
         plugin = lookup(PluginKind.GETTER, side.getter, job.task.dialect)
         getter = plugin() if isinstance(plugin, type) else plugin
         parameters = {key: value for key, value in side.spec.items() if key != "type"}
@@ -159,7 +161,7 @@ class Rescorer(RequestQueueWorker):
 
 
 class _Files(DesklessContext):
-    """What needs no desktop: the task's files, from the store, and a judge of the kept pictures."""
+    """Context without a desktop: the task's files from the store, and a judge of the stored pictures."""
 
     def __init__(self, job: ReevaluationJob, store: ArtifactStore, judge: Callable[[], bytes]) -> None:
         super().__init__(job.task)
@@ -168,11 +170,10 @@ class _Files(DesklessContext):
         self.judgement = SingleJudgement(judge)
 
     def asset(self, name: str) -> bytes:
-        """See the port."""
         if name not in self._job.assets:
-            raise EvaluatorFailed(f"the file {name!r} of the task set is not stored here", code="file_not_stored")
+            raise EvaluatorFailed(f"the task set's file {name!r} is not stored here", code="file_not_stored")
         return self._store.get(self._job.assets[name])
 
 
 def _no_plan() -> Evaluation:
-    raise EvaluatorFailed("there is neither a rule nor evidence to judge by", code="evidence_missing")
+    raise EvaluatorFailed("there is neither a rule nor evidence to evaluate", code="evidence_missing")

@@ -1,4 +1,4 @@
-"""A thread that does what people asked for, one request after the other, apart from the slots."""
+"""Background thread that processes requests one by one, independently of the slots."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -14,17 +14,16 @@ logger = logging.getLogger(__name__)
 
 
 class RequestQueueWorker(PeriodicThread, ABC):
-    """Takes one request after the other. Episodes never wait for it."""
+    """Processes requests one by one. Episodes never wait for it.
+
+    Args:
+        database: the database.
+        name: of the thread.
+        every: polling interval in seconds.
+    """
 
     def __init__(self, database: Database, name: str, *, every: float) -> None:
-        """Takes note.
-
-        Args:
-            database: the database.
-            name: of the thread.
-            every: seconds between two looks, if nobody wakes it.
-        """
-        super().__init__(name, self._all, every=every, broken=f"{name}: a request broke")
+        super().__init__(name, self._all, every=every, broken=f"{name}: request raised")
         self._database = database
 
     def pause(self, seconds: float) -> None:
@@ -32,18 +31,18 @@ class RequestQueueWorker(PeriodicThread, ABC):
         self._ended.wait(seconds)
 
     def check(self) -> None:
-        """Raises ModelApiFailed once the worker stops."""
+        """Raises ModelApiFailed if the worker stops."""
         if self._ended.is_set():
-            raise ModelApiFailed("the worker stopped before the model answered", code="model_request_abandoned")
+            raise ModelApiFailed("the worker stopped before the model responded", code="model_request_abandoned")
 
     def one(self) -> bool:
-        """Does the next request, in one transaction that keeps its row locked. False if there was none.
+        """Processes the next request in one transaction that locks its row. False if there was none.
 
-        A request that breaks has failed, whatever it was: one that stays would be done, and paid for, again and again.
-        One whose files cannot be had now lets the others go first.
+        A request that raises is marked as failed: otherwise it would be repeated, and paid for, endlessly. One whose
+        files are unavailable is postponed.
 
         Raises:
-            Unavailable: the database is away; the request still waits.
+            Unavailable: the database is unavailable; the request still waits.
         """
         ids: list[UUID] = []
         try:
@@ -60,31 +59,34 @@ class RequestQueueWorker(PeriodicThread, ABC):
             return True
 
     def _later(self, error: Unavailable, request_id: UUID) -> bool:
-        """True if the request was put off. Where the database is the one that is away it says so here again."""
+        """True if the request was postponed. Raises again if the database is what is unavailable."""
         if not self._database.once(lambda session: self._put_off(session, request_id, error.told)):
             raise error
-        logger.warning("%s: what request %s needs cannot be had now: %s", self._thread.name, request_id, error.told)
+        logger.warning("%s: postponed request %s: %s", self._thread.name, request_id, error.told)
         return True
 
     @abstractmethod
     def _work(self, session: Session, ids: list[UUID]) -> bool:
-        """Takes the next request, notes its id in `ids`, does it and stores the result. False if there was none."""
+        """Takes the next request, adds its id to `ids`, processes it and stores the result. False if there was none."""
 
     @abstractmethod
     def _fail(self, session: Session, request_id: UUID, message: str) -> None:
-        """Stores that a request failed, in a transaction of its own."""
+        """Stores that a request failed, in its own transaction."""
 
     def _put_off(self, _session: Session, _request_id: UUID, _message: str) -> bool:
-        """Stores that a request is tried again later. False if nothing but the database can be away."""
+        """Stores that a request is postponed. False if only the database can be unavailable."""
         return False
 
     def _failure_text(self, error: Exception, request_id: UUID) -> str:
         if isinstance(error, DeskarenaError):
             return error.told
         logger.error("%s: request %s broke", self._thread.name, request_id, exc_info=error)
-        return f"it broke here: {type(error).__name__}"
+        return f"internal error: {type(error).__name__}"
 
     def _all(self) -> None:
-        """Until none waits. What is under way when the worker stops, somebody else does again."""
+        """Processes requests until none waits.
+
+        A request that is running when the worker stops is repeated by another.
+        """
         while not self._ended.is_set() and self.one():
             pass

@@ -1,1 +1,1 @@
-"""What all parts of a worker stand on: leases, threads, the database."""
+"""Foundations of the worker: leases, threads, the database."""

@@ -1,4 +1,4 @@
-"""How the worker talks to the database: one transaction at a time, asked again while the database is away."""
+"""The worker's access to the database: one transaction at a time, retried while the database is unavailable."""
 
 import logging
 from collections.abc import Callable
@@ -18,27 +18,27 @@ logger = logging.getLogger(__name__)
 
 
 class Database:
-    """Runs pieces of work in transactions of their own. Everything asked here may be asked twice."""
+    """Runs functions in their own transactions. Every function may run twice."""
 
     def __init__(self, factory: SessionFactory) -> None:
         self.factory = factory
 
     def once(self, work: Callable[[Session], T]) -> T:
-        """One try. Raises Unavailable when the database is away."""
+        """Tries once. Raises Unavailable if the database is."""
         with unit_of_work(self.factory) as session:
             return work(session)
 
     def insist(self, work: Callable[[Session], T], hold: HeldLease, *, last_words: bool = False) -> T:
-        """Tries again with growing pauses for as long as the hold lasts.
+        """Retries with increasing pauses while the lease is valid.
 
         Args:
-            work: what to do; may run several times, each in its own transaction.
-            hold: the lease on whose behalf this is written.
-            last_words: write also when the attempt was told to stop, as long as the lease is ours.
+            work: function to run; may run several times, each in its own transaction.
+            hold: lease for which it writes.
+            last_words: write even if the attempt was told to stop, while the lease is ours.
 
         Raises:
-            LeaseLost: the lease is not ours any more, or has ended while the database was away.
-            DeskarenaError: why the attempt must stop.
+            LeaseLost: the lease is no longer ours, or has expired during an outage.
+            DeskarenaError: The attempt must stop.
         """
         pause = FIRST_PAUSE
         while True:
@@ -46,7 +46,7 @@ class Database:
             try:
                 return self.once(work)
             except Unavailable as error:
-                logger.warning("the database is away, asking again: %s", error.message)
+                logger.warning("database unavailable, retrying: %s", error.message)
                 (_NEVER.wait if last_words else hold.pause)(pause)
                 pause = min(LONGEST_PAUSE, pause * 2)
 
@@ -55,4 +55,4 @@ class Database:
         if not last_words:
             hold.check()
         elif not hold.writable:
-            raise LeaseLost("the lease has ended, nothing more may be written")
+            raise LeaseLost("the lease has expired; nothing more may be written")

@@ -1,7 +1,7 @@
-"""The health gate: before each attempt, whatever made the desktop, its own facts are compared with what it must be.
+"""Health check before each attempt: compares facts that the desktop reports with the limits.
 
-The rules are `backend/domain/machines/health.py`'s; here is the asking. A desktop that fails ends the attempt as
-`guest`, with the names of what was wrong, and is thrown away with it.
+The rules are in `backend/domain/machines/health.py`; this module gathers the facts. A desktop that fails ends the
+attempt as `guest`, with the names of the failed checks, and is discarded.
 """
 
 import logging
@@ -27,12 +27,12 @@ from backend.domain.ports.desktop import Desktop
 logger = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS = 0.2
-HINT = "docs/internals/health.md says what each name means and what to do."
+HINT = "docs/internals/health.md explains each check and what to do."
 _MIB = 2**20
 
 
 def health_limits(settings: Settings) -> HealthLimits:
-    """What this installation asks of every desktop."""
+    """Limits of this installation for every desktop."""
     return HealthLimits(
         clock_seconds=settings.health_clock_seconds,
         disk=settings.health_disk_mib * _MIB,
@@ -50,18 +50,18 @@ def check_health(  # noqa: PLR0913 - what is asked, what it is held against, and
     pause: Callable[[float], None],
     monotonic: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Returns when the desktop is well; what may pass (a screen still black) gets the limits' patience to do so.
+    """Returns if the desktop is healthy; transient findings (a black screen) may take up to the limits' patience.
 
     Args:
-        desktop: just opened; nobody has acted on it.
-        screen: the screen that the run asked for.
+        desktop: newly opened; nobody has acted on it.
+        screen: the run's screen.
         frame: its picture.
-        limits: what it must be.
-        pause: waits so many seconds, or raises why the attempt must stop.
-        monotonic: seconds, for the patience.
+        limits: what it must meet.
+        pause: waits for the given seconds, or raises if the attempt must stop.
+        monotonic: clock for the patience.
 
     Raises:
-        GuestLost: it is not well, with the name of every failure; or it does not answer.
+        GuestLost: it is unhealthy, with the name of every failed check; or it does not respond.
     """
     deadline = monotonic() + limits.patience
     size = (frame.width, frame.height)
@@ -72,23 +72,23 @@ def check_health(  # noqa: PLR0913 - what is asked, what it is held against, and
 
 
 def check_room(desktop: Desktop) -> None:
-    """Returns if programs of the desktop can still write: what lies on a full disk says nothing about the agent.
+    """Returns if programs of the desktop can still write: files on a full disk say nothing about the agent.
 
     Args:
-        desktop: on which the agent has ended.
+        desktop: on which the agent has stopped.
 
     Raises:
-        GuestLost: a disk is full, or the desktop does not answer.
+        GuestLost: a disk is full, or the desktop does not respond.
     """
     try:
         disks = full_disks(desktop.health())
     except GuestRefused as error:
-        # What could not be asked here shows when evidence is gathered, if it matters.
-        logger.warning("a desktop did not say at its end how much room it has: %s", error.message)
+        # A fact that is missing here shows when evidence is gathered, if it matters.
+        logger.warning("free space of a desktop unknown at its end: %s", error.message)
         return
     if disks:
         raise GuestLost(
-            f"the desktop has run out of room: {'; '.join(map(str, disks))}.", code="desktop_disk_full", hint=HINT
+            f"the desktop has run out of disk space: {'; '.join(map(str, disks))}.", code="desktop_disk_full", hint=HINT
         )
 
 
@@ -99,13 +99,17 @@ def _ask_health(desktop: Desktop, screen: ScreenSize, size: tuple[int, int]) -> 
     except GuestRefused as error:
         if error.kind == "not_found":
             raise _unwell(
-                [HealthFinding(Ailment.GUEST_API, "the guest server is older and knows no /health")]
+                [
+                    HealthFinding(
+                        Ailment.GUEST_API, ("the guest server is too old: it has no /health; build the image again")
+                    )
+                ]
             ) from error
         raise GuestLost(
-            f"the desktop cannot say how it is: {error.message}", code="health_unknown", hint=HINT
+            f"the desktop does not report its health: {error.message}", code="health_unknown", hint=HINT
         ) from error
     return HealthReply(health, sent_at, time.time(), screen, size)
 
 
 def _unwell(problems: Iterable[HealthFinding]) -> GuestLost:
-    return GuestLost(f"the desktop is not well: {'; '.join(map(str, problems))}.", code="desktop_unhealthy", hint=HINT)
+    return GuestLost(f"the desktop is unhealthy: {'; '.join(map(str, problems))}.", code="desktop_unhealthy", hint=HINT)

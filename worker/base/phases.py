@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 
 class Phases:
-    """A stop-watch per phase: `reset`, `setup`, `agent`, `action`, `settle`, `record`, `turn`, `evaluation`, ..."""
+    """A stopwatch per phase: `reset`, `setup`, `agent`, `action`, `settle`, `record`, `turn`, `evaluation`, ..."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = {}
@@ -14,7 +14,7 @@ class Phases:
 
     @contextmanager
     def timed(self, phase: str) -> Iterator[None]:
-        """Adds the time of the block, however it ends; that of a block within it counts for its own phase only."""
+        """Adds the duration of the block, also on errors; a nested block counts for its own phase only."""
         before, beside, self._within = time.monotonic(), self._within, 0.0
         try:
             yield
@@ -24,7 +24,7 @@ class Phases:
             self._within = beside + spent
 
     def add(self, seconds: Mapping[str, float]) -> None:
-        """Adds seconds that somebody else has measured."""
+        """Adds seconds that were measured elsewhere."""
         for phase, value in seconds.items():
             self._seconds[phase] = self._seconds.get(phase, 0.0) + value
 

@@ -1,1 +1,1 @@
-"""Puts a worker together, once per process."""
+"""Assembles a worker, once per process."""

@@ -1,4 +1,4 @@
-"""Puts a worker together: plug-ins, providers that work here, and what it says of itself."""
+"""Assembles a worker: plug-ins, providers that work here, and its description."""
 
 import logging
 import os
@@ -58,7 +58,7 @@ logger = logging.getLogger(__name__)
 
 
 def assemble(settings: Settings, database: Database, store: ArtifactStore, judge: Evaluator) -> WorkerContext:
-    """All that the dispatcher of this process works with. Loads every plug-in; asks neither database nor broker."""
+    """Everything that this process's dispatcher needs. Loads every plug-in; connects to neither database nor broker."""
     registry.load(*PLUGINS)
     providers = {
         name: registry.lookup(PluginKind.PROVIDER, name)(settings) for name in registry.names(PluginKind.PROVIDER)
@@ -73,7 +73,7 @@ def works_of(
     providers: Mapping[str, Provider],
     judge: Evaluator,
 ) -> WorkerContext:
-    """The same for providers and a judge that are there already."""
+    """Like `assemble`, for existing providers and judge."""
 
     def pump(claim: Claim, opened: OpenDesktop, step: Callable[[], int]) -> LiveStreamThread:
         return LiveStreamThread(
@@ -113,7 +113,7 @@ def works_of(
             attempt_id=claim.attempt_id,
             params=claim.config.params,
             api=settings.api_address or f"http://127.0.0.1:{settings.port}",
-            # Before the agent's time begins: a database that is away is waited for, as the lease lasts.
+            # Before the agent's time starts: an unavailable database is waited for while the lease lasts.
             token=database.insist(partial(issue, episode_id=claim.episode_id, agents=frozenset({CONTAINER})), hold),
         )
 
@@ -157,7 +157,7 @@ def _insisting(database: Database, hold: HeldLease, work: Callable[[Session], T]
 
 
 class SlotCounter:
-    """Counts a provider's slots once: later, desktops that run would be counted as room that is not there."""
+    """Computes a provider's slots once: later, running desktops would be counted as missing room."""
 
     def __init__(self, settings: Settings, room: Callable[[Path], FreeResources] = room_here) -> None:
         self._settings = settings
@@ -165,7 +165,7 @@ class SlotCounter:
         self._counted: dict[str, SlotCount] = {}
 
     def __call__(self, provider: str, need: DesktopNeeds) -> SlotCount:
-        """The slots of a provider that works here, one of whose desktops takes so much."""
+        """Slots of a provider that works here, given what one desktop needs."""
         count = self._counted.get(provider)
         if count is None or not count.number:
             count = slot_count(self._room(self._settings.data_dir), need, slot_limit=self._settings.slots)
@@ -180,7 +180,7 @@ def describe(
     counter: SlotCounter | None = None,
     containers: ContainerTrial | None = None,
 ) -> WorkerInfo:
-    """What this worker can do, as it stands in its row. May take a while: it tries the machine out."""
+    """What this worker can do, as stored in its row. May take a while: it tests the machine."""
     counter = counter or SlotCounter(settings)
     offers = {name: provider.availability() for name, provider in providers.items()}
     slots = {name: _slots(providers[name], counter, name, offer) for name, offer in offers.items() if offer.ok}
@@ -222,7 +222,7 @@ def describe(
 
 
 def _slots(provider: Provider, counter: SlotCounter, name: str, offer: Availability) -> SlotCount:
-    """Desktops that this worker runs at once."""
+    """Desktops that this worker runs in parallel."""
     if isinstance(provider, ClusterProvider):
         return SlotCount(provider.desktops, f"the slots are those of the cluster {provider.cluster}")
     return counter(name, offer.need)
@@ -231,23 +231,23 @@ def _slots(provider: Provider, counter: SlotCounter, name: str, offer: Availabil
 def _of_desktops(
     providers: Mapping[str, Provider], offers: Mapping[str, Availability], slots: Mapping[str, SlotCount]
 ) -> int:
-    """Bytes that desktops of this machine take of it at most; those of a cluster take none. They share the machine."""
+    """Maximum bytes that desktops take of this machine; those of a cluster take none. They share the machine."""
     here = [name for name in slots if not isinstance(providers[name], ClusterProvider)]
     return max((slots[name].number * offers[name].need.memory for name in here), default=0)
 
 
 def _cluster(provider: Provider, offer: Availability) -> dict[str, str]:
-    """Whose slots they are; nothing where they are this machine's."""
+    """Cluster of the slots; empty for this machine."""
     return {"cluster": provider.cluster} if offer.ok and isinstance(provider, ClusterProvider) else {}
 
 
 def _reason(offer: Availability, count: SlotCount | None) -> str:
-    """As the provider says; or why there is no slot: without one no run would ever be claimed."""
-    return offer.reason if count is None or count.number else f"no slot for it: {count.reason}"
+    """The provider's reason, or why there is no slot: without a slot no run would ever be claimed."""
+    return offer.reason if count is None or count.number else f"no slots: {count.reason}"
 
 
 def _systems(provider: Provider, offer: Availability) -> list[str]:
-    """Which systems its desktops have: its images' where it has several, else what it says of itself."""
+    """Operating systems of its desktops: its images' if it has several, else the provider's."""
     return sorted(
         {image.os for image in offer.images if not image.reason} or set(getattr(provider, "systems", ("linux",)))
     )
@@ -268,5 +268,5 @@ def _fence(judge: Evaluator) -> dict[str, Any]:
     try:
         return {"sandbox": judge.sandbox.value, "at_once": judge.turns.number}
     except EvaluatorFailed as error:
-        logger.error("no episode can be scored here: %s", error.message)  # noqa: TRY400 - the message says it all.
+        logger.error("episodes cannot be scored here: %s", error.message)  # noqa: TRY400 - the message says it all.
         return {"sandbox": "", "reason": error.message}

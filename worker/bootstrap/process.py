@@ -1,4 +1,4 @@
-"""What one worker process has once: its database, its store, its dispatcher. Made when first asked for."""
+"""Singletons of a worker process: database, store, dispatcher. Created on first use."""
 
 from functools import cache
 from typing import TYPE_CHECKING
@@ -30,14 +30,14 @@ _warmers: list["WarmPool"] = []
 
 @cache
 def database() -> Database:
-    """This process's door to the database. Connecting happens at first use."""
+    """This process's database. Connects at first use."""
     settings = get_settings()
     slots = (MOST if settings.slots is None else settings.slots) + (
         settings.k8s_max_desktops_per_worker if settings.k8s_pod_image else 0
     )
-    # Per slot: its attempt, its agent's watch; then the dispatcher, the heartbeat, the chores, what scores again
-    # with the judge that it asks, and what asks for drafts.
-    # A worker that froze while it held a run is given up after `lease_seconds`: nobody may have to wait for it then.
+    # Connections. Per slot: its attempt and its agent's watcher; then the dispatcher, the heartbeat, maintenance,
+    # re-evaluation with its judge, and drafts. A worker that froze while it locked a run is given up after
+    # `lease_seconds`, so nobody waits longer.
     idle = settings.lease_seconds / 2
     engine = make_engine(settings.database_url.get_secret_value(), pool_size=slots + 7, idle_seconds=idle)
     return Database(session_factory(engine))
@@ -45,18 +45,18 @@ def database() -> Database:
 
 @cache
 def store() -> ArtifactStore:
-    """Where this process keeps bytes."""
+    """This process's artifact store."""
     return open_store(get_settings())
 
 
 @cache
 def judge() -> Evaluator:
-    """Finds all verdicts of this process: only so many children work at once as its memory bears."""
+    """Computes all verdicts of this process; the number of parallel children is limited by memory."""
     return Evaluator(place=here(compiled_folder(get_settings().data_dir)))
 
 
 def start() -> None:
-    """Starts the dispatcher, unless there are to be no slots. Needs neither database nor broker to be there already."""
+    """Starts the dispatcher, unless there are no slots. Does not need the database or broker to be available."""
     if get_settings().slots != 0 and not _dispatchers:
         from worker.bootstrap.assembly import assemble
 
@@ -72,8 +72,8 @@ def start() -> None:
 
 
 def _begin_presence(works: WorkerContext, dispatcher: Dispatcher) -> None:
-    """Where the worker serves a cluster, it enters its nodes, mirrors its holds, and keeps pods warm if told so."""
-    # Beat's image, which reads this module, has no client of clusters.
+    """If the worker serves a cluster: registers its nodes, mirrors its leases, and keeps pods warm if configured."""
+    # Beat's image, which imports this module, has no cluster client.
     from worker.k8s.node_registrar import NodeRegistrar
     from worker.providers.k8s import K8sProvider
 
@@ -120,13 +120,13 @@ def wake() -> None:
 
 
 def begin_drain() -> None:
-    """Takes no more work. Safe in a signal handler."""
+    """Stops taking work. Safe in a signal handler."""
     for dispatcher in _dispatchers:
         dispatcher.begin_drain()
 
 
 def stop() -> None:
-    """Ends the dispatcher in good order. Safe to call twice."""
+    """Stops the dispatcher gracefully. Safe to call twice."""
     while _warmers:
         _warmers.pop().stop()
     while _rescorers:

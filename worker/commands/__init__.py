@@ -1,1 +1,1 @@
-"""Commands of their own process: `python -m worker.commands.<name>`."""
+"""Programs with their own process: `python -m worker.commands.<name>`."""

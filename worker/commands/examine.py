@@ -1,10 +1,10 @@
-"""`python -m worker.commands.examine [JSON]`: what a worker on this machine can do, found by using it once.
+"""`python -m worker.commands.examine [JSON]`: tests what a worker on this machine can do by using it once.
 
-Started by `deskarena doctor`. Prints one JSON object: by name of what was tried, `state` (`ok`, `missing`, `broken`,
-`untried`) and `detail`. These are the trials by which workers say what they can do. Takes a few seconds; each is
-bounded, and removes what it made.
+Started by `deskarena doctor`. Prints one JSON object: name -> `state` (`ok`, `missing`, `broken`, `untried`) and
+`detail`. Workers use the same tests to determine their capabilities. Takes a few seconds; each test is bounded and
+removes what it creates.
 
-The argument names programs: `{"editor": ["mousepad", "--version"]}`.
+The argument has programs: `{"editor": ["mousepad", "--version"]}`.
 """
 
 import json
@@ -28,17 +28,17 @@ from worker.providers.local import LocalProvider
 from worker.providers.local_trial import NOT_TRIED
 
 SECONDS = 90.0
-"""For a machine on which nothing comes to an end; else it takes about 5."""
+"""Time limit on a very slow machine; usually it takes about 5 s."""
 OK, MISSING, BROKEN, UNTRIED = "ok", "missing", "broken", "untried"
 LOCAL, OVERLAY, CGROUPS, TREE, WINE = "local desktop", "overlay", "cgroups", "accessibility", "wine"
-_NO_DESKTOP = "no local desktop could be made to try it in"
+_NO_DESKTOP = "no local desktop could be created to test it in"
 _DETECTOR_SECONDS = 10.0
 Programs = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class TrialFinding:
-    """What came of a trial."""
+    """Result of a test."""
 
     state: str
     detail: str
@@ -48,7 +48,7 @@ Findings = dict[str, TrialFinding]
 
 
 def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) -> Findings:
-    """Everything at the same time, for so long at most."""
+    """Runs all tests in parallel, within the time limit."""
     registry.load("worker.models")
     local = LocalProvider(settings)
     single: Mapping[str, Callable[[], TrialFinding]] = {
@@ -64,17 +64,17 @@ def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) ->
     coming = {name: pool.submit(_guarded, trial) for name, trial in single.items()}
     every: list[Future[Any]] = [desktop, *coming.values()]
     wait(every, seconds)
-    late = TrialFinding(BROKEN, f"it did not come to an end within {seconds:g} s")
+    late = TrialFinding(BROKEN, f"it did not finish within {seconds:g} s")
     findings = desktop.result() if desktop.done() else _no_desktop(late, programs)
     findings |= {name: each.result() if each.done() else late for name, each in coming.items()}
-    # What is still being made ends with its keeper.
+    # What is still being created ends with its supervisor.
     local.close()
     pool.shutdown()
     return findings
 
 
 def _guarded(trial: Callable[[], TrialFinding]) -> TrialFinding:
-    """What breaks in one trial says nothing of the others."""
+    """An exception in one test does not affect the others."""
     try:
         return trial()
     except Exception as error:  # noqa: BLE001 - whatever it is, it keeps this from being used.
@@ -89,7 +89,7 @@ def _local(local: LocalProvider, programs: Programs) -> Findings:
         return _no_desktop(TrialFinding(BROKEN, words), programs)
     details = trial.details
     return {
-        LOCAL: TrialFinding(OK, f"one was made in {details['seconds']['made']:.1f} s and showed its screen"),
+        LOCAL: TrialFinding(OK, f"created in {details['seconds']['made']:.1f} s; its screen was captured"),
         OVERLAY: _home(details["home"], details["notes"]),
         CGROUPS: _limits(details["limits"], details["notes"]),
         TREE: _tree(trial.no_tree),
@@ -107,7 +107,7 @@ def _home(kind: str, notes: Iterable[str]) -> TrialFinding:
 
 def _tree(why: str) -> TrialFinding:
     if not why:
-        return TrialFinding(OK, "a window and its button were read")
+        return TrialFinding(OK, "a window and its button were in the tree")
     return TrialFinding(UNTRIED if why.startswith(NOT_TRIED) else BROKEN, why)
 
 
@@ -138,48 +138,48 @@ def _wine(local: LocalProvider) -> TrialFinding:
     return (
         TrialFinding(BROKEN, f"{version}: {why}")
         if why
-        else TrialFinding(OK, f"{version}: a desktop ran Python for Windows")
+        else TrialFinding(OK, f"{version}: Python for Windows ran in a desktop")
     )
 
 
 def _ocr() -> TrialFinding:
     why = ocr.why_not()
     state = OK if not why else MISSING if ocr.tesseract() is None else BROKEN
-    return TrialFinding(state, why or "it read the words of a picture")
+    return TrialFinding(state, why or "it read the text of a picture")
 
 
 def _containers() -> TrialFinding:
     engine = Engine()
     why = ContainerTrial(engine).why_not()
     state = OK if not why else BROKEN if engine.program else MISSING
-    return TrialFinding(state, why or f"{engine.program} ran a container of ours")
+    return TrialFinding(state, why or f"{engine.program} ran our test container")
 
 
 def _models(settings: Settings) -> TrialFinding:
-    """All endpoints that are set up; one without its key is none."""
+    """All configured endpoints; one without its key is not."""
     offers = {name: offer for name, offer in ModelPool.of(settings).offers(vendors=True).items() if offer["ok"]}
     if not offers:
-        return TrialFinding(MISSING, "no endpoint is set up")
+        return TrialFinding(MISSING, "no endpoint is configured")
     bad = [f"{name}: {offer['reason']}" for name, offer in offers.items() if offer["answers"] is False]
     good = [name for name, offer in offers.items() if offer["answers"]]
     unasked = [name for name, offer in offers.items() if offer["answers"] is None]
     words = [
         *bad,
-        *([f"{', '.join(good)} answered"] if good else []),
-        *([f"{', '.join(unasked)} not asked"] if unasked else []),
+        *([f"{', '.join(good)} responded"] if good else []),
+        *([f"{', '.join(unasked)} not contacted"] if unasked else []),
     ]
     return TrialFinding(BROKEN if bad else OK if good else UNTRIED, "; ".join(words))
 
 
 def _detectors(settings: Settings) -> TrialFinding:
     if not settings.detectors:
-        return TrialFinding(MISSING, "none is set up")
+        return TrialFinding(MISSING, "none is configured")
     detectors = Detectors(settings.detectors, seconds=_DETECTOR_SECONDS)
     bad = [why for name in sorted(settings.detectors) if (why := detectors.why_not(name))]
     return (
         TrialFinding(BROKEN, "; ".join(bad))
         if bad
-        else TrialFinding(OK, f"{', '.join(sorted(settings.detectors))} answered")
+        else TrialFinding(OK, f"{', '.join(sorted(settings.detectors))} responded")
     )
 
 
@@ -188,11 +188,11 @@ def _evaluators() -> TrialFinding:
         fence = Evaluator().sandbox
     except EvaluatorFailed as error:
         return TrialFinding(BROKEN, error.message)
-    return TrialFinding(OK if fence.has_view else BROKEN, f"a child ran behind the fence {fence.value}")
+    return TrialFinding(OK if fence.has_view else BROKEN, f"a child ran in the sandbox {fence.value}")
 
 
 def main() -> int:
-    """Prints what was found."""
+    """Prints the results."""
     programs: dict[str, Any] = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
     findings = examine(get_settings(), programs)
     sys.stdout.write(json.dumps({name: asdict(each) for name, each in findings.items()}) + "\n")

@@ -1,8 +1,7 @@
-"""`python -m worker.commands.generate_files FOLDER --endpoint NAME --model MODEL`: a model writes a benchmark's files.
+"""`python -m worker.commands.generate_files FOLDER --endpoint NAME --model MODEL`: writes a benchmark's files.
 
-FOLDER holds a `benchmark.json` in WindowsWorld's form. What is written lies in its `assets/generated/` afterwards,
-under the hash of the description; what lies there already is kept. Importing the folder then makes a version of its
-own.
+FOLDER has a `benchmark.json` in WindowsWorld's form. Files are written to `assets/generated/`, named by the hash of
+their description; existing ones are kept. Importing the folder then creates a new version.
 """
 
 import argparse
@@ -39,10 +38,10 @@ def orders(loaded: LoadedBenchmark) -> Iterator[tuple[str, FileRequest]]:
 
 
 def write_files(loaded: LoadedBenchmark, folder: Path, client: ModelClient, model: str) -> tuple[int, list[str]]:
-    """Writes what is missing into `folder/assets`.
+    """Writes missing files to `folder/assets`.
 
     Returns:
-        How many files were written, and why others could not be: rules make those.
+        Number of files written, and why others failed: rules generate those.
     """
     written, failed = 0, []
     for kind, order in orders(loaded):
@@ -61,7 +60,7 @@ def write_files(loaded: LoadedBenchmark, folder: Path, client: ModelClient, mode
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """The command. 1 if some files could not be written, 2 for a wrong folder or endpoint."""
+    """The command. Returns 1 if some files could not be written, 2 for a wrong folder or endpoint."""
     parser = argparse.ArgumentParser(prog="python -m worker.commands.generate_files", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--endpoint", required=True)
@@ -69,13 +68,13 @@ def main(words: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     registry.load("worker.models")
     try:
-        # In a checkout the importer finds the file one folder down, and would read no asset that is written up here.
+        # In a checkout the importer finds the file one folder down, and would ignore assets written here.
         if not (options.folder / FILE).is_file():
             raise Invalid(
                 f"there is no {FILE}",
                 code="file_not_given",
                 path=str(options.folder),
-                hint="Give the very folder that holds it.",
+                hint="Name the folder that contains it.",
             )
         loaded = registry.lookup(PluginKind.BENCHMARK, "windowsworld")().load(options.folder)
         room = ModelPool.of(get_settings())

@@ -1,7 +1,7 @@
-"""`python -m worker.commands.paraphrase_tasks FOLDER --endpoint E --model M`: a model rewords composed tasks.
+"""`python -m worker.commands.paraphrase_tasks FOLDER --endpoint E --model M`: paraphrases composed tasks.
 
-`deskarena omnibench paraphrase` starts it. Every text is read back by the model and kept only if it says what the graph
-says; a task of which none does keeps the template's. The file is replaced when all are told, or not at all.
+Started by `deskarena omnibench paraphrase`. The model reads every text back; it is kept only if it matches the task
+graph, else the template's text stays. The file is replaced when all texts are done, or not at all.
 """
 
 import argparse
@@ -24,7 +24,7 @@ FILE = "tasks.jsonl"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Tells them all; says on its output how many. Returns 3 if the model or the files cannot be used."""
+    """Paraphrases all tasks and prints their number. Returns 3 if the model or the files cannot be used."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--endpoint", required=True)

@@ -1,7 +1,7 @@
-"""`python -m worker.commands.prepare_image NAME --screen WxH`: makes the template of an image's desktops.
+"""`python -m worker.commands.prepare_image NAME --screen WxH`: creates the template of an image's desktops.
 
-Started by `deskarena image prepare`. Prints one JSON object when the template is there; what happens meanwhile, with
-what is waited for and what the screen shows, goes to standard error. Exits with 3 if it cannot be made.
+Started by `deskarena image prepare`. Prints one JSON object when the template exists; progress, with what the screen
+shows, goes to stderr. Exits with 3 if it cannot be created.
 """
 
 import argparse
@@ -31,16 +31,16 @@ Show = Callable[[Tracker], AbstractContextManager[object]]
 
 
 def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambda _: nullcontext()) -> dict[str, Any]:
-    """Has the first provider that clones templates make that of an image; what became of it.
+    """Creates an image's template with the first provider that clones templates; returns its facts.
 
     Args:
         providers: of this installation.
         spec: image and screen.
-        show: shows what a tracker hears, as long as its context lasts.
+        show: context manager that prints a tracker's activities.
 
     Raises:
-        Unavailable: no provider here clones templates, or the one that does cannot work here.
-        ClusterLost, GuestLost: the template cannot be made.
+        Unavailable: No provider clones templates here, or it cannot work here.
+        ClusterLost, GuestLost: The template cannot be created.
     """
     for provider in providers:
         if not isinstance(provider, TemplateProvider):
@@ -48,7 +48,7 @@ def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambd
         offer = provider.availability()
         if not offer.ok:
             raise Unavailable(
-                f"the provider {provider.name} does not work here: {offer.reason}", code="provider_not_runnable"
+                f"provider {provider.name} does not work here: {offer.reason}", code="provider_not_runnable"
             )
         logger.info("machines run %s", offer.reason)
         began = time.monotonic()
@@ -58,11 +58,11 @@ def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambd
         seconds = round(time.monotonic() - began, 1)
         screen = f"{spec.screen.width}x{spec.screen.height}"
         return {"image": spec.image, "screen": screen, "provider": provider.name, "seconds": seconds}
-    raise Unavailable("no provider of this installation clones templates", code="provider_not_runnable")
+    raise Unavailable("no configured provider clones templates", code="provider_not_runnable")
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Reads the arguments, prepares, and says how it went; the exit code."""
+    """Parses the arguments, prepares and prints the result; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("name")
     parser.add_argument("--screen", default="1920x1080")

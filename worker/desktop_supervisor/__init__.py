@@ -1,5 +1,6 @@
-"""The keeper: one small process per worker that starts desktops and takes them along when the worker dies.
+"""Desktop supervisor: one small process per worker that starts desktops and ends them when the worker dies.
 
-Parent-death signals follow threads, not processes, so a worker with threads cannot be the parent of its desktops. The
-keeper has one thread, imports the standard library only, and watches the worker's end of a socket pair and its process.
+Parent-death signals follow threads, not processes, so a multi-threaded worker cannot be the parent of its desktops. The
+supervisor has one thread, imports the standard library only, and watches the worker's end of a socket pair and its
+process.
 """

@@ -1,4 +1,4 @@
-"""Starts a keeper: `python -m worker.desktop_supervisor FD WORKER JSON`. Only a worker does this; see client.py."""
+"""Starts a desktop supervisor: `python -m worker.desktop_supervisor FD WORKER JSON`. See client.py."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""The worker's side of the keeper. Safe for threads."""
+"""The worker's client of the desktop supervisor. Thread-safe."""
 
 import contextlib
 import json
@@ -19,17 +19,17 @@ from worker.local.rpc import Message, RpcConnection
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 150.0
-"""The first start on a machine compiles the guest server."""
+"""Seconds. The first start on a machine compiles the guest server."""
 _STOP_SECONDS = 15.0
 _NOBODY = 0
-"""Instead of a request's number, which begin at 1."""
+"""Placeholder for a request number, which start at 1."""
 
 
 class DesktopSupervisorError(Exception):
-    """The keeper could not do what was asked.
+    """The desktop supervisor could not do what was requested.
 
     Attributes:
-        kind: `cluster` if this machine could not make the desktop, `guest` if the desktop itself failed.
+        kind: `cluster` if this machine could not create the desktop, `guest` if the desktop itself failed.
     """
 
     def __init__(self, message: str, kind: str = "cluster") -> None:
@@ -38,22 +38,22 @@ class DesktopSupervisorError(Exception):
 
 
 class DesktopSupervisorLost(DesktopSupervisorError):
-    """The keeper died, and every desktop with it."""
+    """The desktop supervisor died, and every desktop with it."""
 
 
 @dataclass
 class DesktopHandle:
-    """A desktop that the keeper holds.
+    """A desktop of the supervisor.
 
     Attributes:
         socket: path of the guest API's unix socket.
-        pid: host process id of its first process.
-        user: its user number outside, None if it shares the keeper's.
-        home, limits, notes, seconds: how it was made, for the record.
-        said: what the session said when it was ready.
-        dead: why it ended; empty while it lives.
-        usage: what it used, once it has ended.
-        ended: set when the keeper has told that nothing of it is left.
+        pid: process id of its first process on the host.
+        user: its user id on the host, None if it shares the supervisor's.
+        home, limits, notes, seconds: how it was created, for the record.
+        said: the session's report when it was ready.
+        dead: why it ended; empty while it runs.
+        usage: resources used, once it has ended.
+        ended: set when none of its processes and files are left.
     """
 
     name: str
@@ -70,7 +70,7 @@ class DesktopHandle:
     ended: threading.Event = field(default_factory=threading.Event)
 
     def end(self, why: str, usage: dict[str, Any] | None = None) -> None:
-        """Notes its end; the first reason is kept."""
+        """Records its end; the first reason is kept."""
         self.dead = self.dead or why
         self.usage = usage or self.usage
         self.ended.set()
@@ -78,16 +78,16 @@ class DesktopHandle:
 
 @dataclass(frozen=True)
 class DesktopSupervisorOptions:
-    """How to start a keeper.
+    """How to start a desktop supervisor.
 
     Attributes:
-        cache: folder in which the compiled guest server is kept.
+        cache: folder for the compiled guest server.
         server, site: the guest_server package; the third-party packages of the desktop's Python.
-        private: folders that no desktop may see.
-        wine: what desktops with Windows programs start from; it may be missing.
-        prefix: command words before the keeper's own, for example to change the user.
+        private: folders that must not be visible in desktops.
+        wine: template of desktops with Windows programs; may be missing.
+        prefix: words before the command, for example to change the user.
         checkout, python: where `worker` is imported from, and by which interpreter.
-        overlay, groups: False = do without overlay homes or control groups even where they can be had.
+        overlay, groups: False = do not use overlay homes or control groups even if available.
     """
 
     cache: Path
@@ -102,7 +102,7 @@ class DesktopSupervisorOptions:
     groups: bool = True
 
     def command(self, fd: int) -> list[str]:
-        """The keeper's command line; `fd` is its end of the socket pair."""
+        """The supervisor's command line; `fd` is its end of the socket pair."""
         config = {
             "cache": str(self.cache),
             "server": str(self.server),
@@ -112,7 +112,7 @@ class DesktopSupervisorOptions:
             "overlay": self.overlay,
             "groups": self.groups,
         }
-        # -S: the keeper needs nothing but the standard library, and starts faster for it.
+        # -S: it needs only the standard library and starts faster.
         return [
             *self.prefix,
             self.python,
@@ -126,22 +126,22 @@ class DesktopSupervisorOptions:
 
 
 class DesktopSupervisorClient:
-    """One keeper process and the conversation with it."""
+    """One desktop supervisor process and the connection to it."""
 
-    gone = "the keeper died, and its desktops with it"
+    gone = "the desktop supervisor died, and its desktops with it"
 
     def __init__(self, options: DesktopSupervisorOptions) -> None:
-        """Starts the keeper and waits until it serves.
+        """Starts the supervisor and waits until it is ready.
 
         Raises:
-            DesktopSupervisorError: it could not start; the message says why.
+            DesktopSupervisorError: it could not start; the message has the reason.
         """
         self._desktops: dict[str, DesktopHandle] = {}
         self._noting = threading.Lock()
         self._started: Future[Message] = Future()
         ours, theirs = socket.socketpair()
         with theirs:
-            # A cleared environment: nothing of the worker's, above all no secret, is handed on.
+            # A clean environment: nothing of the worker's, above all no secret, is inherited.
             environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONPATH": str(options.checkout)}
             if "TMPDIR" in os.environ:
                 environment["TMPDIR"] = os.environ["TMPDIR"]
@@ -162,18 +162,18 @@ class DesktopSupervisorClient:
             return self._started.result(_START_SECONDS)
         except (DesktopSupervisorError, TimeoutError) as error:
             self.close()
-            raise DesktopSupervisorError(f"the keeper did not start: {error}") from error
+            raise DesktopSupervisorError(f"the desktop supervisor did not start: {error}") from error
 
     @property
     def pid(self) -> int:
-        """The keeper's process id."""
+        """The supervisor's process id."""
         return self._process.pid
 
     def alive(self) -> bool:
         """False once it is known to be gone."""
         return not self._conversation.over
 
-    # ---- what a worker can ask
+    # ---- requests by a worker
 
     def spawn(  # noqa: PLR0913 - what a desktop is made of
         self,
@@ -185,19 +185,19 @@ class DesktopSupervisorClient:
         os: str = "linux",
         command: Sequence[str] = (),
     ) -> DesktopHandle:
-        """Starts a desktop and waits until its guest API answers.
+        """Starts a desktop and waits until its guest API responds.
 
         Args:
             screen: width and height in pixels.
-            limits: what it may use up.
-            secret: what requests to its guest API must carry.
+            limits: resource limits.
+            secret: bearer secret of its guest API.
             timeout: seconds until it must be ready.
             os: `linux`, or `windows` for one with Windows programs.
-            command: what runs inside instead of the guest server's session.
+            command: command to run inside instead of the guest server's session.
 
         Raises:
-            DesktopSupervisorError: it could not be made or never became ready; nothing of it is left.
-            DesktopSupervisorLost: the keeper died.
+            DesktopSupervisorError: it could not be created or did not become ready; nothing of it is left.
+            DesktopSupervisorLost: the supervisor died.
         """
         request = {
             "op": "spawn",
@@ -212,10 +212,10 @@ class DesktopSupervisorClient:
         return handle
 
     def destroy(self, desktop: DesktopHandle) -> dict[str, Any]:
-        """Ends a desktop; returns what it used when every process, mount and file is gone. Safe to call twice.
+        """Ends a desktop; returns its resource usage when every process, mount and file is gone. Safe to call twice.
 
         Raises:
-            DesktopSupervisorError: it would not go.
+            DesktopSupervisorError: it could not be ended.
         """
         if not self.alive():
             return desktop.usage
@@ -227,12 +227,12 @@ class DesktopSupervisorClient:
         return desktop.usage
 
     def status(self) -> dict[str, Any]:
-        """Name to `{ready, pid, memory, hits}` of every desktop. Raises DesktopSupervisorError."""
+        """Name -> `{ready, pid, memory, hits}` of every desktop. Raises DesktopSupervisorError."""
         desktops: dict[str, Any] = self._conversation.ask({"op": "status"}, 5.0)["desktops"]
         return desktops
 
     def close(self) -> None:
-        """Stops the keeper; returns when it and all its desktops are gone. Safe to call twice."""
+        """Stops the supervisor; returns when it and all its desktops are gone. Safe to call twice."""
         self._conversation.say({"op": "stop"})
         try:
             self._process.wait(_STOP_SECONDS)
@@ -241,30 +241,30 @@ class DesktopSupervisorClient:
             self._process.wait()
         self._conversation.close(_STOP_SECONDS)
 
-    # ---- manners: see `worker.local.rpc`
+    # ---- protocol hooks: see `worker.local.rpc`
 
     def encode(self, message: Message) -> bytes:
-        """After its length."""
+        """Length-prefixed message."""
         return protocol.encode(message)
 
     def decoder(self) -> protocol.MessageDecoder:
-        """Of such messages."""
+        """Decoder of such messages."""
         return protocol.MessageDecoder()
 
     def refused(self, answer: Message) -> DesktopSupervisorError:
-        """In its own words."""
+        """The error reply as an exception."""
         return DesktopSupervisorError(answer["error"], answer["kind"])
 
     def late(self, what: str) -> DesktopSupervisorError:
-        """It may still be doing it."""
-        return DesktopSupervisorError(f"the keeper did not answer {what}")
+        """Timeout; the request may still be in progress."""
+        return DesktopSupervisorError(f"the desktop supervisor did not respond to {what}")
 
     def lost(self, why: str) -> DesktopSupervisorLost:
-        """Nothing can be asked any more."""
+        """No further request is possible."""
         return DesktopSupervisorLost(why)
 
     def news(self, message: Message) -> None:
-        """That it has started, could not start, or that a desktop is gone."""
+        """Handles notifications: started, could not start, or a desktop is gone."""
         event = message["event"]
         if event == "started":
             self._started.set_result(message)
@@ -277,18 +277,18 @@ class DesktopSupervisorClient:
                 desktop.end(message["why"], message["usage"])
 
     def answered(self, answer: Message, *, expected: bool) -> None:
-        """Notes a desktop. One for which nobody waits any more is destroyed, and nobody hears of it."""
+        """Handles a started desktop. One for which nobody waits any more is destroyed."""
         if "desktop" not in answer:
             return
         if not expected:
             self._conversation.say({"op": "destroy", "desktop": answer["desktop"], "id": _NOBODY})
             return
-        # Noted in the reader's order: news of its end may be the very next message.
+        # Registered in the reader's order: the next message may be its end.
         with self._noting:
             answer["kept"] = self._desktops[answer["desktop"]] = _read_handle(answer)
 
     def died(self) -> None:
-        """Its desktops went with it."""
+        """Its desktops ended with it."""
         with self._noting:
             desktops = list(self._desktops.values())
             self._desktops.clear()

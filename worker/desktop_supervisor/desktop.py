@@ -1,4 +1,4 @@
-"""One desktop as its keeper sees it: a forked stage that becomes bubblewrap, four pipes, and how it ends."""
+"""One desktop as its supervisor sees it: a forked process that becomes bubblewrap, four pipes, and its end."""
 
 import json
 import os
@@ -16,26 +16,26 @@ from worker.local.desktop_kind import DesktopKind
 from worker.local.limits import MIB, DesktopLimits
 
 WAY_OUT = "out"
-"""Name of the folder, beside the guest API's socket, in which the worker opens the socket of the egress gateway."""
+"""Folder beside the guest API's socket in which the worker opens the socket of the egress gateway."""
 PIPES = ("report", "status", "stdout", "stderr")
-"""What we read of a desktop: the stage's report, bubblewrap's status, the session's two outputs."""
+"""Pipes that we read: the stage's report, bubblewrap's status, the session's two outputs."""
 _TAIL = 4096
 _MAX_TALK = 64 * 1024
 
 
 @dataclass
 class SupervisedDesktop:
-    """A desktop and all that must be gone after it.
+    """A desktop and everything that must be removed after it.
 
     Attributes:
-        name: unique in this keeper.
+        name: unique in this supervisor.
         folder: private folder with the socket of the guest API.
-        group: its control groups, None where none can be made.
-        user: its own user number outside, None if it shares the keeper's.
-        outer: bubblewrap's process; 0 once it is reaped.
-        inner: process 1 of its process namespace, in the host's numbers; 0 until known.
+        group: its control groups, None if there are none.
+        user: its own user id on the host, None if it shares the supervisor's.
+        outer: bubblewrap's process id; 0 once it is reaped.
+        inner: host process id of process 1 in its namespace; 0 until known.
         inner_handle: a pidfd of `inner`; -1 once it is gone.
-        ready, gone: how far it is. `stopping` says why we ended it, if we did.
+        ready, gone: its state. `stopping` is why we ended it, if we did.
     """
 
     name: str
@@ -66,18 +66,18 @@ class SupervisedDesktop:
 
     @property
     def socket_path(self) -> Path:
-        """Where the worker reaches the guest API."""
+        """Path of the guest API's socket for the worker."""
         return self.folder / "api"
 
     @property
     def way_out(self) -> Path:
-        """The one folder of the host that a desktop sees besides its programs: its way out of the network namespace."""
+        """The only folder of the host that a desktop sees besides programs: its way out of the network namespace."""
         return self.folder / WAY_OUT
 
     def start(self, spec: "StartSpec") -> None:
-        """Forks the stage. Raises OSError."""
+        """Forks the process. Raises OSError."""
         self.folder.mkdir(mode=0o700)
-        # The worker's gateway listens in there; the desktop's user, who is another one, must be able to enter it.
+        # The worker's gateway listens in it; the desktop's user must be able to enter.
         self.way_out.mkdir()
         self.way_out.chmod(0o755)
         ca_bundle.lay_out(self.way_out)
@@ -125,11 +125,11 @@ class SupervisedDesktop:
             sandbox_init.enter(entering, theirs["report"])
 
     def bounded_by_group(self, controller: str) -> bool:
-        """Whether a control group bounds this for the whole desktop."""
+        """Whether a control group limits this for the whole desktop."""
         return self.group is not None and controller in self.group.folders
 
     def feed(self, name: str) -> bool:
-        """Reads what came through a pipe. False at its end. Never blocks."""
+        """Reads from a pipe. False at its end. Never blocks."""
         try:
             data = os.read(self.pipes[name], 65536)
         except BlockingIOError:
@@ -145,7 +145,7 @@ class SupervisedDesktop:
         return bool(data)
 
     def _understand(self, name: str) -> None:
-        """Takes complete JSON lines (or, of the stage's report, objects) out of a pipe's buffer."""
+        """Extracts complete JSON lines (or objects, for the stage's report) from a pipe's buffer."""
         if name == "report":
             self._take_report()
         elif name == "status":
@@ -179,20 +179,20 @@ class SupervisedDesktop:
         return values
 
     def _meet(self, pid: int) -> None:
-        """Notes process 1 of the namespace, by a handle that cannot come to mean another process."""
+        """Stores process 1 of the namespace as a pidfd, which cannot refer to another process later."""
         try:
             handle = os.pidfd_open(pid)
         except ProcessLookupError:
             return
-        # Had it ended before we took the handle, its number could belong to anybody by now. Its parent is
-        # bubblewrap, or we ourselves if that has ended.
+        # If it had ended before we opened the pidfd, its number could belong to another process. Its parent must be
+        # bubblewrap, or us if that has ended.
         if _parent_of(pid) in {self.outer, os.getpid()}:
             self.inner, self.inner_handle = pid, handle
         else:
             os.close(handle)
 
     def kill(self, why: str) -> None:
-        """Ends every process, at once; the first reason is kept. Safe to call twice."""
+        """Kills every process at once; the first reason is kept. Safe to call twice."""
         if not self.stopping:
             self.stopping = why
             self.measure()
@@ -202,7 +202,7 @@ class SupervisedDesktop:
             _ignore_gone(lambda: os.kill(self.outer, signal.SIGKILL))
 
     def close_inner(self) -> None:
-        """Lets go of the handle of process 1, which has ended."""
+        """Closes the pidfd of process 1, which has ended."""
         os.close(self.inner_handle)
         self.inner_handle = -1
 
@@ -213,7 +213,7 @@ class SupervisedDesktop:
             self.pipes[name] = -1
 
     def measure(self) -> watchdog.UsageSample | None:
-        """What it holds now; None if it is not that far, or gone. Keeps the peak."""
+        """Current usage; None if it has not started or has ended. Updates the peak."""
         if not self.inner or self.inner_handle < 0:
             return None
         try:
@@ -222,7 +222,7 @@ class SupervisedDesktop:
             else:
                 sample = watchdog.sample(self.inner, self.limits.memory)
         except (OSError, ValueError):
-            # It ended while we looked; its end is seen and told by other means.
+            # It ended during the measurement; its end is detected elsewhere.
             return None
         self.peak_memory = max(self.peak_memory, sample.memory)
         return sample
@@ -238,7 +238,7 @@ class SupervisedDesktop:
         return hits
 
     def why(self) -> str:
-        """Why it ended, for people."""
+        """Why it ended, for messages."""
         if self.error:
             return self.error
         if self.stopping:
@@ -246,21 +246,21 @@ class SupervisedDesktop:
         memory_kills = self.hits().get("memory", 0)
         if memory_kills:
             limit = self.limits.memory // MIB
-            return f"memory limit: the kernel ended {memory_kills} of its processes at {limit} MiB"
+            return f"memory limit: the kernel killed {memory_kills} of its processes at {limit} MiB"
         return f"its session ended with status {self.exit_status}. {self.last_words()}".strip()
 
     def last_words(self) -> str:
-        """The end of what its session wrote to stderr. Anything inside may have written it: for people only."""
+        """End of the session's stderr. Any program inside may have written it: for messages only."""
         return self.buffers["stderr"].decode(errors="replace").strip()[-1000:]
 
     def state(self) -> dict[str, Any]:
-        """What it is doing now, as JSON."""
+        """Its state as JSON."""
         sample = self.measure()
         memory = 0 if sample is None else sample.memory
         return {"ready": self.ready, "pid": self.inner, "memory": memory, "hits": self.hits()}
 
     def facts(self) -> dict[str, Any]:
-        """What the worker needs to know of a ready desktop, as JSON."""
+        """What the worker needs to know about a ready desktop, as JSON."""
         return {
             "desktop": self.name,
             "socket": str(self.socket_path),
@@ -273,7 +273,7 @@ class SupervisedDesktop:
         }
 
     def conclude(self) -> None:
-        """Writes down why it ended and what it used, while its control groups can still be asked."""
+        """Records why it ended and what it used, while its control groups still exist."""
         if not self.verdict:
             self.verdict = self.why()
             if self.group is not None and self.bounded_by_group("memory"):
@@ -281,7 +281,7 @@ class SupervisedDesktop:
             self.usage = {"peak_memory": self.peak_memory, "hits": self.hits()}
 
     def refused_by_sandbox(self) -> bool:
-        """Whether it failed before its own session began: the machine's failure, not the guest's."""
+        """Whether it failed before its session started: an infrastructure failure, not the guest's."""
         return bool(self.error) or b"bwrap: " in self.buffers["stderr"]
 
     def clean(self) -> None:
@@ -295,7 +295,7 @@ class SupervisedDesktop:
 
 @dataclass(frozen=True)
 class StartSpec:
-    """What `SupervisedDesktop.start` needs beyond the desktop itself."""
+    """Arguments of `SupervisedDesktop.start`."""
 
     title: str
     bwrap: str
@@ -317,7 +317,7 @@ def _ignore_gone(action: Any) -> None:
 
 
 def _parent_of(pid: int) -> int:
-    """A process's parent; 0 if it is gone."""
+    """Parent of a process; 0 if it is gone."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
     except (FileNotFoundError, ProcessLookupError):

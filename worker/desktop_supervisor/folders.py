@@ -1,6 +1,6 @@
-"""Where keepers keep what must not outlive them, and how a later keeper removes what a killed one left.
+"""Folders of desktop supervisors, and removal of what a killed one left behind.
 
-Every keeper has a folder with a lock on it for as long as it lives. A folder without a lock is a dead keeper's.
+Every supervisor locks its folder while it lives. A folder without a lock belongs to a dead one.
 """
 
 import contextlib
@@ -18,30 +18,30 @@ TITLE = "deskarena-desktop"
 
 
 def base_folder() -> Path:
-    """The private folder of this user's keepers.
+    """Private parent folder for this user's supervisors.
 
     Raises:
-        PermissionError: somebody else made a folder of that name.
+        PermissionError: A folder of that name belongs to somebody else.
     """
     return private_folder("deskarena-keepers")
 
 
 def title(keeper: str, desktop: str) -> str:
-    """Argument zero of a desktop's bubblewrap processes, by which they are found again."""
+    """argv[0] of a desktop's bubblewrap processes, by which they can be found."""
     return f"{TITLE}:{keeper}:{desktop}"
 
 
 class DesktopSupervisorDir:
-    """A living keeper's own folder, locked until it is removed or the process ends."""
+    """Folder of a living supervisor, locked until it is removed or the process ends."""
 
     def __init__(self) -> None:
-        """Makes and locks a new one. Raises OSError."""
+        """Creates and locks a new one. Raises OSError."""
         self.name = uuid.uuid4().hex[:8]
         self.path = Path()
         self._handle: int | None = None
         while self._handle is None:
-            # Another keeper that ends may remove the empty base folder, or one that starts sweep ours before it
-            # is locked; then there is nothing to do but to make it again.
+            # Another supervisor that ends may remove the empty base folder, or one that starts may sweep ours before it
+            # is locked: try again.
             self.path = base_folder() / f"keeper-{self.name}"
             try:
                 self.path.mkdir(mode=0o700)
@@ -50,11 +50,11 @@ class DesktopSupervisorDir:
             self._handle = lock(self.path)
 
     def note_groups(self, folders: list[str]) -> None:
-        """Writes down the control groups, for whoever sweeps after us."""
+        """Stores the control groups for a later sweep."""
         (self.path / "groups").write_text("\n".join(folders))
 
     def remove(self) -> None:
-        """Removes the folder, and the base folder with the last keeper; frees the lock."""
+        """Removes the folder, and the base folder if it is empty; releases the lock."""
         shutil.rmtree(self.path)
         if self._handle is not None:
             os.close(self._handle)
@@ -64,7 +64,7 @@ class DesktopSupervisorDir:
 
 
 def processes_of(keeper: str, desktop: str = "") -> list[int]:
-    """Host process ids of the bubblewrap processes of a keeper's desktops, or of one of them."""
+    """Host process ids of the bubblewrap processes of a supervisor's desktops, or of one of them."""
     prefix = f"{TITLE}:{keeper}:{desktop}"
     pids = []
     for entry in os.scandir("/proc"):
@@ -83,7 +83,7 @@ def _argument_zero(pid: int) -> str:
 
 
 def kill(pids: list[int]) -> None:
-    """Ends processes at once; those that are gone already are fine."""
+    """Kills processes; ones that are gone already are ignored."""
     for pid in pids:
         try:
             os.kill(pid, signal.SIGKILL)
@@ -92,9 +92,9 @@ def kill(pids: list[int]) -> None:
 
 
 def sweep(base: Path, timeout: float = 5.0) -> int:
-    """Removes processes, control groups and files of dead keepers. Returns how many keepers were swept.
+    """Removes processes, control groups and files of dead supervisors. Returns their number.
 
-    Several may sweep at once: each takes the dead keeper's lock first.
+    Several may sweep in parallel: each takes the dead supervisor's lock first.
     """
     swept = 0
     for folder in base.glob("keeper-*"):
@@ -116,7 +116,7 @@ def _sweep_one(folder: Path, timeout: float) -> None:
     while left := _left_behind(keeper, groups):
         kill(left)
         if time.monotonic() > deadline:
-            raise TimeoutError(f"processes {left} of a dead keeper do not end")
+            raise TimeoutError(f"processes {left} of a dead desktop supervisor do not end")
         time.sleep(0.005)
     for group in groups:
         remove_tree(group, timeout)

@@ -1,4 +1,4 @@
-"""The keeper's event loop: file descriptors that can be read, timers, and nothing else."""
+"""Event loop of the desktop supervisor: readable file descriptors and timers only."""
 
 import selectors
 import time
@@ -20,11 +20,11 @@ class Loop:
         self._timers: list[_Timer] = []
 
     def listen(self, fd: int, action: Callable[[], None]) -> None:
-        """Calls `action` whenever `fd` can be read, until `forget`."""
+        """Calls `action` whenever `fd` is readable, until `forget`."""
         self._selector.register(fd, selectors.EVENT_READ, action)
 
     def forget(self, fd: int) -> None:
-        """No longer listens to `fd`; fine if it never did."""
+        """Stops listening to `fd`; no error if it was not."""
         if fd >= 0 and fd in self._selector.get_map():
             self._selector.unregister(fd)
 
@@ -33,11 +33,11 @@ class Loop:
         self._timers.append(_Timer(time.monotonic() + seconds, action))
 
     def turn(self, at_most: float) -> None:
-        """Waits for the next things to do, `at_most` seconds long, and does them."""
+        """Waits for events for at most `at_most` seconds, and handles them."""
         now = time.monotonic()
         soonest = min((timer.at for timer in self._timers), default=now + at_most)
         for key, _ in self._selector.select(max(0.0, min(soonest - now, at_most))):
-            # An earlier callback of this round may have closed it, and its number may name another by now.
+            # An earlier callback of this round may have closed it, and its number may have been reused.
             if self._selector.get_map().get(key.fd) is key:
                 key.data()
         self._run_due()

@@ -1,4 +1,4 @@
-"""How worker and keeper talk: JSON objects, each after its length as four bytes, over a socket pair."""
+"""Protocol of worker and desktop supervisor: JSON objects with a 4-byte length prefix over a socket pair."""
 
 import json
 import socket
@@ -10,7 +10,7 @@ MAX_MESSAGE = 2**20
 
 
 class ProtocolError(ValueError):
-    """The other side sent something that is no message."""
+    """Invalid message."""
 
 
 def encode(message: dict[str, Any]) -> bytes:
@@ -22,13 +22,13 @@ def encode(message: dict[str, Any]) -> bytes:
 
 
 class MessageDecoder:
-    """Cuts a stream of bytes into messages."""
+    """Splits a byte stream into messages."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[dict[str, Any]]:
-        """The messages that are complete now, in order. Raises ProtocolError."""
+        """Complete messages so far, in order. Raises ProtocolError."""
         self._buffer += data
         messages = []
         while (message := self._next()) is not None:
@@ -52,5 +52,5 @@ class MessageDecoder:
 
 
 def send(connection: socket.socket, message: dict[str, Any]) -> None:
-    """Sends one message, waiting for room. Raises OSError, ProtocolError."""
+    """Sends one message, blocking while the socket is full. Raises OSError, ProtocolError."""
     connection.sendall(encode(message))

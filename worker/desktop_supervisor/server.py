@@ -1,4 +1,4 @@
-"""The keeper itself: hears the worker, makes and ends desktops, and goes when the worker goes."""
+"""The desktop supervisor: serves the worker's requests, starts and ends desktops, and exits with the worker."""
 
 import os
 import shutil
@@ -20,20 +20,20 @@ from worker.local.limits import DesktopLimits
 from worker.local.uids import UserNumbers
 
 _FLOOD_PAUSE = 0.05
-"""Seconds between two looks into a pipe of a running desktop: whoever floods it waits, not the keeper."""
+"""Seconds between two reads of a running desktop's pipe: a desktop that floods it blocks itself, not the supervisor."""
 _END_SECONDS = 8.0
 
 
 @dataclass(frozen=True)
 class Config:
-    """Where the keeper finds and puts things.
+    """Paths and options of a desktop supervisor.
 
     Attributes:
-        cache: folder that survives; the compiled guest server lies there.
+        cache: persistent folder with the compiled guest server.
         server: the guest_server package.
         site: third-party packages of the desktop's Python.
-        private: folders of ours that no desktop may see.
-        wine: what desktops with Windows programs start from; it may be missing.
+        private: folders that must not be visible in desktops.
+        wine: template of desktops with Windows programs; may be missing.
         overlay: False = homes are always copies.
         groups: False = control groups are not used.
     """
@@ -51,15 +51,15 @@ class DesktopSupervisor:
     """Starts, watches and ends desktops for one worker."""
 
     def __init__(self, connection: socket.socket, config: Config, worker: int) -> None:
-        """Sweeps after dead keepers and gets ready to serve.
+        """Sweeps after dead supervisors and prepares to serve.
 
         Args:
             connection: to the worker.
-            config: where things are.
+            config: paths and options.
             worker: the worker's process id.
 
         Raises:
-            OSError, ValueError: this machine or installation cannot have desktops; the message says why.
+            OSError, ValueError: this machine or installation cannot run desktops; the message has the reason.
         """
         kernel.adopt_orphans()
         self._connection, self._config = connection, config
@@ -82,7 +82,7 @@ class DesktopSupervisor:
         self._watch_signals()
 
     def _watch_worker(self, worker: int) -> None:
-        """Its end of the connection, and its process: a child of it that lives on may hold the connection open."""
+        """Watches the connection and the worker's process: one of its children may keep the connection open."""
         self._loop.listen(self._connection.fileno(), self._hear)
         self._loop.listen(os.pidfd_open(worker), self._stop)
         if os.getppid() != worker:
@@ -102,7 +102,7 @@ class DesktopSupervisor:
         self._running = False
 
     def run(self) -> None:
-        """Serves until the worker is gone or says stop, then takes every desktop along."""
+        """Serves until the worker is gone or requests the stop, then ends every desktop."""
         about = {"keeper": self._folder.name, "swept": self._swept, "limits": self._limits()}
         self._tell({"event": "started", **about})
         self._measure()
@@ -116,9 +116,9 @@ class DesktopSupervisor:
         self._loop.later(watchdog.measure_all(list(self._desktops.values())), self._measure)
 
     def _end(self) -> None:
-        """Ends all desktops, waits for them, removes everything that is ours."""
+        """Ends all desktops, waits for them and removes everything that belongs to us."""
         for desktop in self._desktops.values():
-            desktop.kill("the keeper was stopped")
+            desktop.kill("the desktop supervisor was stopped")
         deadline = time.monotonic() + _END_SECONDS
         while self._desktops and time.monotonic() < deadline:
             self._loop.turn(0.05)
@@ -126,7 +126,7 @@ class DesktopSupervisor:
         self._folder.remove()
         self._tell({"event": "stopped", "left": sorted(self._desktops)})
 
-    # ---- talking with the worker
+    # ---- requests of the worker
 
     def _hear(self) -> None:
         try:
@@ -147,7 +147,7 @@ class DesktopSupervisor:
             self._stop()
 
     def _answer(self, message: dict[str, Any]) -> None:
-        """Does what one request asks. Spawn and destroy are answered later, by the event they wait for."""
+        """Handles one request. Spawn and destroy are answered later, by the event that they wait for."""
         operation = message.get("op")
         if operation == "spawn":
             self._spawn(message)
@@ -165,7 +165,7 @@ class DesktopSupervisor:
         self._tell({"id": message.get("id"), "ok": False, "kind": kind, "error": why})
 
     def _limits(self) -> dict[str, str]:
-        """What bounds a desktop here, in words."""
+        """How resources of a desktop are limited here, as text."""
         by_group = self._groups.versions()
         return {
             "memory": by_group.get("memory", "watchdog"),
@@ -175,10 +175,10 @@ class DesktopSupervisor:
         }
 
     def _unlimited(self) -> list[str]:
-        """Why control groups do not bound a desktop here, by what they do not bound."""
+        """Why control groups do not limit a resource here, by resource."""
         return [f"no control group limits {name}: {why}" for name, why in sorted(self._groups.why_not.items())]
 
-    # ---- making desktops
+    # ---- starting desktops
 
     def _spawn(self, message: dict[str, Any]) -> None:
         try:
@@ -201,7 +201,7 @@ class DesktopSupervisor:
 
     def _new(self, message: dict[str, Any]) -> SupervisedDesktop:
         if self._bwrap is None:
-            raise FileNotFoundError("bubblewrap is not installed: install the package `bubblewrap`")
+            raise FileNotFoundError("bubblewrap is not installed. Install the package `bubblewrap`.")
         limits = DesktopLimits.from_json(message["limits"])
         deadline = time.monotonic() + float(message["ready_timeout"])
         self._serial += 1
@@ -232,7 +232,7 @@ class DesktopSupervisor:
     def _flavour_of(self, message: dict[str, Any]) -> DesktopKind:
         system = str(message.get("os", "linux"))
         if system not in self._flavours:
-            raise ValueError(f"there are no {system} desktops here")
+            raise ValueError(f"{system} desktops are not available here")
         return self._flavours[system]
 
     def _listen(self, desktop: SupervisedDesktop, name: str) -> None:
@@ -274,7 +274,7 @@ class DesktopSupervisor:
         desktop.kill("destroyed")
 
     def _reap(self, wakeup: int) -> None:
-        """Collects ended children: bubblewraps, and orphans that came to us."""
+        """Reaps ended children: bubblewrap processes, and orphans that were reparented to us."""
         os.read(wakeup, 4096)
         while True:
             try:
@@ -289,11 +289,11 @@ class DesktopSupervisor:
                     self._ending.check(desktop)
 
     def _report_gone(self, desktop: SupervisedDesktop) -> None:
-        """Nothing of it is left: says so to whoever waits."""
+        """Reports to waiting requests that nothing of it is left."""
         if desktop.user is not None:
             self._numbers.give_back(desktop.user)
         del self._desktops[desktop.name]
-        # First the news, then the answers: whoever has asked knows then, too.
+        # Notification first, then the answers: callers then know its end, too.
         self._tell({"event": "gone", "desktop": desktop.name, "why": desktop.verdict, "usage": desktop.usage})
         for message in self._waiting.pop(desktop.name, []):
             if message["op"] == "spawn":
@@ -303,7 +303,7 @@ class DesktopSupervisor:
 
 
 def _flavours(folder: Path | None, guest: Path) -> dict[str, DesktopKind]:
-    """The kinds of desktops that can be made, by operating system."""
+    """Kinds of desktops that can be created, by operating system."""
     flavours = [linux()]
     if folder is not None and not wine.why_not(folder):
         flavours.append(wine.flavour(folder, guest))

@@ -1,4 +1,4 @@
-"""How a desktop ends: every process gone, then control groups, then files, and only then it is `gone`."""
+"""End of a desktop: every process, then control groups, then files; only then it is `gone`."""
 
 import contextlib
 import os
@@ -14,14 +14,14 @@ _REMOVE_SECONDS = 5.0
 
 
 class DesktopShutdown:
-    """Follows desktops to their end, however it comes."""
+    """Follows desktops to their end, whatever the cause."""
 
     def __init__(self, loop: Loop, keeper: str, gone: Callable[[SupervisedDesktop], None]) -> None:
-        """Args: loop: the keeper's; keeper: its name; gone: called once per desktop, when nothing of it is left."""
+        """Args: loop: event loop; keeper: the supervisor's name; gone: called once per desktop at its very end."""
         self._loop, self._keeper, self._gone = loop, keeper, gone
 
     def expect(self, desktop: SupervisedDesktop) -> None:
-        """Listens for the end of the desktop's first process, as soon as it is known. Safe to call often."""
+        """Watches the desktop's first process, as soon as it is known. Safe to call often."""
         if desktop.inner_handle < 0 or desktop.awaited:
             return
         desktop.awaited = True
@@ -30,17 +30,17 @@ class DesktopShutdown:
             desktop.kill(desktop.stopping)
 
     def _inner_ended(self, desktop: SupervisedDesktop) -> None:
-        """Process 1 has ended, and with it, the kernel promises, every process of the namespace."""
+        """Process 1 has ended, and with it, by the kernel's guarantee, every process of the namespace."""
         self._loop.forget(desktop.inner_handle)
         desktop.close_inner()
         self.check(desktop)
 
     def check(self, desktop: SupervisedDesktop) -> None:
-        """Goes on with the end of a desktop if bubblewrap has ended; called whenever something may have changed."""
+        """Continues the end of a desktop if bubblewrap has ended; called whenever something may have changed."""
         if desktop.outer or desktop.gone:
             return
         for name in PIPES:
-            # Its last words may say why it ended, or name a process to wait for.
+            # Its last output may have the reason, or a process to wait for.
             if desktop.pipes[name] >= 0:
                 desktop.feed(name)
         self.expect(desktop)
@@ -50,14 +50,14 @@ class DesktopShutdown:
         _bury(desktop.inner)
         orphans = [] if desktop.inner else folders.processes_of(self._keeper, desktop.name)
         if orphans:
-            # Ended in the moment of its birth, before bubblewrap could say whom it had started.
+            # It ended before bubblewrap could report the process that it had started.
             folders.kill(orphans)
             self._loop.later(_RETRY, lambda: self.check(desktop))
             return
         self._remove(desktop, time.monotonic() + _REMOVE_SECONDS)
 
     def _remove(self, desktop: SupervisedDesktop, deadline: float) -> None:
-        """Removes control groups and files. The kernel empties a group a moment after its last process."""
+        """Removes control groups and files. The kernel empties a group shortly after its last process."""
         if desktop.gone:
             return
         desktop.conclude()
@@ -71,7 +71,7 @@ class DesktopShutdown:
 
 
 def _bury(pid: int) -> None:
-    """Reaps a desktop's first process where bubblewrap, its parent, ended before it could."""
+    """Reaps a desktop's first process if bubblewrap, its parent, ended before."""
     if pid:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)

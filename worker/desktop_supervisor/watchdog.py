@@ -1,4 +1,4 @@
-"""The watchdog: ends desktops that use too much memory or too many processes where the kernel does not do it."""
+"""Watchdog: ends desktops that use too much memory or too many processes where the kernel does not limit them."""
 
 from collections.abc import Iterable
 
@@ -8,13 +8,13 @@ from worker.local.limits import MIB
 
 SECONDS = 0.2
 SECONDS_NEAR = 0.03
-"""How often it looks, and how often once a desktop holds half of what it may."""
+"""Interval in seconds, and the interval once a desktop uses half of a limit."""
 _PROCESS_TOLERANCE = 8
 """The sandbox's own processes."""
 
 
 def measure_all(desktops: Iterable[SupervisedDesktop]) -> float:
-    """Measures all desktops, ends those over a limit, keeps all peaks. Returns seconds until the next look."""
+    """Measures all desktops, ends those over a limit, updates all peaks. Returns seconds until the next measurement."""
     usages: list[tuple[int, SupervisedDesktop]] = []
     for desktop in desktops:
         sample = desktop.measure() if desktop.ready and not desktop.stopping else None
@@ -30,13 +30,13 @@ def measure_all(desktops: Iterable[SupervisedDesktop]) -> float:
 def _judge(desktop: SupervisedDesktop, sample: watchdog.UsageSample) -> None:
     limits = desktop.limits
     if sample.memory > limits.memory:
-        desktop.kill(f"memory limit: it held {sample.memory // MIB} of {limits.memory // MIB} MiB")
+        desktop.kill(f"memory limit: it used {sample.memory // MIB} of {limits.memory // MIB} MiB")
     elif sample.processes > limits.processes + _PROCESS_TOLERANCE and not desktop.bounded_by_group("pids"):
         desktop.kill(f"process limit: it had {sample.processes} of {limits.processes} processes")
 
 
 def _protect_host(usages: list[tuple[int, SupervisedDesktop]]) -> None:
-    """Nothing in the kernel bounds these: the largest one goes before the host itself runs out of memory."""
+    """The kernel limits nothing here: ends the largest desktop before the host runs out of memory."""
     available, total = watchdog.host_memory()
     if available < max(256 * MIB, total // 32):
         _, largest = max(usages, key=lambda pair: pair[0])

@@ -1,4 +1,4 @@
-"""The client of the guest API: how the service reaches a desktop, whoever made it."""
+"""Client of the guest API, for desktops of every provider."""
 
 from worker.desktops.guest import GuestDesktop
 

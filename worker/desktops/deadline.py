@@ -1,6 +1,6 @@
-"""An HTTP transport whose requests end at a deadline, however slowly the other side trickles.
+"""HTTP transport whose requests end at a deadline, however slowly the other side sends.
 
-The usual time-outs count from byte to byte: a desktop that sends one byte a second would never be given up.
+Ordinary timeouts count from byte to byte: a desktop that sends one byte per second would never time out.
 """
 
 import select
@@ -24,7 +24,7 @@ class ThreadDeadline(threading.local):
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Everything inside must be over in so many seconds."""
+        """Bounds everything inside the context to the given seconds."""
         self.end = time.monotonic() + seconds
         try:
             yield
@@ -32,15 +32,15 @@ class ThreadDeadline(threading.local):
             self.end = float("inf")
 
     def left(self, timeout: float | None, error: type[Exception]) -> float:
-        """Seconds that an operation may take. Raises `error` if none are left."""
+        """Seconds left for an operation. Raises `error` if there are none."""
         left = self.end - time.monotonic()
         if left <= 0:
-            raise error("the deadline is over")
+            raise error("the deadline has passed")
         return min(left, timeout if timeout is not None else left)
 
 
 class _Stream(httpcore.NetworkStream):
-    """A connection that looks at the deadline before every operation."""
+    """A connection that checks the deadline before every operation."""
 
     def __init__(self, connection: socket.socket, clock: ThreadDeadline) -> None:
         self._socket = connection
@@ -62,7 +62,7 @@ class _Stream(httpcore.NetworkStream):
         self._socket.close()
 
     def get_extra_info(self, info: str) -> Any:
-        """Only what the pool asks for: whether an idle connection has something to say (that is, its end)."""
+        """Only what the pool queries: whether an idle connection is readable (that is, closed)."""
         if info == "is_readable":
             poll = select.poll()
             poll.register(self._socket, select.POLLIN)
@@ -71,7 +71,7 @@ class _Stream(httpcore.NetworkStream):
 
 
 class _Backend(httpcore.NetworkBackend):
-    """Opens connections that look at the deadline."""
+    """Opens connections that check the deadline."""
 
     # ruff: noqa: ARG002 - the library's signatures; no option of them is ever given here.
 
@@ -108,7 +108,7 @@ class _Backend(httpcore.NetworkBackend):
 
 @contextmanager
 def _as_httpcore(timeout: type[Exception], other: type[Exception]) -> Iterator[None]:
-    """The library's own errors, so that its pool forgets broken connections."""
+    """Maps errors to the library's own, so that its pool drops broken connections."""
     try:
         yield
     except TimeoutError as error:
@@ -129,7 +129,7 @@ class _Body(httpx.SyncByteStream):
 
 
 class DeadlineTransport(httpx.BaseTransport):
-    """Sends requests over a unix socket or TCP; `clock.within(seconds)` bounds what is done inside it."""
+    """Sends requests over a unix socket or TCP; `clock.within(seconds)` bounds them."""
 
     def __init__(self, clock: ThreadDeadline, socket_path: str | None = None) -> None:
         self._pool = httpcore.ConnectionPool(
@@ -137,7 +137,7 @@ class DeadlineTransport(httpx.BaseTransport):
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """One request and the head of its reply; the body is read by whoever asked."""
+        """Sends one request and reads the head of its response; the caller reads the body."""
         url = httpcore.URL(
             scheme=request.url.raw_scheme, host=request.url.raw_host, port=request.url.port, target=request.url.raw_path
         )

@@ -1,4 +1,4 @@
-"""The domain's typed actions as the guest's input events."""
+"""Translates the domain's typed actions to the guest's input events."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -11,7 +11,7 @@ Event = dict[str, Any]
 
 
 def _point(action: Action) -> Event:
-    """Where; nothing if the action is to happen where the pointer is."""
+    """The point; nothing if the action is at the pointer."""
     if action.x is None and action.y is None:
         return {}
     return {"x": action.x, "y": action.y}
@@ -44,9 +44,9 @@ def input_event(action: Action) -> Event:
     """The event for `POST /input`.
 
     Raises:
-        GuestRefused: it is no mouse or keyboard action.
+        GuestRefused: It is not a mouse or keyboard action.
     """
     make = _EVENTS.get(action.type)
     if make is None:
-        raise GuestRefused(f"{action.type} is no input", kind="bad_request")
+        raise GuestRefused(f"{action.type} is not a mouse or keyboard action", kind="bad_request")
     return make(action)

@@ -1,4 +1,4 @@
-"""The Desktop port over the guest API."""
+"""Desktop port on the guest API."""
 # ruff: noqa: D102 - the port's docstrings are the specification of its methods.
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from worker.desktops import replies
 from worker.desktops.events import input_event
 from worker.desktops.wire import GuestConnection
 
-# Seconds until a desktop counts as frozen, beyond what the request itself may take in the guest.
+# Seconds added to a request's own time limit before a desktop counts as frozen.
 _QUICK = 15.0
 _MARGIN = 15.0
 _TREE = 40.0
@@ -31,12 +31,12 @@ class GuestDesktop:
     """A desktop behind its guest API. The port's docstrings are the specification."""
 
     def __init__(self, address: str, secret: str, *, screen: ScreenSize | None = None, patience: float = 1.0) -> None:
-        """Opens nothing yet.
+        """Does not connect yet.
 
         Args:
             address: `http://host:port`, or `unix:/path` of a socket.
-            secret: the desktop's.
-            screen: its size, if known; else the guest is asked at the first need.
+            secret: the desktop's secret.
+            screen: its size; None = the guest is asked when needed.
             patience: see the port.
         """
         self.patience = patience
@@ -50,21 +50,21 @@ class GuestDesktop:
         return self.probe().screen
 
     def close(self) -> None:
-        """Closes the connections; the desktop itself lives on. Safe to call twice."""
+        """Closes the connections; the desktop keeps running. Safe to call twice."""
         self._wire.close()
 
     def replace_secret(self, secret: str) -> None:
-        """Gives the desktop a new secret: clones of one machine start with the same."""
+        """Sets a new secret: clones of one machine start with the same."""
         self._post("/secret", {"secret": secret})
         self._wire.show(secret)
 
     def restored(self, secret: str, *, now: float, entropy: str, seconds: float) -> None:
-        """Tells a virtual machine that it goes on from its template's state.
+        """Tells a virtual machine that it was resumed from its template.
 
         Args:
-            secret: its new one.
-            now: the time, seconds since 1970.
-            entropy: random bytes of its own, base64.
+            secret: its new secret.
+            now: the time, in seconds since 1970.
+            entropy: random bytes, base64.
             seconds: deadline.
         """
         self._post("/restored", {"time": now, "secret": secret, "entropy": entropy}, seconds)
@@ -138,7 +138,7 @@ class GuestDesktop:
         reply = self._wire.ask("GET", "/interactions", seconds=_QUICK, params={"since": since})
         entries = replies.interactions(reply.mapping())
         if [entry.number for entry in entries] != list(range(since + 1, since + 1 + len(entries))):
-            # What was done since is not known as a whole: "it was not done" would be a guess.
+            # The log is incomplete, so "it did not happen" would be a guess.
             raise GuestLost("the desktop's log of interactions has lost entries", code="guest_protocol_error")
         return entries
 
@@ -149,7 +149,7 @@ class GuestDesktop:
         seconds = _CALL + (float(timeout) if isinstance(timeout, int | float) else 0.0)
         reply = self._wire.ask(method, route, seconds=seconds, **options)
         if reply.media_type != "application/json" and not reply.media_type.startswith("text/"):
-            raise GuestRefused(f"{route} gives {reply.media_type}, not JSON", kind="bad_request")
+            raise GuestRefused(f"{route} returned {reply.media_type}, not JSON", kind="bad_request")
         return reply.decoded()
 
     def _post(self, route: str, payload: Mapping[str, Any], seconds: float = _QUICK) -> Any:

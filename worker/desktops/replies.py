@@ -1,4 +1,4 @@
-"""What a desktop's replies mean, with nothing in them trusted."""
+"""Parsing and validation of a desktop's replies, which are not trusted."""
 
 import io
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ from worker.desktops.wire import Reply
 _MOST_WINDOWS = 1000
 _MOST_INTERACTIONS = 1000
 _LONGEST_TITLE = 1000
-_CUT = "\n[cut here: there was more output than is kept]"
+_CUT = "\n[truncated]"
 
 
 def frame(reply: Reply) -> Frame:
     """A picture; its size is read from the picture itself.
 
     Raises:
-        GuestLost: it is none.
+        GuestLost: It is not a valid picture.
     """
     from PIL import Image
 
@@ -31,17 +31,15 @@ def frame(reply: Reply) -> Frame:
             width, height = image.size
             media_type = Image.MIME[image.format or ""]
     except (OSError, ValueError, SyntaxError, KeyError, Image.DecompressionBombError):
-        raise GuestLost(
-            "the desktop sent something else where a picture was due", code="guest_protocol_error"
-        ) from None
+        raise GuestLost("the desktop's reply is not a valid picture", code="guest_protocol_error") from None
     return Frame(data=reply.data, media_type=media_type, width=width, height=height)
 
 
 def exec_result(value: Mapping[str, Any], returncode: str = "returncode") -> ExecResult:
-    """What a command did.
+    """Result of a command.
 
     Raises:
-        GuestLost: the reply has another form.
+        GuestLost: The reply has another form.
     """
     cut = _CUT if value.get("truncated") is True else ""
     try:
@@ -51,7 +49,7 @@ def exec_result(value: Mapping[str, Any], returncode: str = "returncode") -> Exe
 
 
 def probe(value: Mapping[str, Any]) -> Probe:
-    """What the guest says of itself.
+    """The guest's description of itself.
 
     Raises:
         GuestLost: the reply has another form.
@@ -66,7 +64,7 @@ def probe(value: Mapping[str, Any]) -> Probe:
 
 
 def health(value: Mapping[str, Any]) -> DesktopHealth:
-    """How the desktop is.
+    """Health facts of the desktop.
 
     Raises:
         GuestLost: the reply has another form.
@@ -81,11 +79,11 @@ def windows(value: Mapping[str, Any]) -> list[Window]:
     """The windows, bottom to top.
 
     Raises:
-        GuestLost: the reply has another form, or absurdly many.
+        GuestLost: The reply has another form, or far too many windows.
     """
     entries = value.get("windows")
     if not isinstance(entries, list) or len(entries) > _MOST_WINDOWS:
-        raise GuestLost("the desktop's list of windows is none, or endless", code="guest_protocol_error")
+        raise GuestLost("the desktop's list of windows is invalid or too long", code="guest_protocol_error")
     try:
         return [_window(item) for item in entries]
     except (KeyError, TypeError, ValidationError) as error:
@@ -99,14 +97,14 @@ def _window(item: Mapping[str, Any]) -> Window:
 
 
 def interactions(value: Mapping[str, Any]) -> list[Interaction]:
-    """Entries of the log of mouse and keyboard, oldest first.
+    """Entries of the mouse and keyboard log, oldest first.
 
     Raises:
-        GuestLost: the reply has another form, or too many.
+        GuestLost: The reply has another form, or too many entries.
     """
     entries = value.get("interactions")
     if not isinstance(entries, list) or len(entries) > _MOST_INTERACTIONS:
-        raise GuestLost("the desktop's log of interactions is none, or endless", code="guest_protocol_error")
+        raise GuestLost("the desktop's log of interactions is invalid or too long", code="guest_protocol_error")
     try:
         return [Interaction.model_validate(item) for item in entries]
     except ValidationError as error:
@@ -117,11 +115,11 @@ def text(value: Mapping[str, Any], name: str) -> str:
     """A field that must be text.
 
     Raises:
-        GuestLost: it is not.
+        GuestLost: It is not.
     """
     field = value.get(name)
     if not isinstance(field, str):
-        raise GuestLost(f"the desktop's reply has no text '{name}'", code="guest_protocol_error")
+        raise GuestLost(f"the desktop's reply has no text field '{name}'", code="guest_protocol_error")
     return field
 
 
@@ -129,15 +127,15 @@ def number(value: Mapping[str, Any], name: str) -> float:
     """A field that must be a number.
 
     Raises:
-        GuestLost: it is not.
+        GuestLost: It is not.
     """
     field = value.get(name)
     if isinstance(field, bool) or not isinstance(field, int | float):
-        raise GuestLost(f"the desktop's reply has no number '{name}'", code="guest_protocol_error")
+        raise GuestLost(f"the desktop's reply has no number field '{name}'", code="guest_protocol_error")
     return float(field)
 
 
 def _other_form(what: str, error: Exception) -> GuestLost:
     return GuestLost(
-        f"the desktop's reply has another form than {what}: {str(error)[:300]}", code="guest_protocol_error"
+        f"the desktop's reply does not have the form of {what}: {str(error)[:300]}", code="guest_protocol_error"
     )

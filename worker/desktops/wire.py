@@ -1,7 +1,7 @@
 """Requests to a guest API: deadlines, size limits, and every failure as the domain's error.
 
-Nothing that comes from a desktop is trusted. A broken or endless reply is the desktop's failure (GuestLost), never an
-exception of a library that nobody expects.
+Nothing from a desktop is trusted. An invalid or endless reply is the desktop's failure (GuestLost), never an unexpected
+exception of a library.
 """
 
 import json
@@ -29,14 +29,14 @@ _FAILURES = (
     httpcore.ConnectionNotAvailable,
     OSError,
 )
-# With these the guest says that the desktop is not well, not that the request was wrong.
+# Status codes by which the guest reports that the desktop is unhealthy, not that the request was wrong.
 _UNWELL = frozenset({"hung", "internal", "unauthorized"})
 _LONGEST_MESSAGE = 2000
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A good reply: its body and its media type without parameters."""
+    """A successful reply: body, and media type without parameters."""
 
     data: bytes
     media_type: str
@@ -45,7 +45,7 @@ class Reply:
         """The JSON value; text for a text reply.
 
         Raises:
-            GuestLost: it is neither.
+            GuestLost: It is neither.
         """
         if self.media_type.startswith("text/"):
             return self.data.decode("utf-8", "replace")
@@ -53,36 +53,36 @@ class Reply:
             return json.loads(self.data)
         except (ValueError, RecursionError):
             raise GuestLost(
-                f"the desktop sent {len(self.data)} bytes that are no JSON", code="guest_protocol_error"
+                f"the desktop sent {len(self.data)} bytes that are not valid JSON", code="guest_protocol_error"
             ) from None
 
     def mapping(self) -> dict[str, Any]:
         """The JSON object.
 
         Raises:
-            GuestLost: it is something else.
+            GuestLost: It is not an object.
         """
         value = self.decoded()
         if not isinstance(value, dict):
-            raise GuestLost("the desktop sent something else where an object was due", code="guest_protocol_error")
+            raise GuestLost("the desktop's reply is not a JSON object", code="guest_protocol_error")
         return value
 
 
 class GuestUnwell(GuestLost):
-    """The guest itself answered that its desktop is of no use, or not ours."""
+    """The guest itself reported that its desktop is unusable, or not ours."""
 
     code = "desktop_unhealthy"
 
 
 class GuestConnection:
-    """One desktop's address and secret. Calls may come from several threads."""
+    """One desktop's address and secret. Thread-safe."""
 
     def __init__(self, address: str, secret: str) -> None:
-        """Opens nothing yet.
+        """Does not connect yet.
 
         Args:
             address: `http://host:port`, or `unix:/path` of a socket.
-            secret: the desktop's.
+            secret: the desktop's secret.
         """
         parts = urlsplit(address)
         unix = parts.scheme == "unix"
@@ -91,7 +91,7 @@ class GuestConnection:
         self._client = httpx.Client(
             base_url="http://guest" if unix else address,
             transport=DeadlineTransport(self._clock, parts.path if unix else None),
-            # No compressed replies: a small one could unpack to anything.
+            # No compressed replies: a small one could expand to any size.
             headers={"Accept-Encoding": "identity"},
             trust_env=False,
         )
@@ -111,13 +111,13 @@ class GuestConnection:
         Args:
             method: GET or POST.
             route: path of the guest API.
-            seconds: deadline for all of it.
-            most: bytes of the reply.
+            seconds: deadline of the whole request.
+            most: maximum bytes of the reply.
             **options: `params`, `json`, `data`, `files` as httpx takes them.
 
         Raises:
-            GuestLost: no answer in time, a broken one, or the guest says that the desktop is not well.
-            GuestRefused: the guest says no, or the reply is larger than `most` (`too_large`).
+            GuestLost: no reply in time, an invalid one, or the guest reports that the desktop is unhealthy.
+            GuestRefused: the guest refuses, or the reply is larger than `most` (`too_large`).
         """
         with self._failures(method, route, seconds), self._clock.within(seconds):
             request = self._client.build_request(method, route, **options)
@@ -137,7 +137,7 @@ class GuestConnection:
             yield
         except (httpx.TimeoutException, httpcore.TimeoutException):
             raise GuestLost(
-                f"the desktop did not answer {method} {route} within {seconds:g} s", code="desktop_unreachable"
+                f"the desktop did not respond to {method} {route} within {seconds:g} s", code="desktop_unreachable"
             ) from None
         except _FAILURES as error:
             what = str(error) or type(error).__name__
@@ -145,33 +145,33 @@ class GuestConnection:
                 f"the desktop is gone or broken: {method} {route}: {what}", code="desktop_unreachable"
             ) from error
         except RuntimeError as error:
-            # A lost lease closes the desktop under the attempt that uses it; the client then refuses in its own words.
+            # A lost lease closes the desktop while the attempt uses it; the client then raises its own error.
             if not self._client.is_closed:
                 raise
             raise GuestLost(f"the desktop was closed: {method} {route}", code="desktop_unreachable") from error
 
 
 def _read(response: httpx.Response, most: int) -> bytes:
-    """The body, as it comes over the wire."""
+    """The body as it was sent."""
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise GuestLost("the desktop sent a compressed reply, which was not asked for", code="guest_protocol_error")
+        raise GuestLost("the desktop sent a compressed reply, which is not allowed", code="guest_protocol_error")
     announced = response.headers.get("content-length", "0")
     if announced.isdigit() and int(announced) > most:
-        raise GuestRefused(f"the desktop has {announced} bytes, the limit is {most}", kind="too_large")
+        raise GuestRefused(f"the reply has {announced} bytes, the limit is {most}", kind="too_large")
     data = bytearray()
     for piece in response.iter_raw():
         data += piece
         if len(data) > most:
-            raise GuestRefused(f"the desktop sent more than {most} bytes", kind="too_large")
+            raise GuestRefused(f"the reply has more than {most} bytes", kind="too_large")
     return bytes(data)
 
 
 def refusal(status: int, reply: Reply, what: str) -> GuestLost | GuestRefused:
-    """The domain's error for a reply that is not good."""
+    """The domain's error for an unsuccessful reply."""
     try:
         value: Mapping[str, Any] = reply.mapping()
     except GuestLost:
-        return GuestLost(f"{what}: the desktop answered {status} without saying why", code="guest_protocol_error")
+        return GuestLost(f"{what}: the desktop returned {status} without a reason", code="guest_protocol_error")
     kind, message = str(value.get("error", ""))[:100], str(value.get("message", ""))[:_LONGEST_MESSAGE]
     if not kind or kind in _UNWELL:
         return GuestUnwell(f"{what}: {message or status}")

@@ -1,1 +1,1 @@
-"""The browser of a desktop, spoken to over DevTools through the guest API's `/tunnel`."""
+"""The browser of a desktop, controlled through DevTools over the guest API's `/tunnel`."""

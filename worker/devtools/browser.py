@@ -1,4 +1,4 @@
-"""The Browser port over DevTools. The port's docstrings are the specification."""
+"""Browser port on DevTools. The port's docstrings are the specification."""
 # ruff: noqa: D102
 
 import base64
@@ -26,15 +26,15 @@ _CONTENT = (
 
 
 class DevToolsBrowser:
-    """A browser behind a tunnel. Connects when it is first asked something; for one thread at a time."""
+    """A browser behind a tunnel. Connects on first use; for one thread at a time."""
 
     def __init__(self, address: str, secret: str, ports: Sequence[int]) -> None:
-        """Opens nothing yet.
+        """Does not connect yet.
 
         Args:
             address: of the guest API: `http://host:port`, or `unix:/path` of a socket.
-            secret: the desktop's.
-            ports: where the browser may listen, the likeliest first. The first that answers is used.
+            secret: the desktop's secret.
+            ports: ports on which the browser may listen, the likeliest first. The first that responds is used.
         """
         self._where = (address, secret)
         self._ports = tuple(ports)
@@ -44,7 +44,7 @@ class DevToolsBrowser:
     def tabs(self) -> Sequence[Tab]:
         listed = self._json("/json/list", Deadline(_QUICK, "listing the browser's pages"))
         if not isinstance(listed, list):
-            raise _no_browser("what answers on the port is no DevTools")
+            raise _no_browser("the server on the port is not DevTools")
         entries = [entry for entry in listed[:_MAX_TABS] if isinstance(entry, dict) and entry.get("type") == "page"]
         return [_tab(entry) for entry in entries]
 
@@ -54,11 +54,11 @@ class DevToolsBrowser:
         tab = str(target.get("targetId", ""))
         try:
             if background:
-                # A page that believes itself unseen may draw and load nothing.
+                # A page that believes itself hidden may draw and load nothing.
                 self._call(tab, "Emulation.setFocusEmulationEnabled", {"enabled": True}, deadline)
             self._lead(tab, url, deadline)
         except GuestRefused as error:
-            # A slow page stays, as it does for a person; a page that could not be had is no page.
+            # A slow page stays open, as for a person; a page that failed to load is closed.
             if error.kind == "failed":
                 self.close(tab)
             raise
@@ -106,7 +106,7 @@ class DevToolsBrowser:
         try:
             return base64.b64decode(str(done.get("data", "")), validate=True)
         except binascii.Error:
-            raise GuestRefused("the browser's print is damaged", kind="failed") from None
+            raise GuestRefused("the browser returned an invalid PDF", kind="failed") from None
 
     def command(self, tab: str, method: str, parameters: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
         return self._call(tab, method, parameters, Deadline(_SLOW, method))
@@ -121,7 +121,7 @@ class DevToolsBrowser:
         session.forget()
         navigation = self._call(tab, "Page.navigate", {"url": url}, deadline)
         if navigation.get("errorText"):
-            raise GuestRefused(f"{url[:200]} does not open: {navigation['errorText']}", kind="failed")
+            raise GuestRefused(f"{url[:200]} cannot be opened: {navigation['errorText']}", kind="failed")
         if navigation.get("loaderId"):  # Else it is another place of the same document.
             try:
                 session.wait_for("Page.loadEventFired", deadline)
@@ -132,7 +132,7 @@ class DevToolsBrowser:
     def _call(
         self, tab: str, method: str, parameters: Mapping[str, Any] | None, deadline: Deadline
     ) -> Mapping[str, Any]:
-        """A command to a page, or with an empty name to the browser itself."""
+        """Sends a command to a page, or to the browser itself if the name is empty."""
         known = tab in self._sessions
         try:
             return self._session(tab, deadline).call(method, parameters, deadline)
@@ -140,7 +140,7 @@ class DevToolsBrowser:
             if error.kind in {"failed", "timeout"}:
                 raise
             self._drop(tab)
-            # The conversation may be of a browser that has been started anew since.
+            # The session may belong to a browser that has been restarted since.
             if not known or error.kind == "too_large":
                 raise _no_browser(error.message) if error.kind == "refused" else error from None
         try:
@@ -155,7 +155,7 @@ class DevToolsBrowser:
         return self._sessions[tab]
 
     def _whole(self, deadline: Deadline) -> str:
-        """Where the browser itself is spoken to."""
+        """DevTools address of the browser itself."""
         about = self._json("/json/version", deadline)
         path = str(about.get("webSocketDebuggerUrl", "")) if isinstance(about, dict) else ""
         return f"/devtools/browser/{_plain(path.rsplit('/', 1)[-1])}"
@@ -172,12 +172,12 @@ class DevToolsBrowser:
                 return json.loads(answer.body)
         except (ValueError, RecursionError):
             pass
-        raise _no_browser("what answers on the port is no DevTools")
+        raise _no_browser("the server on the port is not DevTools")
 
     def _ask(self, path: str, deadline: Deadline) -> DevToolsAnswer:
-        """Asks on the port that answered last, else on each; a relay may listen though no browser is behind it."""
+        """Sends a request to the port that responded last, else to each; a relay may have no browser behind it."""
         ports = self._ports if self._port is None else (self._port, *self._ports)
-        why = "there is no port to ask"
+        why = "no port is known"
         for port in ports:
             try:
                 answer = ask(lambda port=port: Tunnel(*self._where, port), "GET", path, deadline)  # type: ignore[misc]
@@ -202,7 +202,7 @@ def _no_browser(why: str) -> GuestRefused:
 
 
 def _plain(name: str) -> str:
-    """A page's id, if it can be one; DevTools' are hexadecimal or words with dashes."""
+    """A page's id if it is well-formed: hexadecimal, or words with dashes."""
     if not name.replace("-", "").replace("_", "").isalnum() or len(name) > 100:  # noqa: PLR2004
         raise GuestRefused(f"there is no page {name[:100]!r}", kind="not_found")
     return name

@@ -15,7 +15,7 @@ Opened = Callable[[], Tunnel]
 
 @dataclass(frozen=True)
 class DevToolsAnswer:
-    """What was answered; names of headers in small letters."""
+    """An HTTP response; header names in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -23,7 +23,7 @@ class DevToolsAnswer:
 
 
 class _Stream(io.RawIOBase):
-    """A tunnel as something to read from. Its end is the end of the stream."""
+    """A tunnel as a readable stream."""
 
     def __init__(self, tunnel: Tunnel, deadline: Deadline) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class _Stream(io.RawIOBase):
 
 
 class _Socket:
-    """What http.client wants of a socket."""
+    """The part of a socket that http.client uses."""
 
     def __init__(self, stream: _Stream) -> None:
         self._stream = stream
@@ -65,17 +65,17 @@ def ask(  # noqa: PLR0913 - a request has as many parts
     headers: Mapping[str, str] | None = None,
     most: int = MAX_BODY,
 ) -> DevToolsAnswer:
-    """One request.
+    """Sends one request.
 
     Raises:
-        GuestLost: the desktop is dead.
-        GuestRefused: `refused`, nothing listens or what does is no HTTP; `timeout`; `too_large`.
+        GuestLost: The desktop is gone.
+        GuestRefused: `refused`, nothing listens or it is not HTTP; `timeout`; `too_large`.
     """
-    # DevTools knows localhost and numbers as names of its host only.
+    # DevTools accepts only localhost and numeric addresses as host names.
     fields = {"Host": "localhost", "Connection": "close", "Content-Length": "0", **(headers or {})}
     head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
     if any(ord(letter) < 0x20 for letter in f"{method}{path}{''.join(fields.values())}") or " " in path:  # noqa: PLR2004
-        raise GuestRefused(f"{path[:100]!r} is no address", kind="bad_request")
+        raise GuestRefused(f"{path[:100]!r} is not a valid path", kind="bad_request")
     tunnel = opened()
     try:
         tunnel.send(f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode())
@@ -83,9 +83,9 @@ def ask(  # noqa: PLR0913 - a request has as many parts
         response.begin()
         body = response.read(most + 1)
     except (http.client.HTTPException, ValueError) as error:
-        raise GuestRefused(f"what answers is no HTTP: {type(error).__name__}", kind="refused") from None
+        raise GuestRefused(f"the response is not HTTP: {type(error).__name__}", kind="refused") from None
     finally:
         tunnel.close()
     if len(body) > most:
-        raise GuestRefused(f"the answer has more than {most} bytes", kind="too_large")
+        raise GuestRefused(f"the response has more than {most} bytes", kind="too_large")
     return DevToolsAnswer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)

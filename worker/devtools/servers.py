@@ -1,4 +1,4 @@
-"""What listens inside one desktop: its browsers, and programs that answer HTTP."""
+"""Servers inside one desktop: its browsers, and programs that speak HTTP."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -11,7 +11,8 @@ from worker.devtools.tunnel import Deadline, Tunnel
 
 PUBLISHED, BEHIND = 9222, 1337
 """Published tasks start the browser on 1337 and relay 9222 to it, because a browser listens for its own machine only.
-The tunnel needs no relay, so a task whose relay is missing or late reaches the browser all the same."""
+The tunnel needs no relay, so a task with a missing or late relay still reaches the browser.
+"""
 _SECONDS = 30.0
 
 
@@ -22,7 +23,7 @@ def devtools(opened: OpenDesktop, port: int) -> Browser:
 
 
 class Servers:
-    """What listens inside one desktop. Browsers are connected when they are first needed."""
+    """Servers inside one desktop. Browsers are connected on first use."""
 
     def __init__(self, opened: OpenDesktop, make: Callable[[OpenDesktop, int], Browser] = devtools) -> None:
         self._opened = opened
@@ -30,7 +31,7 @@ class Servers:
         self._made: dict[int, Browser] = {}
 
     def http(self, port: int, path: str, headers: Mapping[str, str] | None) -> WebReply:
-        """Asks a program on that port with GET. See SetupContext."""
+        """Sends GET to a program on that port. See SetupContext."""
         where = self._opened.stream_address()
         got = ask(lambda: Tunnel(*where, port), "GET", path, Deadline(_SECONDS, f"port {port}"), headers=headers)
         url = f"http://127.0.0.1:{port}{path}"
@@ -43,6 +44,6 @@ class Servers:
         return self._made[port]
 
     def close(self) -> None:
-        """Lets go of all of them. Safe to call twice."""
+        """Closes all of them. Safe to call twice."""
         while self._made:
             self._made.popitem()[1].shut()

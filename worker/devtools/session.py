@@ -1,7 +1,7 @@
-"""One DevTools conversation: a websocket over a tunnel to the browser's port.
+"""One DevTools session: a websocket over a tunnel to the browser's port.
 
-It is spoken sans-io, so that the tunnel is the only connection and every wait has one deadline. Formats:
-Chrome DevTools Protocol, https://chromedevtools.github.io/devtools-protocol/.
+Implemented sans-io, so that the tunnel is the only connection and every wait has one deadline. Formats: Chrome DevTools
+Protocol, https://chromedevtools.github.io/devtools-protocol/.
 """
 
 import json
@@ -27,13 +27,13 @@ _OK = 200
 
 
 class Session:
-    """A websocket to one page, or to the browser as a whole. Connected by its constructor."""
+    """A websocket to one page, or to the browser as a whole. Its constructor connects."""
 
     def __init__(self, opened: Opened, path: str, deadline: Deadline) -> None:
         """Connects.
 
         Raises:
-            GuestRefused: `not_found`, there is no such page; else as `Tunnel`.
+            GuestRefused: `not_found`, there is no such page; otherwise as `Tunnel`.
         """
         self._events: deque[Mapping[str, Any]] = deque(maxlen=_MAX_EVENTS)
         self._inbox: deque[Mapping[str, Any]] = deque()
@@ -80,7 +80,7 @@ class Session:
             return result if isinstance(result, dict) else {}
 
     def wait_for(self, event: str, deadline: Deadline) -> Mapping[str, Any]:
-        """The parameters of the next event of that name, those that came since `forget` included."""
+        """Parameters of the next event of that name, including those received since `forget`."""
         while True:
             for message in list(self._events):
                 if message.get("method") == event:
@@ -90,7 +90,7 @@ class Session:
             self._note(self._next(deadline))
 
     def forget(self) -> None:
-        """Drops the events that have come."""
+        """Drops the events received so far."""
         self._events.clear()
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ class Session:
         self._tunnel.close()
 
     def _note(self, message: Mapping[str, Any]) -> None:
-        # A question that the page asks (leave this page?) would block everything that follows.
+        # A dialog of the page (leave this page?) would block everything that follows.
         if message.get("method") == "Page.javascriptDialogOpening":
             self._number += 1
             self._say({"id": self._number, "method": "Page.handleJavaScriptDialog", "params": {"accept": True}})
@@ -121,7 +121,7 @@ class Session:
                 self._tunnel.send(data)
 
     def _next(self, deadline: Deadline) -> Mapping[str, Any]:
-        """The next whole message; control frames are answered on the way."""
+        """The next complete message; control frames are handled on the way."""
         while not self._inbox:
             if self._protocol.state is not State.OPEN:
                 raise self._closed()
@@ -138,17 +138,17 @@ class Session:
             return None
         self._text += event.data
         if len(self._text) > MAX_MESSAGE:
-            raise GuestRefused(f"the page's answer is larger than {MAX_MESSAGE} bytes", kind="too_large")
+            raise GuestRefused(f"the page's reply is larger than {MAX_MESSAGE} bytes", kind="too_large")
         if not event.fin:
             return None
         whole, self._text = bytes(self._text), bytearray()
         try:
             message = json.loads(whole)
         except (ValueError, RecursionError):
-            raise GuestRefused("the browser's answer is no JSON", kind="failed") from None
+            raise GuestRefused("the browser's reply is not valid JSON", kind="failed") from None
         return message if isinstance(message, dict) else {}
 
     def _closed(self) -> GuestRefused:
         if isinstance(self._protocol.parser_exc, PayloadTooBig):
-            return GuestRefused(f"the page's answer is larger than {MAX_MESSAGE} bytes", kind="too_large")
+            return GuestRefused(f"the page's reply is larger than {MAX_MESSAGE} bytes", kind="too_large")
         return GuestRefused("the page is gone", kind="not_found")

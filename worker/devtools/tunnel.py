@@ -1,4 +1,4 @@
-"""A stream of bytes to a port of the desktop, through the guest API's `/tunnel/{port}` websocket."""
+"""Byte stream to a port of the desktop, through the guest API's `/tunnel/{port}` websocket."""
 
 import json
 import time
@@ -17,14 +17,14 @@ _UNAUTHORIZED = 401
 
 
 class Deadline:
-    """How long something may still take."""
+    """Deadline of an operation."""
 
     def __init__(self, seconds: float, what: str) -> None:
         self._end = time.monotonic() + seconds
         self._words = f"{what} took longer than {seconds:g} s"
 
     def left(self) -> float:
-        """Seconds that are left, more than 0.
+        """Remaining seconds, more than 0.
 
         Raises:
             GuestRefused: kind `timeout`, there are none.
@@ -35,23 +35,23 @@ class Deadline:
         return left
 
     def missed(self) -> GuestRefused:
-        """The error that says so."""
+        """The timeout error."""
         return GuestRefused(self._words, kind="timeout")
 
 
 class Tunnel:
-    """One connection. Opened by its constructor."""
+    """One connection. Its constructor connects."""
 
     def __init__(self, address: str, secret: str, port: int) -> None:
         """Connects.
 
         Args:
             address: of the guest API: `http://host:port`, or `unix:/path` of a socket.
-            secret: the desktop's.
+            secret: the desktop's secret.
             port: of the desktop.
 
         Raises:
-            GuestLost: the guest API does not answer.
+            GuestLost: the guest API does not respond.
             GuestRefused: kind `refused`, nothing listens on the port or it is not on the guest's allow-list.
         """
         options: dict[str, Any] = {
@@ -75,7 +75,7 @@ class Tunnel:
             raise _refusal(error, port) from None
         except (OSError, WebSocketException, ValueError) as error:
             raise GuestLost(
-                f"the desktop does not open a tunnel: {type(error).__name__}: {error}", code="desktop_unreachable"
+                f"the desktop did not open a tunnel: {type(error).__name__}: {error}", code="desktop_unreachable"
             ) from error
 
     def send(self, data: bytes) -> None:
@@ -89,8 +89,8 @@ class Tunnel:
         """The next bytes.
 
         Raises:
-            GuestRefused: `timeout`, or `refused`: the other side has ended.
-            GuestLost: the desktop is gone.
+            GuestRefused: `timeout`, or `refused`: the other side has closed it.
+            GuestLost: The desktop is gone.
         """
         try:
             data = self._socket.recv(timeout=deadline.left())
@@ -101,21 +101,21 @@ class Tunnel:
         return data.encode() if isinstance(data, str) else data
 
     def close(self) -> None:
-        """Ends it. Safe to call twice."""
+        """Closes it. Safe to call twice."""
         self._held.close()
 
 
 def _ended(error: ConnectionClosed) -> GuestRefused | GuestLost:
-    """The guest says goodbye when the program has ended; a dead guest says nothing."""
+    """The guest sends a close frame when the program has ended; a dead guest sends nothing."""
     if error.rcvd is None:
         return GuestLost("the desktop is gone: its tunnel broke", code="desktop_unreachable")
     if error.rcvd.code == 1009 or (error.sent is not None and error.sent.code == 1009):  # noqa: PLR2004 - too big
         return GuestRefused("a message is too large for the tunnel", kind="too_large")
-    return GuestRefused("the other side has ended the connection", kind="refused")
+    return GuestRefused("the other side closed the connection", kind="refused")
 
 
 def _refusal(error: InvalidStatus, port: int) -> GuestRefused | GuestLost:
-    """What the guest's answer to the request for a tunnel means."""
+    """Error for the guest's refusal of a tunnel."""
     status, body = error.response.status_code, bytes(error.response.body or b"")
     try:
         reply = json.loads(body)
@@ -124,6 +124,6 @@ def _refusal(error: InvalidStatus, port: int) -> GuestRefused | GuestLost:
         kind, words = "", ""
     if status == _UNAUTHORIZED or kind not in {"refused", "forbidden"}:
         return GuestLost(
-            f"the desktop answers {status} where a tunnel was asked for: {words}", code="desktop_unreachable"
+            f"the desktop returned {status} to a request for a tunnel: {words}", code="desktop_unreachable"
         )
     return GuestRefused(words or f"nothing listens on port {port}", kind="refused")

@@ -1,4 +1,4 @@
-"""A desktop's only way out: one gateway per desktop, and for virtual machines the lines that lead to it."""
+"""Egress of desktops: one gateway per desktop, and tunnels to it for virtual machines."""
 
 from worker.egress.gateway import Gateway, Gateways
 from worker.egress.guest_tunnels import GuestTunnels

@@ -1,7 +1,7 @@
-"""A certificate authority for the mocked https hosts of one desktop: made as its attempt begins, forgotten with it.
+"""Certificate authority for the mocked https hosts of one desktop: created for its attempt, discarded afterwards.
 
-Its keys lie in this process's memory and nowhere else. It can speak for the mocked hosts only: its own certificate says
-so (RFC 5280, 4.2.1.10), and whoever checks a chain refuses any other name under it.
+Its keys exist in this process's memory only. It can sign for the mocked hosts only: its certificate is name-constrained
+(RFC 5280, 4.2.1.10), so clients reject any other name.
 """
 
 import datetime as dt
@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 LIFE = dt.timedelta(days=3)
-"""A budget of time ends after a day at the most; what waits for a model's API or for a person comes on top."""
+"""An attempt's time budget is at most a day; waiting for a model API or a person comes on top."""
 _BEFORE = dt.timedelta(hours=1)
 _NO_USAGE = dict.fromkeys(
     (
@@ -36,17 +36,17 @@ _NO_USAGE = dict.fromkeys(
 
 
 class CertificateAuthority:
-    """Makes the certificates that a desktop's gateway shows for mocked hosts.
+    """Issues the certificates that a desktop's gateway presents for mocked hosts.
 
     Attributes:
-        certificate: its own, as PEM: what the desktop has to trust.
+        certificate: its own certificate as PEM, which the desktop has to trust.
     """
 
     def __init__(self, hosts: Collection[str]) -> None:
         """A new one with a new key.
 
         Args:
-            hosts: the names that it may speak for, in small letters.
+            hosts: permitted names, in lower case.
         """
         self._hosts = frozenset(hosts)
         self._contexts: dict[str, ssl.SSLContext] = {}
@@ -56,13 +56,13 @@ class CertificateAuthority:
         self.certificate = self._own.public_bytes(Encoding.PEM)
 
     def context(self, host: str) -> ssl.SSLContext:
-        """What a server needs to be that host.
+        """TLS context of a server for that host.
 
         Raises:
-            ValueError: the host is not one of its own.
+            ValueError: The host is not permitted.
         """
         if host not in self._hosts:
-            raise ValueError(f"this authority does not speak for {host}")
+            raise ValueError(f"the certificate authority may not sign for {host}")
         if host not in self._contexts:
             self._contexts[host] = self._new_context(host)
         return self._contexts[host]
@@ -96,7 +96,7 @@ class CertificateAuthority:
         return builder.sign(self._key, hashes.SHA256())
 
     def _builder(self, subject: x509.Name, key: ec.EllipticCurvePublicKey) -> x509.CertificateBuilder:
-        """What the certificates have in common."""
+        """Common fields of the certificates."""
         now = dt.datetime.now(dt.UTC)
         builder = x509.CertificateBuilder(subject_name=subject, issuer_name=self._name, public_key=key)
         builder = builder.serial_number(x509.random_serial_number())
@@ -109,12 +109,12 @@ def _named(name: str) -> x509.Name:
 
 
 def _every_address() -> list[x509.GeneralName]:
-    """All of both families: a list of names that are permitted says nothing about addresses."""
+    """All addresses of both families: a list of permitted names does not restrict addresses."""
     return [x509.IPAddress(ipaddress.ip_network(every)) for every in ("0.0.0.0/0", "::/0")]
 
 
 def _load(context: ssl.SSLContext, chain: bytes) -> None:
-    """Gives a context its key and certificate. It reads files only, and this one is on no disk."""
+    """Loads key and certificate into a context. It reads files only, and these are on no disk."""
     handle = os.memfd_create("leaf")
     try:
         os.write(handle, chain)

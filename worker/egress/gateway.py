@@ -1,8 +1,8 @@
-"""The egress gateway: an HTTP proxy on a unix socket that is bound into one desktop.
+"""Egress gateway: an HTTP proxy on a unix socket that is bound into one desktop.
 
-Whatever runs in the desktop is hostile, and reaches this and nothing else. It gets an answer for addresses that the
-gateway holds itself, connections to allowed hosts whose addresses are public, and otherwise a refusal in words. Mocked
-https hosts it is itself, with certificates of an authority that only this desktop trusts.
+Programs in the desktop are hostile and can reach only this. It serves stored addresses itself, connects to allowed
+hosts whose addresses are public, and refuses everything else with a message. For mocked https hosts it terminates TLS
+with certificates that only this desktop trusts.
 """
 
 import asyncio
@@ -36,11 +36,11 @@ logger = logging.getLogger(__name__)
 
 
 class _Refusal(Exception):
-    """The answer is no. `args` are the status and the words."""
+    """The request is refused. `args` are status and message."""
 
 
 class Gateway:
-    """One desktop's gateway. Until it is told otherwise it lets nothing through."""
+    """One desktop's gateway. Until `allow` is called it passes nothing."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, *, reach: EgressPolicy, resolver: Resolver) -> None:
         self._loop = loop
@@ -56,10 +56,10 @@ class Gateway:
         self.refused = 0
 
     def allow(self, way_out: EgressRules, fetch: Callable[[str], bytes]) -> bytes:
-        """From now on this is what the desktop may reach; `fetch` gives the bytes of an artifact.
+        """Sets what the desktop may reach from now on; `fetch` returns the bytes of an artifact.
 
         Returns:
-            The certificate (PEM) that the desktop has to trust; empty if no https host is mocked.
+            Returns the certificate (PEM) that the desktop has to trust; empty if no https host is mocked.
         """
         hosts = [place.rpartition(":")[0] for place in way_out.mocked]
         self._authority = CertificateAuthority(hosts) if hosts else None
@@ -73,12 +73,12 @@ class Gateway:
         self._path = path
 
     def close(self) -> None:
-        """Ends every connection and returns when the socket is gone. Safe to call twice."""
+        """Closes every connection and returns when the socket is gone. Safe to call twice."""
         if not self._loop.is_closed():
             asyncio.run_coroutine_threadsafe(self.stop(), self._loop).result(10.0)
 
     async def stop(self) -> None:
-        """The same, from the loop."""
+        """Like `close`, from the loop."""
         self._closed = True
         if self._server is not None:
             self._server.close()
@@ -90,7 +90,7 @@ class Gateway:
             self._path.unlink(missing_ok=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Known at once, so that a connection ends even if its task is cancelled before its first step."""
+        """Registered at once, so that a connection is closed even if its task is cancelled before its first step."""
         if self._closed or len(self._tasks) >= MOST_CONNECTIONS:
             writer.close()
             return
@@ -102,7 +102,7 @@ class Gateway:
         try:
             await self._answer((reader, writer))
         except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError, ExceptionGroup):
-            logger.debug("a connection of a desktop ended early")
+            logger.debug("gateway: a desktop's connection ended early")
 
     def _let_go(self, task: "asyncio.Task[None]", writer: asyncio.StreamWriter) -> None:
         """Its place is free before the other side sees the end."""
@@ -110,7 +110,7 @@ class Gateway:
         writer.close()
 
     async def _answer(self, client: Pair, *, within: str = "") -> None:
-        """One request; `within` is the mocked host that the connection was unwrapped for."""
+        """Handles one request; `within` is the mocked host whose TLS was terminated."""
         head = await asyncio.wait_for(client[0].readuntil(b"\r\n\r\n"), _HEAD_SECONDS)
         try:
             request = read_request(head, within=within)
@@ -133,7 +133,7 @@ class Gateway:
         if request.method == "CONNECT":
             await self._tunnel(request, client)
         elif request.url.startswith("https:"):
-            raise _Refusal(403, "an https address needs a tunnel (CONNECT)")
+            raise _Refusal(403, "https addresses need a tunnel (CONNECT)")
         else:
             await self._forward(request, client)
 
@@ -142,7 +142,7 @@ class Gateway:
             raise _Refusal(403, f"this desktop may not reach {request.host}:{request.port}")
 
     async def _give(self, request: RequestHead, sha256: str, client: Pair) -> None:
-        """Answers from the store."""
+        """Responds from the store."""
         try:
             data = await asyncio.to_thread(self._fetch, sha256)
         except DeskarenaError as error:
@@ -151,16 +151,16 @@ class Gateway:
         await _send(client, 200, media_type, data, head_only=request.method == "HEAD")
 
     async def _stand_in(self, request: RequestHead, client: Pair) -> None:
-        """Is the mocked host at the other end of the tunnel. Beside its stored addresses there is nothing of it."""
+        """Acts as the mocked host at the other end of the tunnel. Only stored addresses exist."""
         if request.method != "CONNECT" or self._authority is None:
-            raise _Refusal(403, f"{request.host} is mocked, and only its stored addresses are answered")
+            raise _Refusal(403, f"{request.host} is mocked; only its stored addresses exist")
         context = self._authority.context(request.host)
         client[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await client[1].drain()
         await client[1].start_tls(context, ssl_handshake_timeout=_CONNECT_SECONDS)
         try:
             await self._answer(client, within=f"https://{request.host}:{request.port}")
-            # Its end takes a word from the other side, too; until then it counts as a connection.
+            # Closing TLS needs a message of the other side, too; until then it counts as a connection.
             client[1].close()
             await asyncio.wait_for(client[1].wait_closed(), _GOODBYE_SECONDS)
         finally:
@@ -202,10 +202,10 @@ class Gateway:
         for address in addresses:
             with contextlib.suppress(OSError, TimeoutError):
                 return await asyncio.wait_for(asyncio.open_connection(address, port), _CONNECT_SECONDS)
-        raise _Refusal(502, f"{host}:{port} does not answer")
+        raise _Refusal(502, f"{host}:{port} does not respond")
 
     async def _by_proxy(self, request: RequestHead) -> Pair:
-        """A tunnel through the operator's proxy."""
+        """A tunnel through the configured proxy."""
         _check_for_proxy(request.host)
         proxy = self._way_out.proxy
         server = await _open_proxy(proxy)
@@ -215,25 +215,25 @@ class Gateway:
             head = await asyncio.wait_for(server[0].readuntil(b"\r\n\r\n"), _HEAD_SECONDS)
         except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError) as error:
             server[1].close()
-            raise _Refusal(502, "the operator's proxy does not answer") from error
+            raise _Refusal(502, "the configured proxy does not respond") from error
         if head.split(b" ")[1:2] != [b"200"]:
             server[1].close()
-            raise _Refusal(502, f"the operator's proxy does not reach {place}")
+            raise _Refusal(502, f"the configured proxy cannot reach {place}")
         return server
 
 
 def _media_type(path: str, data: bytes) -> str:
-    """By the name's end, else a page if it looks like one: a browser would save it instead of showing it."""
+    """By the file extension, else HTML if it looks like it: a browser would otherwise download it."""
     page = re.match(rb"\s*<(!doctype\s+html|html)\b", data[:500], re.IGNORECASE)
     return mimetypes.guess_type(path)[0] or ("text/html" if page else "application/octet-stream")
 
 
 def _nothing(sha256: str) -> bytes:
-    raise DeskarenaError(f"no files are served yet, {sha256} neither", code="egress_not_ready")
+    raise DeskarenaError(f"files are not available yet, including {sha256}", code="egress_not_ready")
 
 
 def _check_for_proxy(host: str) -> None:
-    """The proxy resolves names itself, so what is plainly private must be refused by name."""
+    """The proxy resolves names itself, so clearly private names must be refused here."""
     try:
         public = ipaddress.ip_address(host).is_global
     except ValueError:
@@ -244,7 +244,7 @@ def _check_for_proxy(host: str) -> None:
             and not host.endswith((".local", ".internal", ".localhost", ".lan", ".home.arpa"))
         )
     if not public:
-        raise _Refusal(403, f"{host} is not a host of the public network")
+        raise _Refusal(403, f"{host} is not a public host")
 
 
 async def _open_proxy(proxy: str) -> Pair:
@@ -253,7 +253,7 @@ async def _open_proxy(proxy: str) -> Pair:
         opening = asyncio.open_connection(parts.hostname, parts.port or 3128)
         return await asyncio.wait_for(opening, _CONNECT_SECONDS)
     except (OSError, ValueError, TimeoutError) as error:
-        raise _Refusal(502, "the operator's proxy does not answer") from error
+        raise _Refusal(502, "the configured proxy does not respond") from error
 
 
 def _credentials(proxy: str) -> str:
@@ -277,7 +277,7 @@ async def _send(client: Pair, status: int, media_type: str, data: bytes, *, head
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, most: int | None = None) -> None:
-    """Carries bytes until the sender ends, or `most` of them."""
+    """Copies bytes until the sender ends, or `most` of them."""
     left = most
     while left is None or left > 0:
         data = await asyncio.wait_for(reader.read(_PIECE if left is None else min(left, _PIECE)), _IDLE_SECONDS)
@@ -289,7 +289,7 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, m
 
 
 async def _both_ways(client: Pair, server: Pair) -> None:
-    """Carries bytes until both sides have ended, or one breaks."""
+    """Copies bytes in both directions until both have ended, or one breaks."""
 
     async def one_way(source: Pair, target: Pair) -> None:
         while data := await source[0].read(_PIECE):
@@ -303,7 +303,7 @@ async def _both_ways(client: Pair, server: Pair) -> None:
 
 
 class Gateways:
-    """All gateways of a worker: one thread with one event loop, started at the first need."""
+    """All gateways of a worker: one thread with one event loop, started on first use."""
 
     def __init__(self, *, reach: EgressPolicy | None = None, resolver: Resolver = resolve) -> None:
         self._reach, self._resolver = reach or EgressPolicy(), resolver
@@ -312,7 +312,7 @@ class Gateways:
         self._thread: threading.Thread | None = None
 
     def open(self, path: Path, *, mode: int = 0o600) -> Gateway:
-        """A gateway that listens on a unix socket, for whom `mode` says. Raises OSError."""
+        """A gateway that listens on a unix socket with the permissions `mode`. Raises OSError."""
         loop = self._running()
         gateway = Gateway(loop, reach=self._reach, resolver=self._resolver)
         asyncio.run_coroutine_threadsafe(gateway.listen(path), loop).result(10.0)
@@ -320,12 +320,12 @@ class Gateways:
         return gateway
 
     def lines(self, address: str, secret: str, gateway: Path) -> GuestTunnels:
-        """Keeps lines open from a virtual machine to its gateway, from now on.
+        """Keeps tunnels open from a virtual machine to its gateway.
 
         Args:
             address: of the machine's guest API.
-            secret: that it has from now on: lines of before a restore are of no use to the machine.
-            gateway: the socket that `open` was given.
+            secret: its new secret: tunnels from before a resume are useless to the machine.
+            gateway: the socket passed to `open`.
         """
         loop = self._running()
         lines = GuestTunnels(loop, address, secret, gateway)
@@ -341,7 +341,7 @@ class Gateways:
             return self._loop
 
     def close(self) -> None:
-        """Ends the thread; gateways that are left end with it. Safe to call twice."""
+        """Ends the thread, with remaining gateways. Safe to call twice."""
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None

@@ -1,8 +1,8 @@
-"""The worker's end of a virtual machine's way out: lines to its guest API that wait for a program to ask.
+"""The worker's end of a virtual machine's egress: tunnels to its guest API that wait for a program.
 
-Such a machine cannot reach us, so we connect to it, by the one port that it has, and wait. What comes by a line leads
-to the machine's gateway; when a line has its first bytes, another one is opened. An empty message says that its
-sender has ended its direction. Everything that comes is hostile: pieces, lines and attempts are bounded.
+Such a machine cannot connect to us, so we connect to the one port that it has, and wait. Data from a tunnel goes to the
+machine's gateway; when a tunnel gets its first bytes, another one is opened. An empty message means that the sender has
+closed its direction. Everything received is hostile: sizes, tunnels and attempts are limited.
 """
 
 import asyncio
@@ -17,8 +17,9 @@ from websockets.asyncio.client import ClientConnection, connect, unix_connect
 from websockets.exceptions import WebSocketException
 
 IDLE_LINES = 4
-"""That wait at a time, once a program has asked: a browser opens about as many connections at once. One until then:
-opening a line costs an emulated machine time that its first picture needs."""
+"""Number of idle tunnels once a program has used one: a browser opens about as many connections at once. One until
+then: opening a tunnel delays an emulated machine's first picture.
+"""
 MOST_LINES = 64
 _PIECE = 65_536
 _CONNECT_SECONDS = 10.0
@@ -31,7 +32,7 @@ _OPTIONS: "MappingProxyType[str, Any]" = MappingProxyType(
         "compression": None,
         "open_timeout": _CONNECT_SECONDS,
         "close_timeout": 1,
-        # A machine that is prepared ahead stands still, and answers no ping; one that has gone ends the connection.
+        # A prepared machine is paused and answers no ping; one that is gone closes the connection.
         "ping_interval": None,
         "user_agent_header": None,
     }
@@ -40,16 +41,16 @@ logger = logging.getLogger(__name__)
 
 
 class GuestTunnels:
-    """Keeps lines open to one machine until it is closed."""
+    """Keeps tunnels open to one machine until it is closed."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, address: str, secret: str, gateway: Path) -> None:
-        """Opens nothing yet.
+        """Does not connect yet.
 
         Args:
-            loop: that all of it runs in.
+            loop: event loop of all tunnels.
             address: of the guest API: `http://host:port`, or `unix:/path` of a socket.
-            secret: the machine's.
-            gateway: the unix socket of the machine's gateway.
+            secret: the machine's secret.
+            gateway: unix socket of the machine's gateway.
         """
         self._loop = loop
         self._address, self._secret, self._gateway = address, secret, gateway
@@ -61,22 +62,22 @@ class GuestTunnels:
         self._keeper: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
-        """Opens the first line, without waiting for it."""
+        """Opens the first tunnel, without waiting for it."""
         self._keeper = self._loop.create_task(self._keep())
 
     def close(self) -> None:
-        """Ends every line and returns when they are gone. Safe to call twice."""
+        """Closes every tunnel and returns when they are gone. Safe to call twice."""
         if not self._loop.is_closed():
             asyncio.run_coroutine_threadsafe(self.stop(), self._loop).result(10.0)
 
     async def stop(self) -> None:
-        """The same, from the loop."""
+        """Like `close`, from the loop."""
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
 
     async def _keep(self) -> None:
-        """Keeps as many lines waiting as it may; takes all lines along when it is cancelled."""
+        """Keeps the number of idle tunnels; closes all when it is cancelled."""
         try:
             while True:
                 self._changed.clear()
@@ -100,14 +101,14 @@ class GuestTunnels:
         self._changed.set()
 
     async def _line(self) -> None:
-        """One line, from its opening to its end."""
+        """One tunnel, from opening to end."""
         try:
             async with self._connection() as socket:
                 first = await socket.recv(decode=False)
                 self._hand_over()
                 await self._carry(first, socket)
         except (OSError, TimeoutError, WebSocketException) as error:
-            logger.debug("a line to a machine ended: %s", error)
+            logger.debug("tunnel to a machine ended: %s", error)
             await self._rest()
 
     def _connection(self) -> connect:
@@ -118,7 +119,7 @@ class GuestTunnels:
         return connect(f"ws://{parts.netloc}{parts.path.rstrip('/')}/egress", proxy=None, **options)
 
     def _hand_over(self) -> None:
-        """A program has asked: this line waits no longer, and another one may."""
+        """A program uses this tunnel: it is not idle any more, and another one may be opened."""
         line = asyncio.current_task()
         self._pause, self._wanted = _SHORTEST_PAUSE, IDLE_LINES
         if line is not None:
@@ -127,7 +128,7 @@ class GuestTunnels:
             self._changed.set()
 
     async def _rest(self) -> None:
-        """A machine that refuses is not asked at once again; a line that waits takes this one's place meanwhile."""
+        """Waits before the next try after a refusal."""
         line = asyncio.current_task()
         if line in self._idle:
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
@@ -141,7 +142,7 @@ class GuestTunnels:
                 ways.create_task(_inward(reader, socket))
                 ways.create_task(_outward(first, socket, writer))
         except* (OSError, WebSocketException):
-            logger.debug("a connection of a machine ended early")
+            logger.debug("tunnel: a machine's connection ended early")
         finally:
             writer.close()
 

@@ -1,4 +1,4 @@
-"""What a program of a desktop asks its proxy for, read without trust."""
+"""Parser of a desktop program's requests to its proxy, which are not trusted."""
 
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -11,17 +11,17 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class BadRequest(Exception):
-    """It is no request to a proxy. The message is for the program that sent it."""
+    """Not a valid proxy request. The message is for the program that sent it."""
 
 
 @dataclass(frozen=True)
 class RequestHead:
-    """One request's head.
+    """Head of one request.
 
     Attributes:
         url: the whole address; empty for CONNECT.
-        host, port: where it leads; the name in small letters without a final dot.
-        headers: name and value as they came.
+        host, port: destination; the name in lower case without a final dot.
+        headers: names and values as received.
     """
 
     method: str
@@ -31,16 +31,19 @@ class RequestHead:
     headers: tuple[tuple[str, str], ...]
 
     def length(self) -> int:
-        """Bytes of the body that follows."""
+        """Length of the body in bytes."""
         lengths = [value for name, value in self.headers if name.lower() == "content-length"]
         if any(name.lower() == "transfer-encoding" for name, _ in self.headers):
-            raise BadRequest("a body in pieces is not passed on: send its length")
+            raise BadRequest("chunked bodies are not supported: send a Content-Length")
         if len(set(lengths)) > 1 or not all(value.isascii() and value.isdigit() for value in lengths):
-            raise BadRequest("its length is not clear")
+            raise BadRequest("the Content-Length is not valid")
         return int(lengths[0]) if lengths else 0
 
     def forwarded(self, *, whole: bool, extra: str = "") -> bytes:
-        """The head as it goes to the server, or `whole` to a further proxy. The connection ends with the answer."""
+        """forwarded: Head for the server, or with the `whole` address for a further proxy.
+
+        The connection ends with the response.
+        """
         parts = urlsplit(self.url)
         path = self.url if whole else (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         headers = [(name, value) for name, value in self.headers if name.lower() not in {*_HOP_BY_HOP, "host"}]
@@ -51,26 +54,26 @@ class RequestHead:
 
 
 def read_request(head: bytes, *, within: str = "") -> RequestHead:
-    """The request whose head this is, with the empty line at its end.
+    """Parses a request's head, including the empty line at its end.
 
     Args:
-        head: as it came.
-        within: the server that was asked, `https://shop.example:443`; empty = a proxy was asked.
+        head: as received.
+        within: the mocked server, `https://shop.example:443`; empty = a proxy request.
 
     Raises:
-        BadRequest: it is none, or none to a proxy.
+        BadRequest: It is not a valid request, or not one for a proxy.
     """
     first, *rest = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
     if any(letter < " " and letter != "\t" for line in (first, *rest) for letter in line):
-        raise BadRequest("it has control characters")
+        raise BadRequest("the request contains control characters")
     words = first.split(" ")
     if len(words) != 3 or not words[2].startswith("HTTP/1.") or not words[0].isalpha():  # noqa: PLR2004
-        raise BadRequest("it is no request of HTTP/1")
+        raise BadRequest("not an HTTP/1 request")
     headers = tuple(_header(line) for line in rest)
     method, target = words[0].upper(), words[1]
     if within:
         if not target.startswith("/") or method == "CONNECT":
-            raise BadRequest("it is no request to a server")
+            raise BadRequest("not a request to a server")
         target = within + target
     url = "" if method == "CONNECT" else target
     parts = _parts(f"https://{target}" if method == "CONNECT" else target)
@@ -81,7 +84,7 @@ def read_request(head: bytes, *, within: str = "") -> RequestHead:
 def _header(line: str) -> tuple[str, str]:
     name, colon, value = line.partition(":")
     if not colon or not name or name != name.strip():
-        raise BadRequest("a header is broken")
+        raise BadRequest("invalid header")
     return name, value.strip()
 
 
@@ -90,14 +93,14 @@ def _parts(url: str) -> SplitResult:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        raise BadRequest("its address is broken") from None
+        raise BadRequest("invalid address") from None
     if parts.scheme not in _PORTS or not parts.hostname or "@" in parts.netloc or port == 0:
-        raise BadRequest("it needs a whole http address, without a user name")
+        raise BadRequest("an absolute http address without a user name is required")
     return parts
 
 
 def same(url: str) -> tuple[str, str, str]:
-    """What makes two spellings of an address one: host, path and query, whichever of both schemes."""
+    """Normal form of an address: host, path and query, without the scheme."""
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").rstrip(".").lower()

@@ -1,1 +1,1 @@
-"""Evaluation in two halves: evidence is gathered in the worker, the verdict is found in a child without rights."""
+"""Evaluation in two halves: the worker gathers evidence, an unprivileged child computes the verdict."""

@@ -18,12 +18,12 @@ from worker.evaluation.limits import ChildLimits, apply, collect_seldom, forbid_
 
 
 def main() -> int:
-    """Gives up rights, waits for the request, answers. Returns the exit code: 0 with an answer of either kind."""
+    """Drops privileges, waits for the request and answers. Returns the exit code: 0 with an answer of either kind."""
     options = _options()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # What a library prints must not end up in the answer.
     apply(ChildLimits(**json.loads(options.limits)), options.uid)
-    # Importing takes most of a second: it happens while the agent is still at work.
+    # Importing takes most of a second, so it happens while the agent still works.
     from backend.domain.errors import DeskarenaError, MissingEvidence
     from backend.domain.evaluators.user_functions import allow
     from worker.evaluation.code_cache import load_evaluators
@@ -77,7 +77,7 @@ def _answer(text: bytes, evidence_folder: Path) -> str:
 
 
 def _probe() -> dict[str, object]:
-    """What holds for this process; asked once when the worker starts."""
+    """Properties of this process; requested once when the worker starts."""
     import socket
 
     networks = [name for _, name in socket.if_nameindex() if name != "lo"]

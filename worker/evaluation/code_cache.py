@@ -1,7 +1,7 @@
-"""The code that a child needs: what it imports, and compiled copies that it can read.
+"""Code of the evaluator child: its imports, and compiled copies that it can read.
 
-Compiled files beside the sources may be unreadable for the child's own user, and compiling everything anew for each
-verdict costs half a second of processor time. So the worker compiles once, into a folder that children see read-only.
+Compiled files beside the sources may be unreadable for the child's user, and compiling for each verdict costs half a
+second of CPU time. So the worker compiles once, into a folder that children see read-only.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from threading import Thread
 
 from worker.evaluation.sandbox import SandboxPaths, environment
 
-# Imported late, by the readers of documents and pictures.
+# Imported lazily by readers of documents and pictures.
 LATE = ("PIL.Image", "defusedxml.ElementTree", "docx", "numpy", "openpyxl")
 COMPILE_SECONDS = 120.0
 logger = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ def load_evaluators() -> None:
 
 
 def load_all() -> None:
-    """The same, with what is imported late."""
+    """Like `load_evaluators`, with lazy imports."""
     load_evaluators()
     importlib.import_module("worker.evaluation.child")
     importlib.import_module("worker.evaluation.serialization")
@@ -41,7 +41,7 @@ def load_all() -> None:
 
 
 def compile_ahead(place: SandboxPaths) -> None:
-    """Fills the folder of compiled files, in the background. Without it verdicts are only slower."""
+    """Fills the folder of compiled files in the background. Without it verdicts are only slower."""
     if place.compiled is not None:
         Thread(target=_compile, args=(place, place.compiled), name="compile", daemon=True).start()
 
@@ -58,9 +58,9 @@ def _compile(place: SandboxPaths, folder: Path) -> None:
         for path in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
             path.chmod(0o755)
     except (OSError, subprocess.SubprocessError) as error:
-        logger.warning("the evaluators' code could not be compiled ahead: %s", error)
+        logger.warning("evaluators not precompiled: %s", error)
 
 
 def compiled_folder(data: Path) -> Path:
-    """Where they lie in a worker's data folder."""
+    """Their place in a worker's data folder."""
     return data / "cache" / f"evaluators-{os.getuid()}"

@@ -1,4 +1,4 @@
-"""How many verdicts are looked for at once: as many as the worker's memory bears."""
+"""Limits how many verdicts are computed in parallel, by the worker's memory."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,20 +10,20 @@ LOOK_SECONDS = 0.1
 
 
 def at_once(memory: int, one: int) -> int:
-    """How many children may work at once; one in any case.
+    """Maximum number of parallel children; at least one.
 
     Args:
-        memory: bytes that the worker and all that it starts may use; what the service itself takes is left out.
+        memory: bytes that the worker and its children may use; the service's own share is subtracted.
         one: bytes that one child may use.
     """
     return max(1, (memory - KEPT.memory) // one)
 
 
 class FairSemaphore:
-    """So many at once, first come first served. Thread-safe.
+    """Semaphore that serves waiters in order. Thread-safe.
 
     Attributes:
-        number: of those whose turn it is, at most.
+        number: of permits.
     """
 
     def __init__(self, number: int) -> None:
@@ -33,10 +33,10 @@ class FairSemaphore:
 
     @contextmanager
     def turn(self, pause: Callable[[float], None]) -> Iterator[None]:
-        """Waits for a turn and keeps it. Who stops waiting leaves the line.
+        """Waits for a permit and holds it. A waiter that stops waiting leaves the queue.
 
         Args:
-            pause: waits that many seconds, or raises why it must stop.
+            pause: waits for the given seconds, or raises if the caller must stop.
         """
         mine = object()
         with self._lock:

@@ -1,4 +1,4 @@
-"""Starts children and asks them for verdicts."""
+"""Starts children and requests verdicts from them."""
 
 import json
 import logging
@@ -33,16 +33,16 @@ logger = logging.getLogger(__name__)
 
 
 class Child(SandboxedProcess):
-    """One child process with its folder. Started early, it imports its code while evidence is still gathered."""
+    """One child process with its folder. Started early, it imports its code while evidence is still being gathered."""
 
     def __init__(self, sandbox: Sandbox, place: SandboxPaths, limits: ChildLimits) -> None:
-        """Starts it. Raises EvaluatorFailed if it cannot be started."""
+        """Starts the child. Raises EvaluatorFailed."""
         self._limits = limits
         self._answer: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `tidy`.
         super().__init__(sandbox, place, limits, answers=self._answer)
 
     def ask(self, request: bytes, seconds: float | None = None) -> dict[str, Any]:
-        """Sends the request and waits for the answer. Raises EvaluatorFailed if there is none."""
+        """Sends the request and waits for the answer. Raises EvaluatorFailed."""
         try:
             self.process.communicate(request, timeout=seconds or self._limits.wall)
         except subprocess.TimeoutExpired as error:
@@ -53,7 +53,7 @@ class Child(SandboxedProcess):
             self.end()
         if self.process.returncode != 0:
             raise EvaluatorFailed(
-                f"the evaluator ended with {self.how()}: {self.last_words()}", code="evaluator_crashed"
+                f"the evaluator exited with {self.how()}: {self.last_words()}", code="evaluator_crashed"
             )
         self._answer.seek(0)
         answer = self._answer.read(MAX_ANSWER + 1)
@@ -71,15 +71,15 @@ class Child(SandboxedProcess):
             parsed = json.loads(answer)
         except ValueError as error:
             raise EvaluatorFailed(
-                f"the evaluator gave no verdict: {self.last_words()}", code="evaluator_crashed"
+                f"the evaluator returned no verdict: {self.last_words()}", code="evaluator_crashed"
             ) from error
         if not isinstance(parsed, dict):
-            raise EvaluatorFailed("the evaluator gave no verdict", code="evaluator_crashed")
+            raise EvaluatorFailed("the evaluator returned no verdict", code="evaluator_crashed")
         return parsed
 
 
 def remove_left_folders() -> None:
-    """Removes the evidence of workers that were killed: a folder's name says whose it is, and that process is gone."""
+    """Removes the evidence of killed workers: a folder's name has the process id, and that process is gone."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
         owner = folder.name.removeprefix(FOLDERS).split("-")[0]
         if owner.isdigit() and not Path("/proc", owner).exists() and folder.is_dir() and not folder.is_symlink():
@@ -87,14 +87,20 @@ def remove_left_folders() -> None:
 
 
 class Evaluator:
-    """Finds out once how children can be fenced in here, then makes them. Safe for several threads.
+    """Determines the best sandbox for children once, then creates them. Thread-safe.
 
-    A worker has one: only so many of its children work at once as its memory bears. Those that are started ahead wait.
+    A worker has one: the number of children that work in parallel is limited by memory. Children started early wait.
 
     Attributes:
         limits: of each child.
-        place: its code.
-        turns: of those that work.
+        place: paths of its code.
+        turns: permits of working children.
+
+    Args:
+        limits: of each child.
+        place: paths of its code.
+        sandbox: sandbox to use; None = test which works.
+        memory: bytes that the worker may use in total; None = this machine's limit.
     """
 
     def __init__(
@@ -104,14 +110,6 @@ class Evaluator:
         sandbox: Sandbox | None = None,
         memory: int | None = None,
     ) -> None:
-        """Takes note.
-
-        Args:
-            limits: of each child.
-            place: its code.
-            sandbox: how to fence it in; None = to be tried out.
-            memory: bytes that the worker may use in all; None = what this machine allows.
-        """
         self.limits = limits or ChildLimits()
         self.place = place or here()
         self._memory = most_memory() if memory is None else memory
@@ -121,33 +119,33 @@ class Evaluator:
         self._lock = Lock()
 
     def make_room(self, desktops: int) -> None:
-        """Leaves that many bytes to desktops that run beside the children. What works already goes on."""
+        """Leaves that many bytes to desktops that run beside the children. Running children are not affected."""
         self.turns.number = at_once(self._memory - desktops, self.limits.memory + TEMP_BYTES)
 
     @property
     def sandbox(self) -> Sandbox:
-        """The best fence that works on this machine; tried out at first use.
+        """The best sandbox that works on this machine; tested on first use.
 
         Raises:
-            EvaluatorFailed: not even a plain child works.
+            EvaluatorFailed: Not even an unsandboxed child works.
         """
         with self._lock:
             if self._sandbox is None:
                 remove_left_folders()
                 self._sandbox = self._find()
                 compile_ahead(self.place)
-                logger.info("evaluators run under: %s, %d at once", self._sandbox, self.turns.number)
+                logger.info("evaluator sandbox: %s, %d in parallel", self._sandbox, self.turns.number)
             return self._sandbox
 
     def start(self) -> Child:
-        """A child that makes itself ready. The caller closes it."""
+        """A child that prepares itself. The caller closes it."""
         return Child(self.sandbox, self.place, self.limits)
 
     def looks(self, pause: Callable[[float], None] = time.sleep) -> StepEvaluator:
-        """A child that answers one look after the other while the agent works. The caller closes it.
+        """A child that evaluates parts after each step while the agent works. The caller closes it.
 
         Args:
-            pause: by which a look waits for its turn; may raise why it must stop.
+            pause: waits for a turn; may raise if the caller must stop.
         """
         return StepEvaluator(self.sandbox, self.place, self.limits, partial(self.turns.turn, pause))
 
@@ -160,19 +158,19 @@ class Evaluator:
         ended_by: EndedBy = EndedBy.DONE,
         pause: Callable[[float], None] = time.sleep,
     ) -> Evaluation:
-        """The verdict on the evidence; asked again, in a new child, as often as the policy for `evaluator` says.
+        """The verdict on the evidence; retried in a new child as often as the policy for `evaluator` allows.
 
-        Each child waits for its turn first, which uses up none of its time.
+        Each child first waits for its turn, which does not count as its time.
 
         Args:
-            task: what was to be done.
+            task: the task.
             evidence: from `collect`, or from storage.
-            first: a child that was started ahead; it is closed here.
+            first: a child that was started early; it is closed here.
             ended_by: what stopped the agent.
-            pause: waits so many seconds for its turn, or raises why it must stop, which goes through.
+            pause: waits for the given seconds, or raises if the caller must stop, which is passed on.
 
         Raises:
-            EvaluatorFailed: no child came to a verdict. Never a score instead.
+            EvaluatorFailed: No child returned a verdict. There is never a default score.
         """
         tries = 1 + RETRIES[FailureClass.EVALUATOR]
         try:
@@ -181,7 +179,7 @@ class Evaluator:
                     with self.turns.turn(pause):
                         return self._once(task, evidence, first if number == 1 else None, ended_by)
                 except EvaluatorFailed as error:
-                    logger.warning("evaluation of %s, try %d of %d: %s", task.key, number, tries, error.message)
+                    logger.warning("evaluation of %s failed, try %d of %d: %s", task.key, number, tries, error.message)
                     failed = error
             raise EvaluatorFailed(f"{failed.message} ({tries} tries)", code=failed.code)
         finally:
@@ -200,7 +198,7 @@ class Evaluator:
             return Evaluation.model_validate(answer)
         except ValidationError as error:
             raise EvaluatorFailed(
-                f"the evaluator's verdict makes no sense: {error}", code="evaluator_crashed"
+                f"the evaluator returned an invalid verdict: {error}", code="evaluator_crashed"
             ) from error
 
     def _find(self) -> Sandbox:
@@ -216,6 +214,6 @@ class Evaluator:
                 reasons.append(f"{sandbox}: {error.message}")
                 continue
             for reason in reasons:
-                logger.warning("a better fence for evaluators does not work here: %s", reason)
+                logger.warning("better evaluator sandboxes do not work here: %s", reason)
             return sandbox
         raise EvaluatorFailed("no evaluator can be started: " + "; ".join(reasons), code="evaluator_not_started")

@@ -1,4 +1,4 @@
-"""What a verdict may use. The evidence comes from a desktop that an agent had: it may be made to do harm."""
+"""Resource limits of an evaluation. The evidence may be malicious: an agent controlled the desktop."""
 
 import gc
 import os
@@ -10,7 +10,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 
 OWN_UID = 60900
-"""User number of the child when the worker is root: nobody's, and beside those of desktops."""
+"""User id of the child if the worker is root: unused, and outside the range of desktops."""
 
 
 @dataclass(frozen=True)
@@ -18,12 +18,12 @@ class ChildLimits:
     """Limits of one child process.
 
     Attributes:
-        wall: seconds until the worker ends it.
-        cpu: seconds of processor time.
+        wall: seconds until the worker kills it.
+        cpu: CPU seconds.
         memory: bytes of address space.
         file_size: bytes of one file.
-        open_files: at once.
-        processes: of the child's user; threads count, too.
+        open_files: maximum open files.
+        processes: processes and threads of the child's user.
     """
 
     wall: float = 120.0
@@ -35,12 +35,12 @@ class ChildLimits:
 
 
 def apply(limits: ChildLimits, uid: int | None) -> None:
-    """Puts this process under the limits and, if it is root, makes it nobody. There is no way back.
+    """Applies the limits to this process and, if it is root, changes to an unprivileged user. Irreversible.
 
     Args:
-        limits: hard and soft limits alike.
-        uid: the user to become; None stays who we are. The number of processes is limited only then: an ordinary
-            user's own processes count to the same number.
+        limits: set as hard and soft limits.
+        uid: user to change to; None keeps the current one. The number of processes is limited only with a change: an
+            ordinary user's own processes count towards the same limit.
     """
     os.umask(0o077)
     for name, value in (
@@ -59,20 +59,20 @@ def apply(limits: ChildLimits, uid: int | None) -> None:
 
 
 def collect_seldom() -> None:
-    """Lets Python look for unreachable cycles less often: the process ends with its verdict.
+    """Makes Python's garbage collector run less often: the process ends with its verdict.
 
-    A metric that holds a large file as objects spends up to a third of its time on the search otherwise. To be called
-    when everything is imported; what is there then is never searched again.
+    A metric with a large file in memory otherwise spends up to a third of its time on it. Call it after all imports;
+    objects that exist then are never scanned again.
     """
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
 
 
 def forbid_network() -> None:
-    """Refuses every connection from Python code: all there is where no network namespace can be had."""
+    """Refuses every connection from Python code: the only protection where no network namespace is available."""
 
     def refuse(event: str, _arguments: tuple[Any, ...]) -> None:
         if event in {"socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo"}:
-            raise EvaluatorFailed(f"an evaluator may not use the network ({event})", code="network_not_allowed")
+            raise EvaluatorFailed(f"evaluators may not use the network ({event})", code="network_not_allowed")
 
     sys.addaudithook(refuse)

@@ -1,4 +1,4 @@
-"""The command line that starts a child with as few rights as this machine can take from it."""
+"""Command line that starts a child with as few privileges as this machine allows."""
 
 import json
 import os
@@ -16,18 +16,18 @@ INSIDE = "/evidence"
 COMPILED = "/compiled"
 TEMP = "/tmp"  # noqa: S108 - a file system of the child's own.
 TEMP_BYTES = 2**30
-"""Of that file system; they are memory."""
+"""Size of its temporary file system, which is in memory."""
 
 
 class Sandbox(StrEnum):
-    """Ways to fence the child in, best first. `doctor` and the worker's row say which one holds.
+    """Sandboxes for the child, best first. `doctor` and the worker's row show which one is used.
 
-    - `bwrap_own_user`: the worker is root: namespaces for all but users, a user number of its own, no capability.
+    - `bwrap_own_user`: the worker is root: namespaces for all but users, its own user id, no capabilities.
     - `bwrap`: namespaces for everything, users included.
-    - `unshare_own_user`, `own_user`: the worker is root, but no view of files can be had (a container, for instance):
-      a user number of its own, with or without network and process namespaces.
+    - `unshare_own_user`, `own_user`: the worker is root, but a private view of files is not available (in a container,
+      for instance): its own user id, with or without network and process namespaces.
     - `unshare`: no network and no other processes, but the worker's user and view of files.
-    - `limits`: resource limits, and Python code that connects is refused. Nothing better can be had here.
+    - `limits`: resource limits, and connections from Python code are refused. Nothing better works here.
     """
 
     BWRAP_OWN_USER = "bwrap_own_user"
@@ -39,24 +39,24 @@ class Sandbox(StrEnum):
 
     @property
     def own_user(self) -> bool:
-        """The child becomes another user; only root can do that."""
+        """Whether the child runs as another user, which needs root."""
         return self.value.endswith("own_user")
 
     @property
     def has_view(self) -> bool:
-        """The child has a view of files of its own."""
+        """Whether the child has its own view of files."""
         return self.value.startswith("bwrap")
 
 
 @dataclass(frozen=True)
 class SandboxPaths:
-    """Where the child's code lies; every path is bound read-only under its own name.
+    """Paths of the child's code; each is bound read-only under its own name.
 
     Attributes:
         python: the interpreter.
-        code: the folder that holds our packages.
-        readable: folders that the child may read, in the order in which they are bound.
-        compiled: folder of compiled files; None = none are kept.
+        code: folder with our packages.
+        readable: folders that the child may read, in the order of binding.
+        compiled: folder of compiled files; None = none.
     """
 
     python: str
@@ -66,7 +66,7 @@ class SandboxPaths:
 
 
 def here(compiled: Path | None = None) -> SandboxPaths:
-    """This process's own interpreter and packages, with a folder for compiled files."""
+    """This process's interpreter and packages, with a folder for compiled files."""
     packages = [Path(next(iter(package.__path__))).resolve() for package in (backend, worker)]
     prefixes = [Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve(), Path(sys.executable).resolve().parent]
     outside = [prefix for prefix in prefixes if not prefix.is_relative_to("/usr")]
@@ -74,22 +74,22 @@ def here(compiled: Path | None = None) -> SandboxPaths:
 
 
 def candidates() -> tuple[Sandbox, ...]:
-    """What to try on this machine, best first."""
+    """Sandboxes to test on this machine, best first."""
     return tuple(sandbox for sandbox in Sandbox if os.geteuid() == 0 or not sandbox.own_user)
 
 
 def command(  # noqa: PLR0913 - all that decides the line
     sandbox: Sandbox, place: SandboxPaths, blobs: Path, limits: ChildLimits, *, root: bool, looks: bool = False
 ) -> list[str]:
-    """The whole command. Pure, but for which of the system's folders are links.
+    """The whole command. Pure, except that it checks which system folders are links.
 
     Args:
-        sandbox: how to fence it in.
+        sandbox: sandbox to use.
         place: interpreter and code.
         blobs: folder with the evidence.
-        limits: put on by the child itself, before it reads anything.
-        root: the worker is root.
-        looks: it answers one request after the other.
+        limits: applied by the child itself before it reads anything.
+        root: whether the worker is root.
+        looks: whether it answers several requests.
     """
     evidence = INSIDE if sandbox.has_view else str(blobs)
     child = _child(place, evidence, limits, OWN_UID if sandbox.own_user else None)
@@ -118,7 +118,8 @@ def _bwrap(place: SandboxPaths, blobs: Path, *, own_user: bool) -> list[str]:
         *(word for name, value in _variables(place).items() for word in ("--setenv", name, value)),
         *(*_system(), "--dev", "/dev", "--perms", "1777", "--size", str(TEMP_BYTES), "--tmpfs", TEMP),
         *_parents(place.readable),
-        # Says whether the kernel has killed for want of memory: metrics that run programs must tell it from their end.
+        # Tells whether the kernel killed a process for lack of memory: metrics that run programs must distinguish it
+        # from a normal exit.
         *("--ro-bind-try", "/proc/vmstat", "/proc/vmstat"),
         *(word for path in place.readable for word in ("--ro-bind", str(path), str(path))),
         *(("--ro-bind-try", str(place.compiled), COMPILED) if place.compiled else ()),
@@ -132,7 +133,7 @@ def _variables(place: SandboxPaths) -> dict[str, str]:
 
 
 def _parents(paths: Sequence[Path]) -> list[str]:
-    """Folders on the way to what is bound: left to itself, bubblewrap makes them for its own user alone."""
+    """Parents of bound paths: bubblewrap would create them for its own user only."""
     above = {parent for path in paths for parent in path.parents if parent != Path("/")}
     return [word for folder in sorted(above) for word in ("--perms", "0755", "--dir", str(folder))]
 
@@ -149,7 +150,7 @@ def _system() -> list[str]:
 
 
 def environment(place: SandboxPaths) -> dict[str, str]:
-    """All that a child without bubblewrap finds in its environment."""
+    """Environment of a child without bubblewrap."""
     compiled = {"PYTHONPYCACHEPREFIX": str(place.compiled)} if place.compiled else {}
     return {
         **compiled,

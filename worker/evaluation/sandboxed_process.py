@@ -1,4 +1,4 @@
-"""A child process behind the best fence of this machine, with a folder for what it may read."""
+"""A child process in the best sandbox of this machine, with a folder that it can read."""
 
 import contextlib
 import os
@@ -15,15 +15,15 @@ from worker.evaluation.sandbox import Sandbox, SandboxPaths, command, environmen
 FOLDERS = "deskarena-evidence-"
 MAX_ANSWER = 4 * 2**20
 TAKEN_FIRST = ("sh", "-c", 'echo 1000 > /proc/self/oom_score_adj; exec "$@"', "sh")
-"""Where memory runs out the kernel takes this process first: nothing else is repeated for so little."""
+"""The kernel's OOM killer takes this process first: it is the cheapest to repeat."""
 
 
 class SandboxedProcess:
-    """The process, what it says of its troubles, and its end.
+    """The process, its stderr, and its end.
 
     Attributes:
         blobs: folder that it can read.
-        process: its standard input is a pipe.
+        process: its stdin is a pipe.
     """
 
     def __init__(
@@ -32,13 +32,13 @@ class SandboxedProcess:
         """Starts it.
 
         Args:
-            sandbox: how to fence it in.
-            place: its code.
-            limits: put on by itself.
-            answers: file for its standard output; None = a pipe, and it answers one request after the other.
+            sandbox: sandbox to use.
+            place: paths of its code.
+            limits: applied by the child itself.
+            answers: file for its stdout; None = a pipe, for several requests.
 
         Raises:
-            EvaluatorFailed: it could not be started.
+            EvaluatorFailed: It could not be started.
         """
         self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDERS}{os.getpid()}-")
         self.blobs = Path(self._folder.name) / "blobs"
@@ -66,13 +66,13 @@ class SandboxedProcess:
             ) from error
 
     def close(self) -> None:
-        """Ends it, whatever it does, and removes its files. Safe to call twice."""
+        """Kills it and removes its files. Safe to call twice."""
         self.end()
         self.tidy()
 
     def end(self) -> None:
-        """Ends it and all its own children. Safe to call twice."""
-        # The whole group, also when its leader has ended: a bubblewrap that fails on its way leaves a child that waits.
+        """Kills it and its children. Safe to call twice."""
+        # The whole process group, even if its leader has ended: a bubblewrap that fails leaves a waiting child.
         if not self._ended:
             self._ended = True
             with contextlib.suppress(ProcessLookupError):
@@ -88,13 +88,13 @@ class SandboxedProcess:
         self._folder.cleanup()
 
     def how(self) -> str:
-        """How it ended, in words. What fences it in tells the signal that ended it as a code above 128."""
+        """How it ended, as text. The sandbox reports a signal as an exit code above 128."""
         code = self.process.returncode
         number = -code if code < 0 else code - 128
         return signal.Signals(number).name if number in set(signal.Signals) else f"code {code}"
 
     def last_words(self) -> str:
-        """The end of what it said of its troubles."""
+        """End of its stderr."""
         self._words.seek(0)
         text = self._words.read(2**20).decode(errors="replace").strip()
-        return text[-600:] or "it said nothing"
+        return text[-600:] or "no output"

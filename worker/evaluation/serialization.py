@@ -1,4 +1,4 @@
-"""How a task and its evidence reach the child: one JSON text, and a folder with a file per blob."""
+"""Transfer of a task and its evidence to the child: one line of JSON, and a folder with a file per blob."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,13 +11,13 @@ from backend.domain.model.task import Task
 
 
 def pack(task: Task, evidence: Sequence[CallEvidence], folder: Path, **more: Any) -> bytes:
-    """Writes the blobs into `folder` and returns the text, of one line, that names them.
+    """Writes the blobs to `folder` and returns the line of JSON that refers to them.
 
     Args:
-        task: what was to be done.
-        evidence: of its calls, or of those of one part.
-        folder: what the child reads.
-        more: further JSON values of the request: `part`, `ended_by`, `place` (folder within what the child reads).
+        task: the task.
+        evidence: of all its calls, or of those of one part.
+        folder: readable by the child.
+        more: additional JSON values of the request: `part`, `ended_by`, `place` (folder within what the child reads).
     """
     calls = [
         {
@@ -48,7 +48,7 @@ def _write(blobs: tuple[Blob, ...] | None, folder: Path, stem: str) -> list[dict
 
 
 def unpack(request: Mapping[str, Any], folder: Path) -> tuple[Task, list[CallEvidence]]:
-    """The other way round, in the child."""
+    """Reverse of `pack`, in the child."""
     calls = [
         CallEvidence(
             result=_read(call["result"], folder),

@@ -1,4 +1,4 @@
-"""Verdicts on single parts of a task while the agent is still at work: one child for the whole attempt."""
+"""Evaluates parts of a task while the agent works: one child for the whole attempt."""
 
 import json
 import logging
@@ -24,15 +24,15 @@ from worker.evaluation.sandboxed_process import MAX_ANSWER, SandboxedProcess
 from worker.evaluation.serialization import pack
 
 LOOK_SECONDS = 30.0
-"""For one look; the agent waits for it."""
+"""Time limit per evaluation; the agent waits for it."""
 FOLDER = "look"
 logger = logging.getLogger(__name__)
 
 
 class StepEvaluator:
-    """Asks a child what a part has come to. A child that dies is replaced, as often as the policy allows per look.
+    """Evaluates parts in a child. A child that dies is replaced, as often as the policy allows per evaluation.
 
-    Not safe for several threads: an attempt looks from one.
+    Not thread-safe: an attempt uses it from one thread.
     """
 
     def __init__(
@@ -42,24 +42,24 @@ class StepEvaluator:
         limits: ChildLimits,
         turn: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """Starts the child ahead, so that it imports its code while the desktop is set up.
+        """Starts the child early, so that it imports its code while the desktop is set up.
 
         Args:
-            sandbox: how to fence it in.
-            place: its code.
-            limits: put on by itself.
-            turn: waits until it may work, and holds while it does; may raise why it must stop.
+            sandbox: sandbox to use.
+            place: paths of its code.
+            limits: applied by the child itself.
+            turn: context manager that waits for a turn and holds it; may raise if the caller must stop.
         """
         self._made = (sandbox, place, limits)
         self._turn = turn
         self._child: SandboxedProcess | None = SandboxedProcess(*self._made)
 
     def look(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
-        """What the part has come to by this evidence.
+        """Current result of the part for this evidence.
 
         Raises:
-            MissingEvidence: an evaluation function asks for more; it is to be gathered.
-            EvaluatorFailed: no child could say.
+            MissingEvidence: An evaluation function needs more evidence.
+            EvaluatorFailed: No child returned a result.
         """
         tries = 1 + RETRIES[FailureClass.EVALUATOR]
         for number in range(1, tries + 1):
@@ -69,7 +69,14 @@ class StepEvaluator:
             except MissingEvidence:
                 raise
             except EvaluatorFailed as error:
-                logger.warning("look at %s of %s, try %d of %d: %s", part.name, task.key, number, tries, error.message)
+                logger.warning(
+                    "evaluation of part %s of %s failed, try %d of %d: %s",
+                    part.name,
+                    task.key,
+                    number,
+                    tries,
+                    error.message,
+                )
                 failed = error
         raise EvaluatorFailed(f"part {part.name}: {failed.message} ({tries} tries)", code=failed.code)
 
@@ -85,7 +92,7 @@ class StepEvaluator:
             answer = json.loads(self._ask(child, task, part, evidence))
         except ValueError as error:
             self.close()
-            raise EvaluatorFailed("the evaluator's answer is no JSON", code="evaluator_crashed") from error
+            raise EvaluatorFailed("the evaluator's answer is not valid JSON", code="evaluator_crashed") from error
         except (OSError, EvaluatorFailed) as error:
             known = (
                 error if isinstance(error, EvaluatorFailed) else EvaluatorFailed(str(error), code="evaluator_crashed")
@@ -102,7 +109,7 @@ class StepEvaluator:
             return MetricValue.model_validate(answer)
         except ValidationError as error:
             raise EvaluatorFailed(
-                f"the evaluator's verdict makes no sense: {error}", code="evaluator_crashed"
+                f"the evaluator returned an invalid verdict: {error}", code="evaluator_crashed"
             ) from error
 
     @staticmethod
@@ -113,27 +120,27 @@ class StepEvaluator:
         folder.chmod(0o755)
         request = pack(task, evidence, folder, part=part.name, place=FOLDER)
         if child.process.stdin is None:
-            raise EvaluatorFailed("the evaluator takes no requests", code="evaluator_crashed")
+            raise EvaluatorFailed("the evaluator does not accept requests", code="evaluator_crashed")
         child.process.stdin.write(request + b"\n")
         child.process.stdin.flush()
         return _line(child)
 
 
 def _facts(facts: Any) -> list[dict[str, Any]]:
-    """What a child says that it wants: a foreign function may have had a hand in it. Raises EvaluatorFailed."""
+    """Parses what a child requests; a foreign function may have influenced it. Raises EvaluatorFailed."""
     try:
         return [fact_of(str(fact["type"]), (), {k: v for k, v in fact.items() if k != "type"}) for fact in facts]
     except (Invalid, TypeError, KeyError, AttributeError) as error:
         raise EvaluatorFailed(
-            f"the evaluation function asks for what does not exist: {error}", code="unknown_check"
+            f"the evaluation function requests unknown evidence: {error}", code="unknown_check"
         ) from error
 
 
 def _line(child: SandboxedProcess) -> bytes:
-    """The next line that the child says. Raises EvaluatorFailed if there is none in time."""
+    """The child's next line. Raises EvaluatorFailed if there is none in time."""
     stream = child.process.stdout
     if stream is None:
-        raise EvaluatorFailed("the evaluator gives no answers", code="evaluator_crashed")
+        raise EvaluatorFailed("the evaluator returned nothing", code="evaluator_crashed")
     deadline, line = time.monotonic() + LOOK_SECONDS, bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)

@@ -1,9 +1,9 @@
-"""Runs evaluation functions that others wrote in Python, in a child of the child that judges.
+"""Runs user-defined evaluation functions in Python, in a child of the evaluator.
 
-The fence around the judging child keeps the host, the network and other processes out of reach; this module is only
-used where the fence has a view of files of its own. On top of it the function's process can open no file and no socket,
-start nothing, write nothing but its answer, and has little memory and time. A hook tells what a function tries all the
-same, so that it ends as a failure of the evaluation and not as a verdict. The hook tells; fence and limits hold.
+The evaluator's sandbox isolates host, network and other processes; this module is only used if the sandbox has its own
+view of files. In addition the function's process can open no file or socket, start nothing, write only its answer, and
+has little memory and time. An audit hook reports attempts, so that they become an evaluation failure, not a verdict.
+The hook only reports; sandbox and limits enforce.
 """
 
 import builtins
@@ -29,25 +29,25 @@ from backend.domain.omnibench.expression import CALLS, FUNCTION, MOST_CHECKS, fa
 SECONDS = 3.0
 CPU_SECONDS = 2
 MEMORY = 256 * 2**20
-"""Bytes beyond what the judging child has already."""
+"""Bytes beyond what the evaluator uses already."""
 MAX_ANSWER = 256 * 2**10
 MODULES = frozenset(
     {"collections", "datetime", "functools", "itertools", "json", "math", "os", "os.path", "pathlib", "re"}
     | {"string", "textwrap", "typing", "ntpath", "posixpath", "unicodedata", "__future__", "enum", "time"}
 )
-"""What a function may import: texts, paths, dates. All of it is loaded before the function runs."""
+"""Modules that a function may import: texts, paths, dates. All are loaded before the function runs."""
 _LATE = ("_strptime",)  # What these import only when they are used.
 REFUSED = (
     "open", "os.", "socket.", "subprocess.", "ctypes.", "mmap.", "shutil.", "tempfile.", "pty.", "fcntl.", "signal.",
     "resource.", "glob.", "pathlib.", "sqlite3.", "urllib.", "http.", "ftplib.", "gc.", "marshal.", "pickle.",
     "syslog.", "webbrowser.", "import", "sys.settrace", "sys.setprofile", "sys._current_frames", "builtins.input",
 )  # fmt: skip
-"""Beginnings of the names of events that no function may cause."""
+"""Prefixes of audit events that no function may cause."""
 EvalResult = namedtuple("EvalResult", ["success", "message", "progress"], defaults=("", None))  # noqa: PYI024 - as OmniBench's functions know it
 
 
 class _TooManyChecks(BaseException):
-    """More checks are wanted than anybody gathers; no `except Exception` of the function's keeps it."""
+    """The function requests too many checks; a BaseException, so that its `except Exception` cannot catch it."""
 
 
 def run_apart(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> FunctionAnswer:
@@ -69,7 +69,7 @@ def run_apart(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]
 
 
 def _read_output(reading: int) -> bytes:
-    """All that the function's process says. Raises EvaluatorFailed if it says too much or takes too long."""
+    """Complete output of the function's process. Raises EvaluatorFailed if it is too long or takes too long."""
     deadline, output = time.monotonic() + SECONDS, bytearray()
     with selectors.DefaultSelector() as selector:
         selector.register(reading, selectors.EVENT_READ)
@@ -79,14 +79,14 @@ def _read_output(reading: int) -> bytes:
                 return bytes(output)
             output += read
             if len(output) > MAX_ANSWER:
-                raise EvaluatorFailed("the evaluation function says too much", code="evaluation_function_failed")
+                raise EvaluatorFailed("the evaluation function's output is too long", code="evaluation_function_failed")
     raise EvaluatorFailed(f"the evaluation function took longer than {SECONDS:g} s", code="evaluation_timeout")
 
 
 def _read(data: bytes) -> FunctionAnswer:
     if not data:
         raise EvaluatorFailed(
-            "the evaluation function ended without an answer: out of memory or processor time",
+            "the evaluation function ended without an answer: out of memory or CPU time",
             code="evaluation_function_failed",
         )
     try:
@@ -98,19 +98,19 @@ def _read(data: bytes) -> FunctionAnswer:
         return FunctionAnswer.model_validate(answer)
     except (ValueError, TypeError, ValidationError) as error:
         raise EvaluatorFailed(
-            "the evaluation function's answer makes no sense", code="evaluation_function_failed"
+            "the evaluation function's answer is invalid", code="evaluation_function_failed"
         ) from error
 
 
 def _inside(writing: int, source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> NoReturn:
-    """The function's process, from its birth to its end."""
+    """Main function of the function's process."""
     with suppress(BaseException):
         checks = _Checks(facts)
         tell = _fence_in(writing)
         try:
             answer = _result(_run(source, values, checks))
         except BaseException as error:  # noqa: BLE001 - whatever foreign code raises, it is told.
-            answer = {"failed": f"broke: {type(error).__name__}: {error}"}
+            answer = {"failed": f"raised {type(error).__name__}: {error}"}
         tell({"wanted": checks.wanted} if checks.wanted else answer)
     os._exit(0)
 
@@ -127,7 +127,7 @@ def _run(source: str, values: Mapping[str, JSON], checks: "_Checks") -> Any:
 
 
 def _result(result: Any) -> dict[str, Any]:
-    """What a function returned: `(success, message[, progress])`, an object with these, or True or False."""
+    """Parses a function's result: `(success, message[, progress])`, an object with these fields, or a bool."""
     if isinstance(result, bool):
         result = (result,)
     success, message, progress = (
@@ -138,13 +138,13 @@ def _result(result: Any) -> dict[str, Any]:
         else (None, "", None)
     )
     if not isinstance(success, bool):
-        return {"failed": f"returned a {type(result).__name__} that says neither True nor False"}
+        return {"failed": f"returned a {type(result).__name__}, expected True or False"}
     valid = isinstance(progress, int | float) and not isinstance(progress, bool) and 0.0 <= progress <= 1.0
     return {"success": success, "message": str(message)[:2000], "progress": progress if valid else None}
 
 
 class _Checks:
-    """The eleven calls, as a function finds them."""
+    """The eleven calls that a function can make."""
 
     def __init__(self, facts: Mapping[str, bool]) -> None:
         self._facts = facts
@@ -174,7 +174,7 @@ def _import(name: str, *arguments: Any, **named: Any) -> Any:
 
 
 class _NullOutput:
-    """Takes what a function prints."""
+    """Discards what a function prints."""
 
     def write(self, text: str) -> int:
         return len(text)
@@ -183,7 +183,7 @@ class _NullOutput:
 
 
 def _fence_in(writing: int) -> Callable[[Mapping[str, Any]], None]:
-    """Takes from this process all that it does not need; returns its only way to say something."""
+    """Drops everything that this process does not need; returns its only output channel."""
     pipe = os.dup2(writing, 3)
     for low, high in ((0, pipe), (pipe + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])):
         os.closerange(low, high)
@@ -206,7 +206,7 @@ def _fence_in(writing: int) -> Callable[[Mapping[str, Any]], None]:
 
     def watch(event: str, arguments: tuple[Any, ...]) -> None:
         if event.startswith(REFUSED):
-            tell({"failed": f"tried what it may not: {event}{arguments!r}"[:500]})
+            tell({"failed": f"tried a forbidden operation: {event}{arguments!r}"[:500]})
             leave(1)
 
     sys.addaudithook(watch)
@@ -214,7 +214,7 @@ def _fence_in(writing: int) -> Callable[[Mapping[str, Any]], None]:
 
 
 def _address_space() -> int:
-    """Bytes of address space that this process has: the least limit that allows more, as there is no /proc to ask."""
+    """Address space of this process in bytes: the smallest limit that allows an allocation, without /proc."""
     import mmap
 
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)

@@ -1,1 +1,1 @@
-"""Machine images that are made here, one package per system; `vm_images/` holds what goes into them."""
+"""Builders of machine images, one package per system; `vm_images/` has their contents."""

@@ -1,6 +1,6 @@
-"""The check list of a finished image, over the guest API as any task would use it: programs start, ports answer.
+"""Check list of a finished image, over the guest API: programs start, ports respond.
 
-Nothing in it knows a system: it is tried on local desktops.
+Independent of the system: it is tested on local desktops.
 """
 
 import time
@@ -18,12 +18,12 @@ _CLOSE_SECONDS = 20.0
 
 
 class ProgramCheck(Frozen):
-    """How a person sees that the program works: started, it shows a window.
+    """Checks that a program works: once started, it shows a window.
 
     Attributes:
-        command: as the guest API's `/setup/launch` takes it.
-        window: a part of the window's title.
-        seconds: that it may take.
+        command: as for the guest API's `/setup/launch`.
+        window: part of the window's title.
+        seconds: time limit.
     """
 
     command: tuple[str, ...] = Field(min_length=1)
@@ -35,8 +35,8 @@ class CheckResult(Frozen):
     """One line of the list.
 
     Attributes:
-        fault: what is wrong; empty if nothing is.
-        seconds: that it took.
+        fault: what is wrong; empty if it passed.
+        seconds: duration.
     """
 
     name: str
@@ -53,7 +53,7 @@ def starts(desktop: Desktop, name: str, check: ProgramCheck) -> CheckResult:
     """Starts a program, waits for its window and closes it. Raises GuestLost if the desktop is gone."""
     start = time.monotonic()
     try:
-        # What was there before does not count, so that a title like `Windows` finds the new window only.
+        # Existing windows do not count, so that a title like `Windows` finds the new window only.
         before = {(window.pid, window.title) for window in desktop.windows()}
         desktop.launch(list(check.command))
         fault = _window_fault(desktop, check, before, start + check.seconds)
@@ -73,11 +73,11 @@ def _window_fault(desktop: Desktop, check: ProgramCheck, before: set[tuple[int |
                 return ""
         time.sleep(_LOOK)
     titles = ", ".join(repr(window.title) for window in desktop.windows() if window.title) or "none"
-    return f"no window with {check.window!r} in its title within {check.seconds:.0f} s; there are: {titles[:500]}"
+    return f"no window with {check.window!r} in its title within {check.seconds:.0f} s; open windows: {titles[:500]}"
 
 
 def _close(desktop: Desktop, check: ProgramCheck) -> None:
-    """Asks the window to close. A question whether to save may stay: the machine's disk is thrown away."""
+    """Asks the window to close. A dialog whether to save may remain: the machine's disk is discarded."""
     deadline = time.monotonic() + _CLOSE_SECONDS
     with suppress(GuestRefused, GuestLost):
         desktop.close_window(check.window)
@@ -88,7 +88,7 @@ def _close(desktop: Desktop, check: ProgramCheck) -> None:
 
 
 def answers(name: str, question: Callable[[], object]) -> CheckResult:
-    """Asks something of the guest API; whatever it answers is well."""
+    """Sends a request to the guest API; any response passes."""
     start = time.monotonic()
     fault = ""
     try:
@@ -99,12 +99,12 @@ def answers(name: str, question: Callable[[], object]) -> CheckResult:
 
 
 def basics(desktop: Desktop) -> tuple[CheckResult, ...]:
-    """What every program needs: the guest API's own port and what it is asked all the time."""
+    """Checks that every program needs: the guest API and its most frequent requests."""
     return (
-        answers("the guest API answers", desktop.probe),
-        answers("it says how it is", desktop.health),
-        answers("the screen can be seen", desktop.screenshot),
-        answers("windows are listed", desktop.windows),
+        answers("the guest API responds", desktop.probe),
+        answers("its health is reported", desktop.health),
+        answers("the screen can be captured", desktop.screenshot),
+        answers("windows can be listed", desktop.windows),
         answers("the accessibility tree can be read", desktop.accessibility_tree),
         answers("Python runs", lambda: _ran(desktop)),
     )
@@ -117,11 +117,11 @@ def _ran(desktop: Desktop) -> None:
 
 
 def table(lines: Sequence[CheckResult]) -> str:
-    """The list for a person."""
+    """The list as text."""
     return "\n".join(map(in_words, lines))
 
 
 def in_words(line: CheckResult) -> str:
-    """One line of it."""
+    """One line of the list."""
     mark = "ok    " if line.ok else "FAILED"
     return f"{mark} {line.name} ({line.seconds} s) {line.fault}".rstrip()

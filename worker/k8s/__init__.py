@@ -1,1 +1,1 @@
-"""Virtual machines in the pods of a Kubernetes cluster. The only importer of the `kubernetes` package."""
+"""Virtual machines in pods of a Kubernetes cluster. The only importer of the `kubernetes` package."""

@@ -1,4 +1,4 @@
-"""The `Cluster` port over the official client: its configuration, connections and authentication, our plain dicts."""
+"""`Cluster` port on the official client: its configuration, connections and authentication, our plain dicts."""
 
 import json
 import os
@@ -30,15 +30,15 @@ from worker.k8s.cluster import (
 
 CONNECT_SECONDS, READ_SECONDS = 5.0, 20.0
 _LATE_SECONDS = 10.0
-"""After a watch's own end: a line on which nothing comes for so long is broken."""
+"""Seconds after a watch's own end: a connection without data for so long is broken."""
 _PAGE = 500
 _CONNECTIONS = 32
 _PIECE = 2**16
 _LONGEST_LINE = 16 * 2**20
 _LONGEST_ANSWER = 256 * 2**20
-"""Bytes. A piece of a list, whose objects may have 1.5 MiB each, has a few MiB where they are as large as pods."""
+"""Bytes. A page of a list of large objects has a few MiB; a single object may have 1.5 MiB."""
 _MOST_PIECES = 1000
-"""Of a list: half a million objects."""
+"""Maximum pages of a list: half a million objects."""
 _MOST_WORDS = 2000
 _SERVER_ERROR, _TOO_MANY = 500, 429
 _BY_CODE: Mapping[int, type[ClusterError]] = {
@@ -48,24 +48,24 @@ _BY_CODE: Mapping[int, type[ClusterError]] = {
     _TOO_MANY: ClusterUnavailable,
 }
 IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
-"""Set in every pod of a cluster."""
+"""Variable that is set in every pod of a cluster."""
 _OWN_NAMESPACE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 
 
 def configured(kubeconfig: str) -> bool:
-    """Whether it is said where the cluster is."""
+    """Whether a cluster is configured."""
     return bool(kubeconfig or os.environ.get(IN_CLUSTER))
 
 
 def connect(kubeconfig: str, namespace: str) -> "Kubernetes":
-    """A cluster by a kubeconfig file, else the one that this process runs in. Asks it nothing yet.
+    """A cluster from a kubeconfig file, else the one that this process runs in. Does not connect yet.
 
     Args:
         kubeconfig: path; empty = in the cluster.
-        namespace: empty = this process's own in the cluster, else `default`.
+        namespace: empty = the process's own in the cluster, else `default`.
 
     Raises:
-        ClusterUnavailable: there is no such configuration.
+        ClusterUnavailable: There is no such configuration.
     """
     configuration = Configuration()
     try:
@@ -91,8 +91,8 @@ class Kubernetes:
     """See `Cluster`."""
 
     def __init__(self, configuration: Configuration, namespace: str) -> None:
-        """Connects to nothing yet."""
-        # What failed is tried again by whoever knows whether that is safe.
+        """Does not connect yet."""
+        # No automatic retries: only the caller knows whether repeating is safe.
         configuration.retries = False
         configuration.connection_pool_maxsize = _CONNECTIONS
         self._configuration, self._namespace = configuration, namespace
@@ -100,25 +100,20 @@ class Kubernetes:
 
     @property
     def namespace(self) -> str:
-        """See the port."""
         return self._namespace
 
     @property
     def address(self) -> str:
-        """See the port."""
         return str(self._configuration.host)
 
     def create(self, resource: ResourceKind, body: Object, *, dry_run: bool = False) -> Object:
-        """See the port."""
         query = {"fieldValidation": "Strict", **({"dryRun": "All"} if dry_run else {})}
         return self._ask("POST", self._path(resource), query, body=body)
 
     def get(self, resource: ResourceKind, name: str) -> Object:
-        """See the port."""
         return self._ask("GET", self._path(resource, name))
 
     def list(self, resource: ResourceKind, *, labels: str = "", fields: str = "") -> ObjectList:
-        """See the port."""
         query, items = {**_selectors(labels, fields), "limit": str(_PAGE)}, list[Object]()
         for _ in range(_MOST_PIECES):
             page = self._ask("GET", self._path(resource), query)
@@ -127,12 +122,11 @@ class Kubernetes:
             if not metadata.get("continue"):
                 return ObjectList(tuple(items), str(metadata.get("resourceVersion", "")))
             query["continue"] = str(metadata["continue"])
-        raise ClusterUnavailable(f"the API server sent a list of more than {_MOST_PIECES} pieces")
+        raise ClusterUnavailable(f"the API server sent a list of more than {_MOST_PIECES} pages")
 
     def watch(
         self, resource: ResourceKind, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
     ) -> "KubernetesWatch":
-        """See the port."""
         query = {
             **_selectors(labels, fields),
             "watch": "true",
@@ -143,19 +137,16 @@ class Kubernetes:
         return KubernetesWatch(self._send("GET", self._path(resource), query, read=seconds + _LATE_SECONDS), version)
 
     def replace(self, resource: ResourceKind, body: Object) -> Object:
-        """See the port."""
         query = {"fieldValidation": "Strict"}
         return self._ask("PUT", self._path(resource, body["metadata"]["name"]), query, body=body)
 
     def patch(self, resource: ResourceKind, name: str, changes: Mapping[str, Any]) -> Object:
-        """See the port."""
         kind, query = "application/merge-patch+json", {"fieldValidation": "Strict"}
         return self._ask("PATCH", self._path(resource, name), query, body=dict(changes), content_type=kind)
 
     def delete(
         self, resource: ResourceKind, name: str, *, uid: str = "", version: str = "", grace: int | None = None
     ) -> bool:
-        """See the port."""
         options: Object = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
         preconditions = {key: value for key, value in (("uid", uid), ("resourceVersion", version)) if value}
         if preconditions:
@@ -169,11 +160,9 @@ class Kubernetes:
         return True
 
     def logs(self, pod: str, *, lines: int = 50) -> str:
-        """See the port."""
         return self._text(self._send("GET", f"{self._path(PODS, pod)}/log", {"tailLines": str(lines)}))
 
     def close(self) -> None:
-        """See the port."""
         self._client.close()  # type: ignore[no-untyped-call]
         self._client.rest_client.close()
 
@@ -207,7 +196,7 @@ class Kubernetes:
         content_type: str = "application/json",
         read: float = READ_SECONDS,
     ) -> urllib3.BaseHTTPResponse:
-        """An answer whose body has not been read yet."""
+        """A response whose body has not been read yet."""
         headers = {"Accept": "application/json", **({"Content-Type": content_type} if body is not None else {})}
         pairs = list((query or {}).items())
         with _in_our_words():
@@ -223,32 +212,29 @@ class Kubernetes:
 
 
 class KubernetesWatch:
-    """See `Watching`."""
+    """See `WatchStream`."""
 
     def __init__(self, response: urllib3.BaseHTTPResponse, version: str) -> None:
-        """Takes over an answer."""
+        """Wraps a response."""
         self._response, self._version, self._closed = response, version, False
 
     def __enter__(self) -> Self:
-        """See the port."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """See the port. Also gives the connection up, which only the thread that iterates may do."""
+        """Closes the connection, which only the iterating thread may do."""
         self.close()
         self._response.close()
 
     def close(self) -> None:
-        """See the port."""
         self._closed = True
         try:
-            # Wakes whoever reads; closing would wait for them.
+            # Wakes the reader; closing the response would wait for it.
             self._response.shutdown()
         except (ValueError, RuntimeError, OSError):
             return  # It has ended by itself, and its connection may serve another request already.
 
     def __iter__(self) -> Iterator[WatchEvent]:
-        """See the port."""
         try:
             with _in_our_words():
                 for line in self._lines():
@@ -274,7 +260,7 @@ class KubernetesWatch:
     def _change(self, event: Object) -> WatchEvent:
         kind, obj = str(event.get("type", "")), event.get("object")
         if not isinstance(obj, dict):
-            raise ClusterUnavailable(f"the API server sent no object with {kind or 'an event'}")
+            raise ClusterUnavailable(f"the API server sent an event that is not an object: {kind or 'an event'}")
         if kind == "ERROR":
             code = obj.get("code")
             raise _error(code if isinstance(code, int) else 0, obj)
@@ -287,12 +273,12 @@ def _selectors(labels: str, fields: str) -> dict[str, str]:
 
 
 def _whole(response: urllib3.BaseHTTPResponse) -> str:
-    """The body of an answer. Raises ClusterUnavailable for one that is too long to be meant."""
+    """Reads a response's body. Raises ClusterUnavailable if it is too long."""
     body = bytearray()
     for piece in response.stream(_PIECE):
         body += piece
         if len(body) > _LONGEST_ANSWER:
-            raise ClusterUnavailable(f"the API server sent an answer of more than {_LONGEST_ANSWER} bytes")
+            raise ClusterUnavailable(f"the API server sent a response of more than {_LONGEST_ANSWER} bytes")
     return body.decode(errors="replace")
 
 
@@ -300,35 +286,35 @@ def _object(text: str) -> Object:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ClusterUnavailable(f"the API server sent no JSON: {text[:200]!r}") from error
+        raise ClusterUnavailable(f"the API server sent invalid JSON: {text[:200]!r}") from error
     if not isinstance(value, dict):
-        raise ClusterUnavailable(f"the API server sent no object: {text[:200]!r}")
+        raise ClusterUnavailable(f"the API server did not send a JSON object: {text[:200]!r}")
     return value
 
 
 def _items(listing: Object) -> list[Object]:
-    """Objects of a list; they do not say what they are there. Watched or asked for by name, they do."""
+    """Objects of a list, with their kind, which lists leave out and single objects have."""
     version, kind = str(listing.get("apiVersion", "")), str(listing.get("kind", ""))
     if not version or not kind.endswith("List"):
-        raise ClusterUnavailable(f"the API server sent no list, but {kind or 'an object of no kind'}")
+        raise ClusterUnavailable(f"the API server did not send a list, but {kind or 'an object without a kind'}")
     items = listing.get("items") or []
     if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
-        raise ClusterUnavailable(f"the API server sent a {kind} of what are no objects")
+        raise ClusterUnavailable(f"the API server sent a {kind} with items that are not objects")
     for each in items:
         _metadata(each)
     return [{"apiVersion": version, "kind": kind.removesuffix("List"), **each} for each in items]
 
 
 def _metadata(obj: Object) -> Object:
-    """What an object says of itself."""
+    """An object's metadata."""
     about = obj.get("metadata", {})
     if not isinstance(about, dict):
-        raise ClusterUnavailable("the API server sent an object whose metadata is none")
+        raise ClusterUnavailable("the API server sent an object without metadata")
     return about
 
 
 def error_of(code: int, text: str) -> ClusterError:
-    """The error that an answer with that status means, in the server's words: a Status object, or any other text."""
+    """The error for an HTTP status, with the server's message: a Status object, or any other text."""
     try:
         status = json.loads(text)
     except ValueError:
@@ -347,26 +333,26 @@ def _error(code: int, status: Mapping[str, Any]) -> ClusterError:
 
 @contextmanager
 def _in_our_words() -> Iterator[None]:
-    """What the client and its connections raise, as our error."""
+    """Maps exceptions of the client and its connections to ours."""
     try:
         yield
     except (urllib3.exceptions.HTTPError, OpenApiException, OSError, ConfigException) as error:
-        raise ClusterUnavailable(f"the API server does not answer: {_plain(error)}") from error
+        raise ClusterUnavailable(f"the API server does not respond: {_plain(error)}") from error
 
 
 def _plain(error: Exception) -> str:
-    """What happened, in words for people; whoever logs the error has its own words as the cause."""
+    """The error as short text; the original exception stays its cause."""
     match error:
         case urllib3.exceptions.NameResolutionError():
             return "its name cannot be resolved"
         case urllib3.exceptions.NewConnectionError(__cause__=OSError(strerror=str(why))):
             return f"no connection: {why.lower()}"
         case urllib3.exceptions.TimeoutError():
-            return "nothing came in time"
+            return "timeout"
         case urllib3.exceptions.ProtocolError(args=(_, BadStatusLine() as line)) if not isinstance(line, OSError):
-            return "what it sends is no HTTP"
+            return "the response is not HTTP"
         case urllib3.exceptions.ProtocolError() | ConnectionError():
             return "it closed the connection"
-    # Without the addresses of objects that these libraries put into their words.
+    # Without object addresses, which these libraries put into their messages.
     words = str(getattr(error, "reason", "") or error)
     return " ".join((words.rpartition("object at 0x")[2].partition(": ")[2] or words).split())[:_MOST_WORDS]

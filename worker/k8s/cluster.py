@@ -1,6 +1,6 @@
-"""The port to a Kubernetes cluster: one namespace's objects as plain dicts, and what can go wrong, by type.
+"""Port to a Kubernetes cluster: objects of one namespace as plain dicts, and typed errors.
 
-`worker.k8s.client` implements it with the official client; `tests/contract/test_kubernetes.py` holds it to this.
+`worker.k8s.client` implements it with the official client; `tests/contract/test_kubernetes.py` tests it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 Object = dict[str, Any]
-"""An object of the cluster as its JSON: `metadata`, `spec`, `status`, ..."""
+"""A cluster's object as JSON: `metadata`, `spec`, `status`, ..."""
 
 
 @dataclass(frozen=True)
 class ResourceKind:
-    """A kind of object by its place in the API.
+    """A kind of object and its place in the API.
 
     Attributes:
-        plural: as in addresses.
+        plural: as in URLs.
         group: of the API; empty = the core group.
-        namespaced: lies in a namespace.
+        namespaced: whether it belongs to a namespace.
     """
 
     plural: str
@@ -28,7 +28,7 @@ class ResourceKind:
 
     @property
     def root(self) -> str:
-        """Where its API begins."""
+        """Base path of its API."""
         return f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
 
 
@@ -38,11 +38,11 @@ LEASES = ResourceKind("leases", "coordination.k8s.io")
 
 
 class ClusterError(Exception):
-    """The cluster did not do it; the text is what its server said.
+    """The request failed; the message is the server's.
 
     Attributes:
-        code: HTTP status; 0 if there was no answer.
-        reason: the server's own short word (`AlreadyExists`, `Expired`, ...); may be empty.
+        code: HTTP status; 0 if there was no response.
+        reason: the server's reason (`AlreadyExists`, `Expired`, ...); may be empty.
     """
 
     def __init__(self, message: str, *, code: int = 0, reason: str = "") -> None:
@@ -51,28 +51,28 @@ class ClusterError(Exception):
 
 
 class ObjectNotFound(ClusterError):
-    """There is no such object (404)."""
+    """The object does not exist (404)."""
 
 
 class ObjectConflict(ClusterError):
-    """It is not what the caller takes it for: changed since, another UID, or there already (409)."""
+    """The object is not what the caller expects: changed, another UID, or it exists already (409)."""
 
 
 class VersionGone(ClusterError):
-    """So old a version is not kept any more (410): list again."""
+    """The version is too old (410): list again."""
 
 
 class RequestRefused(ClusterError):
-    """The server says no: not allowed, not valid, over a quota (400, 401, 403, 405, 422 and the like)."""
+    """The server refuses the request: not allowed, invalid, over a quota (400, 401, 403, 405, 422 and similar)."""
 
 
 class ClusterUnavailable(ClusterError):
-    """No answer, or none now (5xx, 429): later it may work."""
+    """No response, or a temporary failure (5xx, 429): it may work later."""
 
 
 @dataclass(frozen=True)
 class ObjectList:
-    """Objects, and the version of the whole list, from which a watch goes on."""
+    """Objects, and the version of the list, from which a watch continues."""
 
     items: tuple[Object, ...]
     version: str
@@ -80,11 +80,11 @@ class ObjectList:
 
 @dataclass(frozen=True)
 class WatchEvent:
-    """What a watch tells.
+    """An event of a watch.
 
     Attributes:
-        type: `ADDED`, `MODIFIED`, `DELETED`, or `BOOKMARK`, whose object has nothing but a version.
-        version: from which a later watch goes on.
+        type: `ADDED`, `MODIFIED`, `DELETED`, or `BOOKMARK`, whose object has only a version.
+        version: from which a later watch continues.
     """
 
     type: str
@@ -93,18 +93,18 @@ class WatchEvent:
 
 
 class WatchStream(Protocol):
-    """A watch that is open: an iterator of changes, and a context manager that closes it.
+    """An open watch: an iterator of events, and a context manager that closes it.
 
-    Iterating raises VersionGone where the version is too old, ClusterUnavailable where the line breaks. It ends by
-    itself, without an error, when its time is over or `close` was called.
+    Iterating raises VersionGone if the version is too old, ClusterUnavailable if the connection breaks. It ends without
+    an error when its time is over or `close` was called.
     """
 
     def __iter__(self) -> Iterator[WatchEvent]:
-        """The changes, as they come."""
+        """Yields events as they arrive."""
         ...
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Returns itself."""
         ...
 
     def __exit__(self, *_: object) -> None:
@@ -112,38 +112,38 @@ class WatchStream(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends it, from any thread, at once. Safe to call twice."""
+        """Ends it at once, from any thread. Safe to call twice."""
         ...
 
 
 class Cluster(Protocol):
-    """One namespace of a cluster. Safe for threads; every call is bounded in time and starts no thread.
+    """One namespace of a cluster. Thread-safe; every call has a time limit and starts no thread.
 
-    Every call may raise ClusterUnavailable and Refused; what else, it says itself.
+    Every call may raise ClusterUnavailable and RequestRefused; further errors are listed per method.
     """
 
     @property
     def namespace(self) -> str:
-        """Whose objects these are."""
+        """Namespace of the objects."""
         ...
 
     @property
     def address(self) -> str:
-        """Of the API server, for words to people."""
+        """Address of the API server, for messages."""
         ...
 
     def create(self, resource: ResourceKind, body: Object, *, dry_run: bool = False) -> Object:
-        """Makes an object; what the server made of it.
+        """Creates an object; returns what the server stored.
 
-        Fields that the server does not know are refused, as `kubectl --validate=strict` does.
+        Unknown fields are refused, as by `kubectl --validate=strict`.
 
         Args:
-            resource: what it is.
+            resource: its kind.
             body: with `metadata.name`.
-            dry_run: only asks whether it could be made.
+            dry_run: only check whether it could be created.
 
         Raises:
-            ObjectConflict: one of that name is there.
+            ObjectConflict: One of that name exists.
         """
         ...
 
@@ -152,64 +152,64 @@ class Cluster(Protocol):
         ...
 
     def list(self, resource: ResourceKind, *, labels: str = "", fields: str = "") -> ObjectList:
-        """All objects of a kind that both selectors select, each as `get` gives it, in pieces where there are many."""
+        """All objects of a kind that match both selectors, each as from `get`; paginated if there are many."""
         ...
 
     def watch(
         self, resource: ResourceKind, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
     ) -> WatchStream:
-        """What changes after a version; with bookmarks, so that the version stays young where nothing changes.
+        """Changes after a version, with bookmarks, so that the version stays recent without changes.
 
         Args:
-            resource: what to watch.
+            resource: kind to watch.
             version: of a list or an earlier change.
-            labels: selector.
-            fields: selector.
-            seconds: after which it ends by itself. A line that broke without a word is noticed that late.
+            labels: label selector.
+            fields: field selector.
+            seconds: after which it ends. A silently broken connection is noticed only then.
 
         Raises:
-            VersionGone: the version is too old; it may also come while iterating.
+            VersionGone: The version is too old; may also be raised while iterating.
         """
         ...
 
     def replace(self, resource: ResourceKind, body: Object) -> Object:
-        """Puts an object in the place of the one of its name.
+        """Replaces the object of the same name.
 
         Raises:
-            ObjectNotFound: there is none.
-            ObjectConflict: it has `metadata.resourceVersion`, and is not that version any more.
+            ObjectNotFound: It does not exist.
+            ObjectConflict: `metadata.resourceVersion` is given and is not current.
         """
         ...
 
     def patch(self, resource: ResourceKind, name: str, changes: Mapping[str, Any]) -> Object:
-        """Changes fields (a JSON merge patch; None removes a field). Raises like `replace`, by `metadata` as given.
+        """Changes fields (a JSON merge patch; None removes a field). Raises like `replace`, according to `metadata`.
 
-        With `metadata.resourceVersion` or `metadata.uid` in the changes, only that very object is changed. Of another
-        version it is a ObjectConflict; of the same version and another uid, which cannot be, Refused (422).
+        With `metadata.resourceVersion` or `metadata.uid` only that very object is changed. Another version raises
+        ObjectConflict, another uid RequestRefused (422).
         """
         ...
 
     def delete(
         self, resource: ResourceKind, name: str, *, uid: str = "", version: str = "", grace: int | None = None
     ) -> bool:
-        """Asks for an object's end; it may take a while. False if there was none.
+        """Requests an object's deletion, which may take a while. False if it does not exist.
 
         Args:
-            resource: what it is.
+            resource: its kind.
             name: its name.
-            uid: of the one that is meant; empty = whichever has the name.
-            version: that it must still have; empty = any.
-            grace: seconds that a pod's processes get; 0 removes the object at once; None = as the pod says.
+            uid: expected uid; empty = any.
+            version: expected version; empty = any.
+            grace: seconds for a pod's processes to stop; 0 removes the object at once; None = as in the pod's spec.
 
         Raises:
-            ObjectConflict: another one has that name now, or it has another version.
+            ObjectConflict: Another object has that name now, or it has another version.
         """
         ...
 
     def logs(self, pod: str, *, lines: int = 50) -> str:
-        """The last lines that the pod's first container said. Raises ObjectNotFound."""
+        """Last lines of output of the pod's first container. Raises ObjectNotFound."""
         ...
 
     def close(self) -> None:
-        """Closes what is open. Safe to call twice."""
+        """Closes all connections. Safe to call twice."""
         ...

@@ -1,4 +1,4 @@
-"""Nodes that pods are to leave, where the cluster's scheduler places pods and no slot has a node of its own."""
+"""Nodes that pods should leave, where the cluster's scheduler places pods and slots have no node."""
 
 from worker.k8s.cluster import NODES, Cluster, Object
 from worker.k8s.node_rules import leave
@@ -6,30 +6,30 @@ from worker.k8s.reflector import Reflector
 
 GONE = "it was removed from the cluster"
 OLD_SECONDS = 120.0
-"""What was heard longer ago counts for nothing: a node may have been given back since, or we may read none any more."""
+"""Older information is ignored: the node may have been uncordoned, or we may no longer have the right to read nodes."""
 _MOST_GONE = 1000
 
 
 class DrainingNodes:
-    """A watch of all nodes. Where they may not be read, or nobody has heard of them lately, none is to be left."""
+    """Watch of all nodes. Without the right to read them, or recent information, no node is to be left."""
 
     def __init__(self, cluster: Cluster) -> None:
-        """Starts nothing yet. Args: cluster: whose account may be allowed to list and watch `nodes`."""
+        """Args: cluster: its account needs the right to list and watch `nodes`."""
         self._gone: dict[str, None] = {}
         self._nodes = Reflector(cluster, NODES, on_change=self._hear)
 
     def start(self) -> None:
-        """Begins to watch, in a thread of its own."""
+        """Starts watching in a background thread."""
         self._nodes.start()
 
     def stop(self) -> None:
-        """Ends it. Safe to call twice."""
+        """Stops watching. Safe to call twice."""
         self._nodes.stop()
 
     def why(self, pod: Object) -> str:
-        """Why no further attempt should begin in a pod: what is said of its node; empty = it may stay there.
+        """Why no further attempt should start in a pod because of its node; empty = it may stay.
 
-        A node that was never seen is none that is gone: it may be newer than what was heard of nodes.
+        A node that was never seen does not count as gone: it may be newer than our information.
         """
         spec = pod.get("spec") or {}
         name = str(spec.get("nodeName") or "")

@@ -1,4 +1,4 @@
-"""Mirrors our holds on a cluster's slots into the cluster, at a bounded rate. Its failure ends no attempt."""
+"""Mirrors our slot leases into the cluster at a bounded rate. A failure ends no attempt."""
 
 import logging
 import time
@@ -17,16 +17,25 @@ from worker.k8s.lease_objects import SlotHold, WrittenLease
 LOOK_SECONDS = 2.0
 SWEEP_SECONDS = 60.0
 MOST_WRITES = 40
-"""In one look, so 20 a second for one worker, whatever happens."""
+"""Writes per round, that is 20 per second per worker at most."""
 _ROUNDS = 3
 logger = logging.getLogger(__name__)
 
 
 class LeaseMirror(PeriodicThread):
-    """A thread that writes a Lease object for each slot that this worker holds, and notes on the slot's pod.
+    """Background thread that writes a Lease object for each leased slot, and annotations on the slot's pod.
 
-    Whatever the cluster says, Postgres decides. An object that tells of an earlier hold is overwritten. One that tells
-    of a later hold makes us ask Postgres again: if our lease is over, this worker was left behind, and is told so.
+    Postgres is the truth. An object of an earlier lease is overwritten. An object of a later lease makes us check
+    Postgres: if our lease is over, this worker has been superseded and is told so.
+
+    Args:
+        database: with the leases.
+        cluster: to mirror into. The service account needs get, list, create, update and delete of leases.
+        owner: name of the installation, a label of its objects.
+        worker: our id and name; None before we are registered.
+        pod_name: returns the name of a slot's pod.
+        on_takeover: called with a lease that belongs to somebody else now, and the reason.
+        clock: seconds since 1970.
     """
 
     def __init__(  # noqa: PLR0913 - what it works with
@@ -40,23 +49,12 @@ class LeaseMirror(PeriodicThread):
         on_takeover: Callable[[UUID, str], None],
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Takes note; `start` begins.
-
-        Args:
-            database: where the holds are.
-            cluster: where they are mirrored. The service account needs get, list, create, update and delete of leases.
-            owner: name of the installation, a label of its objects.
-            worker: our id and name; None before the database knows us.
-            pod_name: of a slot's pod.
-            on_takeover: called with a lease that somebody else has by now, and why we think so.
-            clock: seconds since 1970.
-        """
         super().__init__(
             "mirror",
             self._look_and_sweep,
             every=LOOK_SECONDS,
-            broken="mirroring holds failed",
-            away="holds cannot be mirrored",
+            broken="mirroring leases raised",
+            away="leases cannot be mirrored",
             errors=(ClusterError, Unavailable),
         )
         self._database, self._cluster, self._owner = database, cluster, owner
@@ -66,13 +64,13 @@ class LeaseMirror(PeriodicThread):
         self._sweep_at = 0.0
 
     def stop(self, seconds: float = 3.0) -> None:
-        """Ends it, and removes what it wrote for holds that have ended. Safe to call twice."""
+        """Stops it, and removes what it wrote for leases that have ended. Safe to call twice."""
         super().stop(seconds)
         if self._thread.ident is not None:
             self._safely(self.look)
 
     def look(self) -> None:
-        """Once: writes what is due. Raises ClusterError, Unavailable; then the rest is due again next time."""
+        """One round: writes what is due. Raises ClusterError, Unavailable; the rest is due again next time."""
         who = self._worker()
         if who is None:
             return
@@ -88,11 +86,11 @@ class LeaseMirror(PeriodicThread):
                 self._write(each, who[1])
 
     def sweep(self) -> int:
-        """Removes objects past their deadline whose lease has ended, whoever wrote them. Returns how many.
+        """Removes expired objects whose lease has ended, whoever wrote them. Returns their number.
 
         Raises:
-            ClusterError: the cluster does not answer.
-            Unavailable: the database does not; nothing is removed then.
+            ClusterError: The cluster does not respond.
+            Unavailable: The database is unavailable; nothing is removed then.
         """
         listed = self._cluster.list(LEASES, labels=lease_objects.selector(self._owner)).items
         past = [each for each in listed if lease_objects.is_past(each, self._clock())]
@@ -102,14 +100,14 @@ class LeaseMirror(PeriodicThread):
         return sum(self._delete(each) for each in orphans)
 
     def _look_and_sweep(self) -> None:
-        """A hold that cannot be mirrored stays a hold, and keeps nothing from being swept."""
+        """A failure to mirror does not affect leases, nor prevent sweeping."""
         try:
             self.look()
         finally:
             if time.monotonic() >= self._sweep_at:
                 self._sweep_at = time.monotonic() + SWEEP_SECONDS
                 if removed := self.sweep():
-                    logger.info("%d Lease objects that nobody holds were removed", removed)
+                    logger.info("removed %d Lease objects without a holder", removed)
 
     def _write(self, hold: SlotHold, worker: str) -> None:
         known = self._written.get(hold.name)
@@ -121,7 +119,7 @@ class LeaseMirror(PeriodicThread):
             else:
                 lease = self._put(hold, worker, known.version, known.transitions)
         except (ObjectConflict, ObjectNotFound):
-            # It is there already, or is not what we wrote: what counts is what it says now.
+            # It exists already or differs from what we wrote: its current content counts.
             lease = self._settle(hold, worker)
         if lease is None:
             return
@@ -141,7 +139,7 @@ class LeaseMirror(PeriodicThread):
         return self._cluster.replace(LEASES, body)
 
     def _settle(self, hold: SlotHold, worker: str) -> Object | None:
-        """Takes the object over, unless a later hold ended ours; None where that is so, or somebody else was faster."""
+        """Takes the object over, unless a later lease ended ours; None then, or if another writer was faster."""
         try:
             lease = self._cluster.get(LEASES, hold.name)
         except ObjectNotFound:
@@ -152,7 +150,7 @@ class LeaseMirror(PeriodicThread):
             self._left.add(hold.lease_id)
             self._written.pop(hold.name, None)
             self._taken(
-                hold.lease_id, f"{lease_objects.holder_of(lease)} holds the slot {hold.slot} under a later lease"
+                hold.lease_id, (f"{lease_objects.holder_of(lease)} holds the slot {hold.slot} under a later lease")
             )
             return None
         transitions = lease_objects.transitions_of(lease) + (fence != ours)
@@ -162,7 +160,7 @@ class LeaseMirror(PeriodicThread):
             return None
 
     def _note(self, hold: SlotHold) -> bool:
-        """Says on the slot's pod what runs in it. False while there is no pod."""
+        """Annotates the slot's pod with what runs in it. False while there is no pod."""
         try:
             self._cluster.patch(
                 PODS, self._pod_name(hold.slot), {"metadata": {"annotations": lease_objects.notes(hold)}}
@@ -172,7 +170,7 @@ class LeaseMirror(PeriodicThread):
         return True
 
     def _remove(self, name: str) -> None:
-        """The hold has ended: its object goes, unless it tells of another's hold by now."""
+        """Removes the object of an ended lease, unless it belongs to another lease by now."""
         known = self._written[name]
         try:
             lease = self._cluster.get(LEASES, name)
@@ -185,12 +183,12 @@ class LeaseMirror(PeriodicThread):
         del self._written[name]
 
     def _blank(self, hold: SlotHold) -> None:
-        """Nothing runs in the slot's pod any more, unless somebody holds it under another lease by now."""
+        """Clears the pod's annotations, unless the slot is leased again."""
         for _ in range(_ROUNDS):
             try:
                 about = (pod := self._cluster.get(PODS, self._pod_name(hold.slot)))["metadata"]
                 if lease_objects.fence_of(pod) == hold.slot.fence:
-                    # Of just this version: at this moment it may be taken over.
+                    # Of this very version: it may be taken over at this moment.
                     as_found = {name: about[name] for name in ("uid", "resourceVersion")}
                     blank = dict.fromkeys(lease_objects.notes(hold), "")
                     self._cluster.patch(PODS, about["name"], {"metadata": {**as_found, "annotations": blank}})

@@ -1,7 +1,7 @@
-"""Holds on slots as `coordination.k8s.io` Lease objects: pure functions, tested against their whole text.
+"""Slot leases as `coordination.k8s.io` Lease objects: pure functions.
 
-Postgres is the truth; these objects tell people of the cluster who uses what (`kubectl get leases`), and a worker that
-was left behind that somebody else has its slot.
+Postgres is the truth; these objects show users of the cluster who uses what (`kubectl get leases`), and tell a
+superseded worker that somebody else has its slot.
 """
 
 import datetime as dt
@@ -16,20 +16,20 @@ from worker.k8s.manifests import DEADLINE, FENCE, NAME, OWNER, SLOT, WORKER, mom
 APP = "deskarena-hold"
 RUN, EPISODE, ATTEMPT, PLACE = (f"deskarena.dev/{name}" for name in ("run", "episode", "attempt", "place"))
 DURATION_SECONDS = 60
-"""Of a Lease object, and so for how long one is taken to be held that nobody renews or removes."""
+"""Duration of a Lease object, after which it counts as expired."""
 RENEW_SECONDS = DURATION_SECONDS / 3
-"""1,000 slots make 50 writes a second; the kubelets of 1,000 nodes make 100 for the Leases of their own."""
+"""1,000 slots cause 50 writes per second; the kubelets of 1,000 nodes cause 100 for their own Leases."""
 _MICRO = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 @dataclass(frozen=True)
 class SlotHold:
-    """A lease of ours on a slot of the cluster, as Postgres has it.
+    """A lease of ours on a slot of the cluster, as in Postgres.
 
     Attributes:
-        slot: with its row's id, and the lease's fencing token.
+        slot: with its row's id and the lease's fencing token.
         acquired_at: seconds since 1970.
-        run, episode, attempt: what runs under it; empty between two attempts.
+        run, episode, attempt: what runs under it; empty between attempts.
     """
 
     lease_id: UUID
@@ -41,19 +41,19 @@ class SlotHold:
 
     @property
     def name(self) -> str:
-        """Of its Lease object: the same for every hold on the slot."""
+        """Name of its Lease object: the same for every lease of the slot."""
         return f"deskarena-slot-{self.slot.id}"
 
 
 @dataclass(frozen=True)
 class WrittenLease:
-    """A Lease object of ours as we last wrote it.
+    """A Lease object of ours as last written.
 
     Attributes:
         uid, version: of the object.
         at: monotonic seconds.
-        transitions: how often the slot changed hands.
-        noted: the pod says the same.
+        transitions: number of changes of the holder.
+        noted: whether the pod is annotated accordingly.
     """
 
     hold: SlotHold
@@ -67,15 +67,15 @@ class WrittenLease:
 def lease(  # noqa: PLR0913 - what it says
     hold: SlotHold, worker: str, owner: str, now: float, *, transitions: int = 0, version: str = ""
 ) -> Object:
-    """The Lease object of a hold.
+    """The Lease object of a lease.
 
     Args:
-        hold: of the slot.
-        worker: who holds it.
+        hold: lease of the slot.
+        worker: holder.
         owner: name of the installation.
         now: seconds since 1970.
-        transitions: how often the slot changed hands.
-        version: of the object that it takes the place of; empty = a new one.
+        transitions: number of changes of the holder.
+        version: of the object to replace; empty = a new one.
     """
     return {
         "apiVersion": "coordination.k8s.io/v1",
@@ -103,34 +103,34 @@ def lease(  # noqa: PLR0913 - what it says
 
 
 def notes(hold: SlotHold) -> dict[str, str]:
-    """Annotations that say what runs there, for the Lease object and for the slot's pod."""
+    """Annotations for the Lease object and the slot's pod."""
     return {RUN: hold.run, EPISODE: hold.episode, ATTEMPT: hold.attempt}
 
 
 def selector(owner: str) -> str:
-    """Labels of all our Lease objects."""
+    """Label selector of all our Lease objects."""
     return f"{NAME}={APP},{OWNER}={owner}"
 
 
 def fence_of(obj: Object) -> int:
-    """The token of the hold that an object tells of; 0 where it tells of none."""
+    """Fencing token in an object; 0 if it has none."""
     text = str(_notes(obj).get(FENCE, ""))
     return int(text) if text.isdecimal() else 0
 
 
 def transitions_of(obj: Object) -> int:
-    """How often the slot changed hands."""
+    """Number of changes of the holder."""
     transitions = (obj.get("spec") or {}).get("leaseTransitions")
     return transitions if isinstance(transitions, int) else 0
 
 
 def holder_of(obj: Object) -> str:
-    """Who says to hold it."""
+    """The holder."""
     return str((obj.get("spec") or {}).get("holderIdentity") or "somebody")
 
 
 def is_past(obj: Object, now: float) -> bool:
-    """Whether its deadline has passed, in seconds since 1970; one without a deadline has none left."""
+    """Whether it has expired, in seconds since 1970; an object without a deadline has."""
     deadline = seconds_of(str(_notes(obj).get(DEADLINE, "")))
     return deadline is None or deadline < now
 
@@ -138,16 +138,16 @@ def is_past(obj: Object, now: float) -> bool:
 def due(
     holds: Mapping[str, SlotHold], written: Mapping[str, WrittenLease], now: float, most: int
 ) -> list[tuple[str, SlotHold | None]]:
-    """What is to be written now, the most urgent first: new holds, ended ones, changed ones, then the oldest.
+    """Objects to write now, most urgent first: new leases, ended ones, changed ones, then the oldest.
 
     Args:
-        holds: ours by the name of their object.
-        written: what we wrote, by name.
+        holds: our leases by name of their object.
+        written: objects as last written, by name.
         now: monotonic seconds.
-        most: so many at most; the others come later.
+        most: maximum number; the others follow later.
 
     Returns:
-        (name, the hold that it is to tell of; None = it is to be removed).
+        (name, lease to write; None = remove the object).
     """
     fresh = [name for name in holds if name not in written or written[name].hold.slot.fence < holds[name].slot.fence]
     ended = [name for name in written if name not in holds]

@@ -1,6 +1,6 @@
-"""The objects that we make in a cluster: pure functions, tested against their whole text.
+"""Objects that we create in a cluster, as pure functions.
 
-A pod needs no right over its node and none in its cluster: it passes the pod security standard `restricted`.
+A pod needs no rights on its node or in its cluster: it meets the pod security standard `restricted`.
 """
 
 import base64
@@ -20,31 +20,31 @@ KEY, WORKER, DEADLINE, FENCE, MEMORY, DESKTOP, ATTEMPTS = (
     f"deskarena.dev/{name}" for name in ("key", "worker", "deadline", "fence", "memory-mib", "desktop", "attempts")
 )
 EMULATED = "deskarena.dev/emulated"
-"""Why machines of a pod are emulated although it has its device, as the pod itself found by booting one."""
+"""Annotation: why machines of a pod are emulated although it has the device, found by booting one."""
 DISTRUSTED = "distrusted"
-"""As a pod's key: it fits no settings, so whoever comes next replaces it."""
+"""Value for a pod's key that matches no settings, so that the pod is replaced."""
 PORT = 7070
 TOKEN = "token"  # noqa: S105 - a key of the Secret's data.
 _TOKEN_FOLDER = "/run/secrets/deskarena"  # noqa: S105
 _USER = 1000
 _MIB = 2**20
 _OVERHEAD_MIB = 512
-"""Of QEMU, its page tables and the supervisor, beside the guest's memory."""
+"""Memory of QEMU, its page tables and the supervisor, beside the guest's."""
 _RUN_SIZE = "64Mi"
 _LOOK_SIZE, _LOOK_MIB = "64Mi", 192
-"""Of a pod that only tells what images there are: each of its volumes, and memory beside its room's."""
+"""Of a pod that only lists images: size of each volume, and memory beyond its own."""
 _GRACE_SECONDS = 5
 _HASH = 10
 
 
 @dataclass(frozen=True)
 class PodResources:
-    """What a pod's machines need.
+    """Resources of a pod's machines.
 
     Attributes:
         memory_mib: the guest's memory.
-        cores: that are asked for; a machine may take more where they are free.
-        desktop: the kind of machine that they are for; empty = none, as of a pod that only tells what there is.
+        cores: requested; a machine may use more if they are free.
+        desktop: kind of desktop that they are for; empty = none, as for a pod that only lists images.
     """
 
     memory_mib: int
@@ -53,23 +53,23 @@ class PodResources:
 
 
 def slot_name(slot: SlotRef) -> str:
-    """A slot as its label says it: its row's id, else its node and index."""
+    """Label value of a slot: its row's id, else its node and index."""
     return slot.id or f"{slot.node or 'any'}.{slot.index}"
 
 
 def pod_name(plan: PodPlan, slot: SlotRef) -> str:
-    """The same for the same slot: a second pod for it cannot be made."""
+    """The same for the same slot: a second pod for it cannot be created."""
     key = json.dumps([plan.owner, slot.node, slot.index])
     return f"deskarena-vm-{hashlib.sha256(key.encode()).hexdigest()[:_HASH]}"
 
 
 def selector(plan: PodPlan) -> str:
-    """Labels of all our pods."""
+    """Label selector of all our pods."""
     return f"{NAME}={APP},{OWNER}={plan.owner}"
 
 
 def labels_of(plan: PodPlan, slot: str) -> dict[str, str]:
-    """Of every object that we make."""
+    """Labels of every object that we create."""
     return {**plan.labels, NAME: APP, OWNER: plan.owner, SLOT: slot}
 
 
@@ -79,7 +79,7 @@ def moment(seconds: float) -> str:
 
 
 def seconds_of(text: str) -> float | None:
-    """The other way; None for what is no such moment."""
+    """Reverse of `moment`; None for an invalid text."""
     try:
         return dt.datetime.fromisoformat(text).timestamp()
     except (ValueError, TypeError):
@@ -87,7 +87,7 @@ def seconds_of(text: str) -> float | None:
 
 
 def spec_key(plan: PodPlan) -> str:
-    """Another one wherever pods that are there do not fit the settings any more."""
+    """Changes whenever existing pods no longer match the settings."""
     spec = _spec(plan, PodResources(0, 0.0), secret="", node="", fence=0)
     return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -98,13 +98,13 @@ def pod(  # noqa: PLR0913 - what makes a pod
     """The pod of a slot.
 
     Args:
-        plan: of all pods.
-        slot: whose it is; its node is where it must run.
-        room: what it must have.
-        secret: name of the Secret with its token, which is made once the pod is there.
-        worker: who makes it.
-        deadline: seconds since 1970, after which anybody of ours removes it.
-        kvm: False = it only tells what images there are: it needs no device, and no room for machines.
+        plan: settings of all pods.
+        slot: its slot; the slot's node is required.
+        room: required resources.
+        secret: name of the Secret with its token, which is created after the pod.
+        worker: creator.
+        deadline: seconds since 1970, after which any worker removes it.
+        kvm: False = it only lists images and needs neither the device nor room for machines.
     """
     shape = plan if kvm else replace(plan, templates=Volume("empty", _LOOK_SIZE), overlays=_LOOK_SIZE)
     return {
@@ -128,13 +128,13 @@ def pod(  # noqa: PLR0913 - what makes a pod
 
 
 def trial(plan: PodPlan, room: PodResources, index: int, *, worker: str, now: float) -> Object:
-    """A pod that the API server only checks, against rights, admission and quotas.
+    """A pod for a dry run that checks rights, admission and quotas.
 
     Args:
-        plan: of all pods.
-        room: what it asks for.
-        index: of a slot that there is not.
-        worker: who asks.
+        plan: settings of all pods.
+        room: requested resources.
+        index: of a slot that does not exist.
+        worker: creator.
         now: seconds since 1970.
     """
     slot = SlotRef(index, "node" if plan.by_node else "")
@@ -142,18 +142,18 @@ def trial(plan: PodPlan, room: PodResources, index: int, *, worker: str, now: fl
 
 
 def begins(slot: SlotRef, before: int = 0) -> str:
-    """Attempts in a pod, as it says them, once the first one under a lease begins there; nobody's lease begins none."""
+    """Annotation with the number of attempts in a pod, counting the first one of this lease (none without one)."""
     return str(before + (slot.fence > 0))
 
 
 def secret(plan: PodPlan, pod_object: Object, name: str, token: str) -> Object:
-    """The Secret with a pod's token, which is removed with that pod.
+    """The Secret with a pod's token, which is removed with the pod.
 
     Args:
-        plan: of all pods.
-        pod_object: the pod as the cluster has it.
-        name: that the pod's spec names.
-        token: drawn for this pod.
+        plan: settings of all pods.
+        pod_object: the pod as the cluster returned it.
+        name: as in the pod's spec.
+        token: generated for this pod.
     """
     about = pod_object["metadata"]
     return {
@@ -171,7 +171,7 @@ def secret(plan: PodPlan, pod_object: Object, name: str, token: str) -> Object:
 
 
 def secret_of(pod_object: Object) -> str:
-    """Name of the Secret with a pod's token; empty if it has none."""
+    """Name of the Secret with a pod's token; empty if there is none."""
     volumes = pod_object.get("spec", {}).get("volumes") or []
     return next((str(each["secret"]["secretName"]) for each in volumes if each.get("name") == TOKEN), "")
 
@@ -206,7 +206,7 @@ def _container(plan: PodPlan, room: PodResources, fence: int, *, kvm: bool) -> O
             {"name": "DESKARENA_SUPERVISOR_TOKEN_FILE", "value": f"{_TOKEN_FOLDER}/{TOKEN}"},
             {"name": "DESKARENA_POD_FENCE", "value": str(fence)},
             {"name": "DESKARENA_POD_OVERLAY_BYTES", "value": str(bytes_of(plan.overlays))},
-            # Any worker removes it before that; this is for when there is none any more.
+            # Workers remove it before; this is for the case that there are none.
             {"name": "DESKARENA_POD_ALONE_SECONDS", "value": str(round(plan.idle * 2) + 60)},
         ],
         "ports": [{"name": "supervisor", "containerPort": PORT}],
@@ -234,7 +234,7 @@ def _probe() -> Object:
 
 
 def _resources(plan: PodPlan, room: PodResources, *, kvm: bool) -> Object:
-    # A machine may come to use all the memory it was given; beyond that only this pod is ended, and no neighbour.
+    # A machine may use all the memory it was assigned; beyond that only this pod is killed, not a neighbour.
     memory = room.memory_mib + (_OVERHEAD_MIB if kvm else _LOOK_MIB)
     memory += plan.templates.size // _MIB if plan.templates.kind == "memory" else 0
     disk = bytes_of(plan.overlays) + (plan.templates.size if plan.templates.kind == "empty" else 0)
@@ -267,7 +267,7 @@ def _source(volume: Volume, node: str, *, read_only: bool) -> Object:
     if volume.kind == "image":
         return {"image": {"reference": volume.what, "pullPolicy": "IfNotPresent"}}
     if volume.kind == "clone":
-        # Such a volume cannot be called read-only: the container's mount is.
+        # Such a volume has no read-only flag: the container's mount has it.
         origin = {"kind": "PersistentVolumeClaim", "name": volume.claim(node)}
         return _made_with_the_pod(volume.room, volume.storage, dataSource=origin)
     if volume.kind == "ephemeral":
@@ -277,7 +277,7 @@ def _source(volume: Volume, node: str, *, read_only: bool) -> Object:
 
 
 def _made_with_the_pod(size: str, storage: str, **more: Object) -> Object:
-    """A claim that the cluster makes for the pod, and removes with it."""
+    """A claim that the cluster creates with the pod and removes with it."""
     spec = {
         "accessModes": ["ReadWriteOnce"],
         "resources": {"requests": {"storage": size}},
@@ -288,6 +288,6 @@ def _made_with_the_pod(size: str, storage: str, **more: Object) -> Object:
 
 
 def _on(node: str) -> Object:
-    """On that node only, and after the cluster's own scheduler has found that there is room for it."""
+    """Requires the node, but lets the cluster's scheduler check that there is room."""
     names = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [names]}}}

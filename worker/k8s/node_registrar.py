@@ -1,4 +1,4 @@
-"""A worker's part in its cluster beside its attempts: it enters nodes, and mirrors its holds."""
+"""A worker's part in its cluster beside attempts: registers nodes and mirrors leases."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,7 +19,18 @@ from worker.k8s.plan import PodPlan
 
 
 class NodeRegistrar:
-    """Everything of it, started and stopped together. See `NodeRegistry`, `NodeWatch` and `LeaseMirror`."""
+    """Starts and stops all of it together. See `NodeRegistry`, `NodeWatch` and `LeaseMirror`.
+
+    Args:
+        settings: which nodes, or how many slots.
+        plan: settings of pods.
+        database: with nodes and leases.
+        cluster: closed with this.
+        need: of the largest machine's pod; None while images are unknown: no node is registered until then.
+        worker: our id and name.
+        on_takeover: see `LeaseMirror`.
+        emulated: see `NodeWatch`.
+    """
 
     def __init__(  # noqa: PLR0913 - what it works with
         self,
@@ -33,24 +44,12 @@ class NodeRegistrar:
         on_takeover: Callable[[UUID, str], None],
         emulated: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        """Takes note; `start` begins.
-
-        Args:
-            settings: which nodes, or how many slots.
-            plan: of the pods.
-            database: where nodes are entered, and holds are.
-            cluster: closed with this.
-            need: of the largest machine's pod; None while images are not known: until then no node is entered.
-            worker: our id and name.
-            on_takeover: see `LeaseMirror`.
-            emulated: see `NodeWatch`.
-        """
         self._cluster = cluster
         woken, selector = Event(), settings.k8s_nodes
         name = f"{cluster.namespace}/{plan.owner}"
         self._watch: NodeWatch | None = None
         if selector:
-            # While nobody knows what a pod takes, nobody knows how many slots a node has.
+            # While a pod's needs are unknown, so is the number of a node's slots.
             self._watch = NodeWatch(
                 cluster,
                 selector,
@@ -81,7 +80,7 @@ class NodeRegistrar:
         on_takeover: Callable[[UUID, str], None],
         emulated: Callable[[], Mapping[str, str]] = dict,
     ) -> "NodeRegistrar | None":
-        """By the settings; None where no cluster is set up, or not rightly: the provider says what is wrong."""
+        """From the settings; None if no cluster is configured, or wrongly: the provider reports what is wrong."""
         if not settings.k8s_pod_image or not configured(settings.kubeconfig):
             return None
         with suppress(Invalid):
@@ -93,14 +92,14 @@ class NodeRegistrar:
         return None
 
     def start(self) -> None:
-        """Begins, in threads of its own."""
+        """Starts its background threads."""
         if self._watch is not None:
             self._watch.start()
         self._keeper.start()
         self._mirror.start()
 
     def stop(self) -> None:
-        """Ends it. Safe to call twice."""
+        """Stops it. Safe to call twice."""
         if self._watch is not None:
             self._watch.stop()
         self._keeper.stop()
@@ -109,7 +108,7 @@ class NodeRegistrar:
 
 
 def wants(plan: PodPlan, need: DesktopNeeds | None, *, selected: bool) -> NodeRequirements | None:
-    """What nodes are asked for; None while it is not known what a pod takes."""
+    """Requirements for nodes; None while a pod's needs are unknown."""
     if need is None:
         return None
     return NodeRequirements(need, device=plan.kvm, tolerations=plan.tolerations, selected=selected)

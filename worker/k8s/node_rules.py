@@ -1,4 +1,4 @@
-"""What a node object means: whether desktops may begin there, why not, and how many it runs. Pure."""
+"""Rules for nodes: whether desktops may start there, why not, and how many. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from worker.k8s.quantities import amount
 
 SLOTS_LABEL = "deskarena.dev/slots"
 EVERY = "*"
-"""As a selector: every node that offers the device."""
+"""Selector: every node that offers the device."""
 SHOWN_LABELS = (
     "topology.kubernetes.io/region",
     "topology.kubernetes.io/zone",
@@ -21,7 +21,7 @@ SHOWN_LABELS = (
     SLOTS_LABEL,
 )
 UNREADY_GRACE = 30.0
-"""Seconds for which a node that does not answer is waited for. Kubernetes itself waits about 50 before it says so."""
+"""Seconds for which a node that is not ready is tolerated. Kubernetes itself waits about 50 before it reports it."""
 _MOST_SLOTS = 1000
 _MOST_WORDS = 300
 _SOFT, _HARD, _OUT = "PreferNoSchedule", "NoSchedule", "NoExecute"
@@ -29,13 +29,13 @@ _NOT_HEARD = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unre
 _CORDONED = "node.kubernetes.io/unschedulable"
 _REMOVED = "it is being removed from the cluster"
 _WORDS: Mapping[str, str] = {
-    _CORDONED: "cordoned: somebody keeps new pods away from it",
+    _CORDONED: "cordoned: no new pods are scheduled on it",
     "node.kubernetes.io/disk-pressure": "its disk is nearly full",
     "node.kubernetes.io/memory-pressure": "its memory is nearly full",
     "node.kubernetes.io/pid-pressure": "it has too many processes",
     "node.kubernetes.io/network-unavailable": "its network is not set up",
     "node.kubernetes.io/out-of-service": "it was declared out of service",
-    "node.cloudprovider.kubernetes.io/uninitialized": "its cloud provider has not set it up yet",
+    "node.cloudprovider.kubernetes.io/uninitialized": "its cloud provider has not initialised it yet",
     "node.cloudprovider.kubernetes.io/shutdown": "its machine was shut down",
     "ToBeDeletedByClusterAutoscaler": "the cluster autoscaler is about to remove it",
     "DeletionCandidateOfClusterAutoscaler": "the cluster autoscaler may remove it: used after all others",
@@ -45,13 +45,13 @@ _WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class NodeRequirements:
-    """What nodes are asked for.
+    """Requirements for nodes.
 
     Attributes:
         need: of one desktop's pod.
-        device: resource that each pod takes one of, such as `devices.kubevirt.io/kvm`; empty = none.
+        device: resource of which each pod takes one, such as `devices.kubevirt.io/kvm`; empty = none.
         tolerations: of the pods, as in their manifests.
-        selected: the nodes were selected by labels, so that one without the device is worth a word.
+        selected: nodes were selected by labels, so one without the device is reported.
     """
 
     need: DesktopNeeds
@@ -63,15 +63,15 @@ class NodeRequirements:
 def node_report(
     node: Object, wants: NodeRequirements, *, silent: float = 0.0, grace: float = UNREADY_GRACE, emulated: str = ""
 ) -> NodeReport | None:
-    """What a node is to us; None for one that has no device and was not selected by its labels.
+    """Report about a node; None if it has no device and was not selected by labels.
 
     Args:
         node: the object.
-        wants: what it is asked for.
-        silent: seconds for which we have seen it not ready.
-        grace: seconds of that after which what runs there is given up.
-        emulated: why machines of pods there are emulated although the node has the device; empty = as far as is known
-            they are not. That a device is there does not say that it boots a machine.
+        wants: requirements.
+        silent: seconds for which it has not been ready.
+        grace: seconds of that after which its attempts are given up.
+        emulated: why machines are emulated there although the node has the device; empty = not known to be. A device
+            does not prove that it boots machines.
     """
     about = node.get("metadata") or {}
     slots, short, capacity = room(node, wants)
@@ -90,12 +90,12 @@ def node_report(
 
 
 def emulated_words(why: str) -> str:
-    """What is wrong with a node whose device boots no machine, for people."""
-    return f"machines are emulated, as its KVM is of no use: {why}"
+    """Text for a node whose device boots no machine."""
+    return f"machines are emulated because KVM does not work: {why}"
 
 
 def room(node: Object, wants: NodeRequirements) -> tuple[int, str, dict[str, int]]:
-    """Slots of a node, words where a person should know of something, and what they were counted from."""
+    """A node's slots, a remark if needed, and how they were computed."""
     had = (node.get("status") or {}).get("allocatable") or {}
     capacity = {
         "memory": int(amount(had.get("memory", 0)) or 0),
@@ -125,7 +125,7 @@ def _label(node: Object) -> tuple[int | None, str]:
     if text is None:
         return None, ""
     if not str(text).isdecimal():
-        return None, f"its label {SLOTS_LABEL} is no number: {text!r}"
+        return None, f"its label {SLOTS_LABEL} is not a number: {text!r}"
     return int(text), ""
 
 
@@ -133,14 +133,14 @@ def _state(node: Object, wants: NodeRequirements, given_up: bool) -> tuple[NodeS
     taints = [each for each in (node.get("spec") or {}).get("taints") or [] if not tolerated(each, wants.tolerations)]
     out = [each for each in taints if each.get("effect") == _OUT and each.get("key") not in _NOT_HEARD]
     if out:
-        return NodeState.LOST, f"it drives its pods out: {_taint_text(out[0])}"
+        return NodeState.LOST, f"it evicts its pods: {_taint_text(out[0])}"
     ready, why = _ready(node)
     if not ready:
         return (NodeState.LOST if given_up else NodeState.UNREADY), why
     hard = [each for each in taints if each.get("effect") == _HARD]
     if (node.get("metadata") or {}).get("deletionTimestamp"):
         return NodeState.DRAINING, _REMOVED
-    # The taint of a cordoned node may come a moment after the field, or not be there for who tolerates it.
+    # A cordoned node's taint may come after the field, or be missing for pods that tolerate it.
     if (node.get("spec") or {}).get("unschedulable"):
         others = [each for each in hard if each.get("key") != _CORDONED]
         return NodeState.DRAINING, _taint_text(others[0]) if others else _WORDS[_CORDONED]
@@ -153,12 +153,12 @@ def _state(node: Object, wants: NodeRequirements, given_up: bool) -> tuple[NodeS
 def leave(node: Object, tolerations: Sequence[Mapping[str, Any]]) -> str:
     """Why a pod should not stay on a node for another attempt; empty = it may.
 
-    As the cluster's scheduler sees it, which then puts the next pod elsewhere: where it would put one like this there
-    again, nothing would be won. Of a node that is not ready its pods tell themselves.
+    According to the cluster's scheduler, which places the next pod: if it would place one like this there again, moving
+    is useless. For a node that is not ready, its pods report themselves.
 
     Args:
         node: the object.
-        tolerations: of the pod, as the cluster has them: admission may have added some.
+        tolerations: of the pod as stored in the cluster: admission may have added some.
     """
     if (node.get("metadata") or {}).get("deletionTimestamp"):
         return _REMOVED
@@ -178,7 +178,7 @@ def leave(node: Object, tolerations: Sequence[Mapping[str, Any]]) -> str:
 
 
 def tolerated(taint: Mapping[str, Any], tolerations: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether one of the tolerations covers the taint, by Kubernetes' rules; one with an end does not last."""
+    """Whether one of the tolerations covers the taint, by Kubernetes' rules; a temporary one does not count."""
     return any(_covers(each, taint) for each in tolerations)
 
 
@@ -195,7 +195,7 @@ def _covers(toleration: Mapping[str, Any], taint: Mapping[str, Any]) -> bool:
 def _ready(node: Object) -> tuple[bool, str]:
     conditions = [each for each in (node.get("status") or {}).get("conditions") or [] if each.get("type") == "Ready"]
     if not conditions:
-        return False, "it has not said yet whether it is ready"
+        return False, "it has not reported yet whether it is ready"
     if conditions[0].get("status") == "True":
         return True, ""
     words = str(conditions[0].get("message") or conditions[0].get("reason") or "no reason given")

@@ -1,4 +1,4 @@
-"""A cluster's nodes in the database as they are in the cluster: what changed is written at once, by any worker."""
+"""Keeps a cluster's nodes in the database up to date: changes are written at once, by any worker."""
 
 import logging
 import time
@@ -14,36 +14,43 @@ from worker.k8s.cluster import NODES, Cluster, Object
 from worker.k8s.node_rules import EVERY, UNREADY_GRACE, NodeRequirements, emulated_words, node_report
 from worker.k8s.reflector import Reflector
 
-ANYWHERE = "the cluster's scheduler chooses where a desktop goes"
-NONE_SET = "no slots: set DESKARENA_K8S_NODES, or DESKARENA_K8S_SLOTS"
+ANYWHERE = "the cluster's scheduler chooses the node"
+NONE_SET = "no slots: set DESKARENA_K8S_NODES or DESKARENA_K8S_SLOTS"
 AGAIN_SECONDS = 30.0
-"""After which all is written again: another worker may have seen something else."""
+"""Interval at which everything is written again: another worker may have seen something else."""
 FRESH_SECONDS = 2.0
-"""What was heard in this time is as the cluster is now, and may take the place of what another worker wrote."""
+"""Information of this age is current and may replace what another worker wrote."""
 UNSEEN_SECONDS = 5.0
-"""A node that this worker never saw is gone if nobody saw it for so long; one that came just now it may see later."""
+"""A node that this worker never saw is gone if no worker saw it for so long; a new one may only be seen later here."""
 LOOK_SECONDS = 1.0
 _MOST_WORDS = 300
 logger = logging.getLogger(__name__)
 
 
 def anywhere(slots: int, emulated: Mapping[str, str]) -> tuple[NodeReport, ...]:
-    """So many slots whose pods the cluster's scheduler places: no right to look at nodes is needed.
+    """A number of slots whose pods the cluster's scheduler places: needs no right to read nodes.
 
     Args:
         slots: their number.
-        emulated: nodes on which machines are emulated although they have the device: why.
+        emulated: nodes on which machines are emulated although they have the device -> why.
     """
-    slow = "; ".join(f"on the node {node} {emulated_words(why)}" for node, why in sorted(emulated.items()))
+    slow = "; ".join(f"node {node}: {emulated_words(why)}" for node, why in sorted(emulated.items()))
     reason = slow[:_MOST_WORDS] if slots else NONE_SET
     return (NodeReport(name="", state=NodeState.READY, reason=reason, slots=slots, labels={"placed": ANYWHERE}),)
 
 
 class NodeRegistry(PeriodicThread):
-    """A thread that enters a cluster's nodes, and gives up what ran on those that are lost.
+    """Background thread that registers a cluster's nodes, and gives up attempts on lost ones.
 
-    While the API server does not answer nothing is written: nodes stay as they were last seen, and attempts go on.
-    While it says nothing its line may be broken, and others may know better: then only what has changed is written.
+    While the API server does not respond nothing is written: nodes stay as they were last seen, and attempts continue.
+    While it is silent our connection may be broken, and others may know better: then only changes are written.
+
+    Args:
+        database: to register them in.
+        name: of the cluster, as in the worker's capabilities.
+        source: returns all current nodes; None while unknown.
+        fresh: whether they are current, as far as is known.
+        woken: set when there may be changes.
     """
 
     def __init__(
@@ -55,21 +62,12 @@ class NodeRegistry(PeriodicThread):
         fresh: Callable[[], bool] = lambda: True,
         woken: Event | None = None,
     ) -> None:
-        """Takes note; `start` begins.
-
-        Args:
-            database: where they are entered.
-            name: of the cluster, as the worker's capabilities say it.
-            source: all its nodes now; None while that is not known.
-            fresh: whether they are so at this moment, as far as can be known.
-            woken: set when there may be something new.
-        """
         super().__init__(
             "nodes",
             self.look,
             every=LOOK_SECONDS,
-            broken="looking at nodes failed",
-            away="nodes cannot be entered",
+            broken="registering nodes raised",
+            away="nodes cannot be registered",
             woken=woken,
         )
         self._database, self._name, self._seen, self._fresh = database, name, source, fresh
@@ -77,14 +75,14 @@ class NodeRegistry(PeriodicThread):
         self._again_at = 0.0
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Ends it. Safe to call twice."""
+        """Stops it. Safe to call twice."""
         super().stop(seconds)
 
     def look(self) -> list[UUID]:
-        """Once: enters what differs from what was last written. Returns the attempts that were given up.
+        """One round: registers changes. Returns the attempts that were given up.
 
         Raises:
-            Unavailable: the database is away.
+            Unavailable: The database is unavailable.
         """
         fresh, current = self._fresh(), self._seen()
         if current is None:
@@ -102,7 +100,7 @@ class NodeRegistry(PeriodicThread):
             logger.info("node %s: %s", name or "(any)", _words(now.get(name)))
         lost = self._database.once(lambda session: nodes.move_off(session, self._name))
         if lost:
-            logger.warning("%d attempts were given up with their nodes", len(lost))
+            logger.warning("gave up %d attempts on lost nodes", len(lost))
         self._written = now
         if whole:
             self._again_at = time.monotonic() + AGAIN_SECONDS
@@ -110,7 +108,17 @@ class NodeRegistry(PeriodicThread):
 
 
 class NodeWatch:
-    """A cluster's nodes by watching them; see `NodeRegistry` for what becomes of them."""
+    """A cluster's nodes from a watch; see `NodeRegistry`.
+
+    Args:
+        cluster: its nodes. The service account needs to get, list and watch `nodes`.
+        selector: label selector; `*` = every node that offers the device.
+        wants: returns the requirements, None while unknown; called in each round, as images change.
+        emulated: nodes on which machines are emulated although they have the device -> why.
+        woken: set at each change.
+        grace: seconds for which a node that is not ready is tolerated.
+        clock: monotonic seconds.
+    """
 
     def __init__(  # noqa: PLR0913 - what it watches, and by which measure
         self,
@@ -123,17 +131,6 @@ class NodeWatch:
         grace: float = UNREADY_GRACE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Takes note; `start` begins.
-
-        Args:
-            cluster: whose nodes. The service account needs to get, list and watch `nodes`.
-            selector: of labels; `*` = every node that offers the device.
-            wants: what they are asked for, None while that is not known; called at each look, as images change.
-            emulated: nodes on which machines are emulated although they have the device: why.
-            woken: set at each change.
-            grace: seconds for which a node that is not ready is waited for.
-            clock: monotonic seconds.
-        """
         self.woken = woken or Event()
         self._wants, self._emulated, self._grace, self._clock = wants, emulated, grace, clock
         self._silent: dict[str, float] = {}
@@ -141,16 +138,16 @@ class NodeWatch:
         self.reflector = Reflector(cluster, NODES, labels=labels, on_change=self._hear)
 
     def start(self) -> None:
-        """Begins to watch."""
+        """Starts watching."""
         self.reflector.start()
 
     def stop(self) -> None:
-        """Ends it. Safe to call twice."""
+        """Stops it. Safe to call twice."""
         self.reflector.stop()
         self.woken.set()
 
     def seen(self) -> list[NodeReport] | None:
-        """The nodes by our rules; None while nobody knows, as the API server does not answer."""
+        """Reports about all nodes; None while unknown, because the API server does not respond."""
         now, wants = self._clock(), self._wants()
         if self.reflector.trouble or wants is None:
             return None
@@ -165,7 +162,7 @@ class NodeWatch:
         return [each for each in results if each is not None]
 
     def fresh(self) -> bool:
-        """Whether the server has said something just now; a line that is broken says nothing."""
+        """Whether the server has sent something recently; a broken connection is silent."""
         return self.reflector.age < FRESH_SECONDS
 
     def _hear(self, _: str, __: Object) -> None:

@@ -1,4 +1,4 @@
-"""How pods of virtual machines are made in a cluster: the settings, read and checked once."""
+"""Settings of pods with virtual machines, validated once."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _UNIT = {"Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 _SETTINGS = {"images": "DESKARENA_K8S_IMAGE_VOLUME", "templates": "DESKARENA_K8S_TEMPLATE_VOLUME"}
 _KINDS = {"images": ("claim", "clone", "image"), "templates": ("claim", "ephemeral", "empty", "memory")}
 NODE = "{node}"
-"""In a claim's name: the name of the node that the pod's slot is on, as it is. Both are subdomains of DNS-1123."""
+"""Placeholder in a claim's name for the pod's node. Both are DNS-1123 subdomains."""
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _CLAIM = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 _LONGEST = 253
@@ -21,15 +21,15 @@ _LONGEST = 253
 
 @dataclass(frozen=True)
 class Volume:
-    """Where a volume of a pod comes from.
+    """Source of a pod's volume.
 
     Attributes:
-        kind: `claim` (a PersistentVolumeClaim), `clone` (a copy of one, made and removed with the pod), `image` (an
-            image volume), `ephemeral` (a claim that is made and removed with the pod), `empty` (a folder on the node's
+        kind: `claim` (a PersistentVolumeClaim), `clone` (a copy of one, created and removed with the pod), `image` (an
+            image volume), `ephemeral` (a claim created and removed with the pod), `empty` (a folder on the node's
             disk), `memory`.
-        what: the claim's or image's name, or the size.
-        storage: class of what is made with the pod; empty = the cluster's default.
-        room: size of a clone, which is no less than its claim's.
+        what: name of the claim or image, or the size.
+        storage: storage class of what is created with the pod; empty = the cluster's default.
+        room: size of a clone, at least that of its claim.
     """
 
     kind: str
@@ -39,35 +39,35 @@ class Volume:
 
     @property
     def size(self) -> int:
-        """Bytes, where it is made for the pod and holds nothing yet; else 0."""
+        """Bytes if it is created empty for the pod; else 0."""
         return bytes_of(self.what) if self.kind in {"ephemeral", "empty", "memory"} else 0
 
     @property
     def by_node(self) -> bool:
-        """Whether pods of each node have a claim of their own."""
+        """Whether each node's pods have their own claim."""
         return self.kind in {"claim", "clone"} and NODE in self.what
 
     def claim(self, node: str) -> str:
-        """The claim's name for pods of a node; as the setting has it where none is meant."""
+        """Name of the claim for pods of a node; without a node, as in the setting."""
         return self.what.replace(NODE, node) if node else self.what
 
 
 @dataclass(frozen=True)
 class PodPlan:
-    """What all pods of this installation have in common.
+    """Settings that all pods of this installation share.
 
     Attributes:
         owner: name of the installation.
         image: of the container.
-        kvm: name of the device plugin's resource; empty = machines are emulated.
+        kvm: resource name of the device plugin; empty = machines are emulated.
         images, templates: volumes.
-        overlays: size of the volume that takes what machines write; they have no names, so few kubelets enforce it.
-        labels: further ones.
+        overlays: size of the volume for machines' writes; their files are unlinked, so few kubelets enforce it.
+        labels: additional labels.
         tolerations: as in a pod's spec.
         pull_secrets: names of Secrets for the registry.
-        idle: seconds that a pod outlives whoever used it last.
-        attempts: that a pod may have before another takes its place.
-        nodes: label selector of the nodes whose slots are used; empty = slots have no node.
+        idle: seconds that a pod is kept after its last use.
+        attempts: maximum attempts in a pod.
+        nodes: label selector of usable nodes; empty = slots have no node.
     """
 
     owner: str
@@ -85,17 +85,17 @@ class PodPlan:
 
     @property
     def by_node(self) -> bool:
-        """Whether a pod cannot be made without a node's name."""
+        """Whether a pod needs a node's name."""
         return self.images.by_node or self.templates.by_node
 
     @property
     def makes_claims(self) -> bool:
-        """Whether the cluster makes a claim for each pod, which waits for it."""
+        """Whether the cluster creates a claim for each pod, which waits for it."""
         return self.images.kind == "clone" or self.templates.kind == "ephemeral"
 
     @classmethod
     def of(cls, settings: Settings) -> "PodPlan":
-        """Raises Invalid: a setting is wrong; says which."""
+        """Raises Invalid, with the name of the setting."""
         return cls(
             owner=settings.k8s_instance_label,
             image=settings.k8s_pod_image,
@@ -113,14 +113,14 @@ class PodPlan:
 
 
 def volume(text: str, which: str) -> Volume:
-    """A volume as a setting names it: `KIND:WHAT`, for an ephemeral one also `:CLASS`, for a clone `:SIZE[:CLASS]`.
+    """Parses a volume: `KIND:WHAT`, for an ephemeral one also `:CLASS`, for a clone `:SIZE[:CLASS]`.
 
     Args:
         text: such as `claim:machine-images`, `clone:machine-images:100Gi` or `ephemeral:32Gi:fast-local`.
         which: `images` or `templates`.
 
     Raises:
-        Invalid: it is none.
+        Invalid: It is not valid.
     """
     name, kinds = _SETTINGS[which], _KINDS[which]
     kind, _, what = text.partition(":")
@@ -132,7 +132,9 @@ def volume(text: str, which: str) -> Volume:
         what, _, storage = what.partition(":")
     if kind not in kinds or not what:
         raise Invalid(
-            f"{text!r} is no volume: {', '.join(f'{each}:...' for each in kinds)}", code="invalid_setting", path=name
+            f"{text!r} is not a valid volume, expected {', '.join(f'{each}:...' for each in kinds)}",
+            code="invalid_setting",
+            path=name,
         )
     if kind in {"claim", "clone"}:
         _named(what, name)
@@ -144,11 +146,11 @@ def volume(text: str, which: str) -> Volume:
 
 
 def _placed(claim: Volume, which: str, nodes: str) -> Volume:
-    """The same, where a claim of each node's own can be told by the slots. Raises Invalid."""
+    """Checks that slots determine a node if each node has its own claim. Raises Invalid."""
     if claim.by_node and not nodes:
         name = _SETTINGS[which]
         do = "set DESKARENA_K8S_NODES, or name one claim that all pods can use"
-        raise Invalid(f"{name}: {NODE} needs slots that have a node; {do}", code="invalid_setting", path=name)
+        raise Invalid(f"{name}: {NODE} needs slots with a node; {do}", code="invalid_setting", path=name)
     return claim
 
 
@@ -156,7 +158,7 @@ def _named(text: str, name: str) -> None:
     tried = text.replace(NODE, "n")
     if not _CLAIM.fullmatch(tried) or len(tried) > _LONGEST:
         raise Invalid(
-            f"{text!r} is no claim's name: lower case letters, digits, '-', '.' and {NODE}",
+            f"{text!r} is not a valid claim name: lower case letters, digits, '-', '.' and {NODE}",
             code="invalid_setting",
             path=name,
         )
@@ -164,10 +166,10 @@ def _named(text: str, name: str) -> None:
 
 def _sized(text: str, name: str) -> str:
     if not _SIZE.fullmatch(text):
-        raise Invalid(f"{text!r} is no size: 512Mi, 16Gi and the like", code="invalid_setting", path=name)
+        raise Invalid(f"{text!r} is not a valid size, such as 512Mi or 16Gi", code="invalid_setting", path=name)
     return text
 
 
 def bytes_of(size: str) -> int:
-    """Of a size such as `16Gi`."""
+    """Bytes of a size such as `16Gi`."""
     return int(size[:-2]) * _UNIT[size[-2:]]

@@ -1,4 +1,4 @@
-"""The pods that an installation has in a cluster, whoever made them: what is wrong with them, which are left over."""
+"""All pods of an installation in a cluster, whoever created them: problems and left-overs."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -16,31 +16,30 @@ logger = logging.getLogger(__name__)
 
 
 class PodInventory:
-    """As one worker sees them. Safe for threads."""
+    """The pods as one worker sees them. Thread-safe."""
 
     def __init__(self, cluster: Cluster, watch: PodWatch, plan: PodPlan, now: Callable[[], float]) -> None:
-        """Asks nothing yet. See `Pods`."""
+        """Does not connect yet. See `Pods`."""
         self._cluster, self._watch, self._plan, self._now = cluster, watch, plan, now
         self._unchanged: dict[str, tuple[str, float]] = {}
 
     @property
     def plan(self) -> PodPlan:
-        """Of all of them."""
+        """Settings of all pods."""
         return self._plan
 
     def places(self) -> Sequence[str]:
-        """See `places`: where a pod that only tells what images there are may go. Raises ClusterError."""
+        """See `places`: where a pod that only lists images may run. Raises ClusterError."""
         return places(self._cluster, self._plan)
 
     def sweep(self, spared: Collection[str] = ()) -> list[str]:
-        """Removes those of ours that nobody has renewed and whose deadline has passed. Returns their names.
+        """Removes pods whose deadline has passed without a renewal. Returns their names.
 
-        A clock that was set wrong removes nothing: the deadline must also have stood unchanged for half of its time.
-        Nor does the end of an outage: for as long as the cluster did not answer nobody could renew anything, so that
-        time counts for nothing.
+        A wrong clock removes nothing: the deadline must also have been unchanged for half of its time. Outages do not
+        count, since nobody can renew anything while the cluster does not respond.
 
         Args:
-            spared: uids of pods that are not removed.
+            spared: uids of pods to keep.
         """
         swept, known = [], {}
         trouble, well = self._watch.trouble, self._watch.well
@@ -59,9 +58,9 @@ class PodInventory:
                 continue
             deadline = manifests.seconds_of(text)
             past = deadline is None or deadline < self._now()
-            # Just this version: at this moment somebody may take it over.
+            # This very version: it may be taken over at this moment.
             if past and self._remove_quietly(about["name"], about["uid"], about["resourceVersion"]):
-                logger.warning("the pod %s was not used until its deadline, and is removed", about["name"])
+                logger.warning("pod %s: deadline passed, removing it", about["name"])
                 swept.append(about["name"])
             elif past:
                 del known[about["uid"]]  # Where this cannot be done now, others cannot renew either.
@@ -69,30 +68,30 @@ class PodInventory:
         return swept
 
     def _remove_quietly(self, name: str, uid: str, version: str = "") -> bool:
-        """Asks for a pod's end. Whether there was one, and the cluster does it."""
+        """Requests a pod's deletion. Whether it existed and the cluster accepted."""
         try:
             return self._cluster.delete(PODS, name, uid=uid, version=version)
         except ObjectConflict:
             return False  # Another one has the name, or it has just changed.
         except ClusterError as error:
-            logger.warning("the pod %s could not be removed: %s", name, error.message)
+            logger.warning("pod %s not removed: %s", name, error.message)
             return False
 
     def desktops(self) -> Mapping[str, str]:
-        """Slots that have a pod, ready or on its way, by their label: the kind of desktop that it was last for."""
+        """Slots with a pod, ready or starting, by label -> the kind of desktop that it was last used for."""
         pods = [each for each in self._watch.pods() if not _ends(each)]
         return {label_of(each): str(notes_of(each).get(DESKTOP) or "?") for each in pods}
 
     def fences(self) -> Mapping[str, int]:
-        """Numbers of the leases under which pods are held, by their slot's label."""
+        """Fencing tokens under which pods are held, by their slot's label."""
         return {label_of(each): number_of(notes_of(each).get(FENCE)) for each in self._watch.pods()}
 
     def emulated(self) -> Mapping[str, str]:
-        """Nodes on which a pod has its device and still emulates its machines: why, by the node's name."""
+        """Nodes on which a pod has its device but emulates its machines, by name -> why."""
         return emulated(self._watch.pods())
 
     def troubles(self) -> Mapping[str, str]:
-        """Slots whose pod cannot start, by their label: why. Asks the cluster nothing."""
+        """Slots whose pod cannot start, by label -> why. Does not query the cluster."""
         troubles: dict[str, str] = {}
         for pod in self._watch.pods():
             about = pod["metadata"]
@@ -114,13 +113,13 @@ def _ends(pod: Object) -> bool:
 
 
 def notes_of(pod: Object) -> Mapping[str, Any]:
-    """Its annotations."""
+    """Annotations of a pod."""
     notes: Mapping[str, Any] = pod["metadata"].get("annotations") or {}
     return notes
 
 
 def number_of(text: object) -> int:
-    """A number that an annotation says; 0 where it says none."""
+    """A number in an annotation; 0 if there is none."""
     try:
         return int(str(text))
     except ValueError:
@@ -128,11 +127,11 @@ def number_of(text: object) -> int:
 
 
 def label_of(pod: Object) -> str:
-    """The slot that it says it is of."""
+    """The slot in its label."""
     return str((pod["metadata"].get("labels") or {}).get(SLOT) or pod["metadata"]["name"])
 
 
 def attempts_begun(pod: Object) -> int:
-    """Attempts that have begun in a pod. In one that is not ready, that of its last lease could not."""
+    """Attempts that have started in a pod; not counting that of the last lease if it is not ready."""
     attempts = number_of(notes_of(pod).get(ATTEMPTS))
     return attempts if pod_status(pod, (), uid=pod["metadata"]["uid"]).ready else max(0, attempts - 1)

@@ -1,4 +1,4 @@
-"""What a pod takes of its node, read from the very manifest that asks for it. Pure."""
+"""Resources that a pod requests of its node, read from its manifest. Pure."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ from worker.k8s.quantities import amount
 
 
 def largest_need(plan: PodPlan | None, images: Iterable[MachineImage | None]) -> DesktopNeeds | None:
-    """What the pod of the largest machine requests of its node; None while plan or images are not known."""
+    """Requests of the largest machine's pod; None while plan or images are unknown."""
     machines = [each for each in images if each is not None]
     if plan is None or not machines:
         return None
@@ -21,7 +21,7 @@ def largest_need(plan: PodPlan | None, images: Iterable[MachineImage | None]) ->
 
 
 def pod_need(plan: PodPlan, room: PodResources) -> DesktopNeeds:
-    """What the pod of a machine with that room requests."""
+    """Requests of a machine's pod."""
     body = manifests.pod(plan, SlotRef(0), room, secret="", worker="", deadline=0.0)
     requests = body["spec"]["containers"][0]["resources"]["requests"]
     return DesktopNeeds(

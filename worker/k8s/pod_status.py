@@ -1,4 +1,4 @@
-"""What has become of a pod: a pure function of the pod, its events, and which pod is meant."""
+"""State of a pod, as a pure function of the pod, its events and the expected uid."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,24 +9,27 @@ from worker.k8s import manifests
 from worker.k8s.cluster import Object
 
 HITCH_SECONDS = 10.0
-"""For what is normal while a pod is set up: its Secret is made a moment after it, a new node's network comes up."""
+"""Seconds for normal delays during set-up: its Secret is created a moment later, a new node's network starts."""
 ORPHAN_SECONDS = 30.0
-"""Until a pod's Secret is missing for good. A kubelet asks again ever later, about 16 and 32 s after the first time."""
+"""Seconds until a pod's Secret counts as missing.
+
+A kubelet retries with increasing delays, about 16 and 32 s after the first time.
+"""
 _LONGEST = 400
 
 
 class Cause(StrEnum):
-    """Why a pod cannot be used. The values are words for people."""
+    """Why a pod cannot be used. The values are texts for people."""
 
     NONE = ""
     UNSCHEDULABLE = "no node takes the pod"
-    IMAGE = "the pod's image cannot be had"
-    CONFIGURATION = "the pod's container cannot be made"
-    CRASHES = "the pod's container ends again and again"
-    VOLUMES = "the pod's volumes cannot be had"
-    NETWORK = "the pod's sandbox or network cannot be made"
-    ORPHANED = "the pod's Secret was never made"
-    MEMORY = "the pod was ended for its memory"
+    IMAGE = "the pod's image cannot be pulled"
+    CONFIGURATION = "the pod's container cannot be created"
+    CRASHES = "the pod's container keeps crashing"
+    VOLUMES = "the pod's volumes are not available"
+    NETWORK = "the pod's sandbox or network cannot be created"
+    ORPHANED = "the pod's Secret is missing"
+    MEMORY = "the pod was killed for its memory"
     EVICTED = "the pod was evicted"
     NODE_LOST = "the pod's node is lost"
     REFUSED = "the pod's node refuses it"
@@ -38,7 +41,7 @@ class Cause(StrEnum):
 PATIENT = frozenset(
     {Cause.UNSCHEDULABLE, Cause.IMAGE, Cause.CONFIGURATION, Cause.CRASHES, Cause.VOLUMES, Cause.NETWORK}
 )
-"""The cluster itself goes on trying: the pod may still start, for example when a node is added."""
+"""The cluster keeps trying: the pod may still start, for example when a node is added."""
 _IMAGE = frozenset(
     {
         "ErrImagePull",
@@ -75,7 +78,7 @@ _EVICTED = frozenset(
 _CLAIMS_TO_COME = (
     "waiting for ephemeral volume controller",
     "unbound immediate PersistentVolumeClaims",
-    # Of the pod before it, which had its name: they go in a moment.
+    # From the previous pod of that name, which will disappear.
     "pod is not owner",
     "is being deleted",
 )
@@ -85,7 +88,7 @@ _BY_EVENT = {
     "TaintManagerEviction": Cause.EVICTED,
     "NodeNotReady": Cause.NODE_LOST,
 }
-"""Events that tell why a pod that is there no more went; the newest counts."""
+"""Events that explain why a pod disappeared; the newest counts."""
 HITCHES = {
     "FailedMount": Cause.VOLUMES,
     "FailedAttachVolume": Cause.VOLUMES,
@@ -94,25 +97,25 @@ HITCHES = {
     "FailedCreatePodContainer": Cause.NETWORK,
     "NetworkNotReady": Cause.NETWORK,
 }
-"""Events of a pod that its node cannot set up, so that no container is begun. Its status says nothing of it."""
+"""Events of a pod that its node cannot set up, so that no container starts. Its status does not show it."""
 _SET_UP = frozenset({"Pulling", "Pulled", "Created", "Started"})
-"""Events of a pod whose volumes and network are there."""
+"""Events of a pod whose volumes and network are ready."""
 _SUMMARY = "Unable to attach or mount volumes"
-"""How a kubelet begins, every two minutes, to say which volumes are missing, and not why."""
+"""Prefix of a kubelet's summary every two minutes, which says which volumes are missing but not why."""
 
 
 @dataclass(frozen=True)
 class PodStatus:
-    """A pod as it is.
+    """State of a pod.
 
     Attributes:
-        there: the cluster has it, under the UID that is meant.
-        ready: it can be reached.
+        there: it exists with the expected uid.
+        ready: it is reachable.
         cause: why it cannot be used; none while it starts.
-        words: the cluster's own, for people; for one that starts, what it waits for.
-        node: where it runs; empty if nowhere yet.
-        address: its IP; empty if it has none yet.
-        leave: why no further attempt should begin in it, though it can be used: what is said of its node; else empty.
+        words: message of the cluster; for one that starts, what it waits for.
+        node: its node; empty if none yet.
+        address: its IP address; empty if none yet.
+        leave: why no further attempt should start in it although it works: the state of its node; else empty.
     """
 
     there: bool
@@ -125,28 +128,28 @@ class PodStatus:
 
     @property
     def awaits_claims(self) -> bool:
-        """Whether it is not placed because claims that are made for it are not there yet.
+        """Whether it is not scheduled because claims that are created for it do not exist yet.
 
-        A pod whose claims are made once its node is chosen says so until they are, however long that takes.
+        A pod whose claims are created after its node is chosen reports this until they are, however long that takes.
         """
         return self.cause is Cause.UNSCHEDULABLE and any(words in self.words for words in _CLAIMS_TO_COME)
 
     @property
     def why(self) -> str:
-        """What is wrong, with the cluster's own words; empty if nothing is."""
+        """What is wrong, with the cluster's message; empty if nothing is."""
         if self.cause is Cause.NONE:
             return ""
         return f"{self.cause.value}: {self.words}" if self.words else self.cause.value
 
 
 def pod_status(pod: Object | None, events: Sequence[Object], *, uid: str, hitch: float = 0.0) -> PodStatus:
-    """What has become of the pod with that UID.
+    """State of the pod with that uid.
 
     Args:
-        pod: what has its name now; None if nothing has.
+        pod: current pod of the name; None if there is none.
         events: of that UID, oldest first.
-        uid: of the pod that is meant.
-        hitch: seconds since the first of `HITCHES` was heard of, by our own clock: some are said only once.
+        uid: of the expected pod.
+        hitch: seconds since the first of `HITCHES` by our own clock: some are reported only once.
     """
     if pod is None:
         return _missing_pod_status(events)
@@ -179,7 +182,7 @@ def _cause(pod: Object, status: Mapping[str, Any], events: Sequence[Object]) -> 
     if status.get("phase") != "Running":
         scheduled = _condition(status, "PodScheduled")
         if scheduled.get("status") == "False" and scheduled.get("reason") == "Unschedulable":
-            # Why a claim is not made for it, such as a quota, only an event tells.
+            # Why a claim is not created, such as a quota, is only in an event.
             unmade = _last(events, {"FailedBinding"})
             messages = [str(scheduled.get("message") or ""), *([_text(unmade)] if unmade is not None else [])]
             return Cause.UNSCHEDULABLE, "; ".join(messages)
@@ -187,7 +190,7 @@ def _cause(pod: Object, status: Mapping[str, Any], events: Sequence[Object]) -> 
 
 
 def _waiting(status: Mapping[str, Any], events: Sequence[Object]) -> tuple[Cause, str]:
-    """Of containers that do not run."""
+    """State of containers that do not run."""
     for container in status.get("containerStatuses") or []:
         waiting = (container.get("state") or {}).get("waiting") or {}
         reason, message = str(waiting.get("reason") or ""), str(waiting.get("message") or "")
@@ -206,10 +209,10 @@ def _waiting(status: Mapping[str, Any], events: Sequence[Object]) -> tuple[Cause
 
 
 def _hitch(pod: Object, status: Mapping[str, Any], events: Sequence[Object], heard: float) -> tuple[Cause, str]:
-    """Of a pod that a node has, and whose containers are not begun: what keeps the node from setting it up.
+    """What prevents a node from setting up a scheduled pod whose containers have not started.
 
-    Whether it lasts is told by the cluster's clocks, from the moment at which the node took the pod, or by ours. How
-    often a thing was said tells nothing: a kubelet tries again after half a second, and keeps silent after 25 events.
+    Whether it is permanent is decided by time since the node took the pod, by the cluster's clocks or ours. The count
+    of an event means nothing: a kubelet retries after half a second, and stops reporting after 25 events.
     """
     passed = _last(events, _SET_UP)
     hitches = [each for each in events if each.get("reason") in HITCHES and _is_later(each, passed)]
@@ -219,8 +222,8 @@ def _hitch(pod: Object, status: Mapping[str, Any], events: Sequence[Object], hea
     start = _moment(status.get("startTime") or hitches[0].get("firstTimestamp") or when(hitches[0]))
     lasts, newest = _moment(when(hitches[-1])) - start, words[-1]
     if f'secret "{manifests.secret_of(pod)}" not found' in str(newest.get("message")):
-        # Whoever has the slot next makes a missing Secret, so that this says nothing of the slot. Once the kubelet asks
-        # but rarely, another pod is had sooner.
+        # The slot's next holder creates a missing Secret, so it says nothing about the slot. Once the kubelet retries
+        # rarely, a new pod is faster.
         return (Cause.ORPHANED, _text(newest)) if lasts >= ORPHAN_SECONDS else (Cause.NONE, "")
     if max(lasts, heard) < HITCH_SECONDS:
         return Cause.NONE, ""
@@ -253,7 +256,7 @@ def _disrupted(reason: str, message: str, events: Sequence[Object]) -> tuple[Cau
 
 
 def _missing_pod_status(events: Sequence[Object]) -> PodStatus:
-    """Of a pod that is there no more: its last words, as its events tell them."""
+    """State of a pod that no longer exists, from its last events."""
     event = _last(events, set(_BY_EVENT))
     if event is None:
         return PodStatus(False, cause=Cause.DELETED)
@@ -296,16 +299,16 @@ def when(event: Object) -> str:
 
 
 def _not_before(event: Object, condition: Mapping[str, Any]) -> bool:
-    """Whether it was said no earlier than the condition last changed."""
+    """Whether it was reported no earlier than the condition last changed."""
     changed = str(condition.get("lastTransitionTime") or "")
     return when(event)[:19] >= changed[:19]
 
 
 def _is_later(event: Object, other: Object | None) -> bool:
-    """Whether it was said after the other one, which is said of the better state and counts in the same second."""
+    """Whether it was reported after the other one, which is about the better state and wins in the same second."""
     return other is None or when(event)[:19] > when(other)[:19]
 
 
 def _moment(text: object) -> float:
-    """Seconds since 1970; 0 for what is no moment."""
+    """Seconds since 1970; 0 if invalid."""
     return manifests.seconds_of(str(text)) or 0.0

@@ -1,4 +1,4 @@
-"""Our pods as the cluster has them, with what was said of them: one watch each for a whole namespace."""
+"""Watches our pods and their events: one watch each for a whole namespace."""
 
 import threading
 import time
@@ -16,15 +16,15 @@ _MOST_PODS = 5000
 
 
 class PodWatch:
-    """Pods and their events, however many machines there are. Safe for threads."""
+    """Pods and their events, independent of the number of machines. Thread-safe."""
 
     def __init__(self, cluster: Cluster, labels: str, *, left: DrainingNodes | None = None) -> None:
-        """Starts nothing yet.
+        """Does not start yet.
 
         Args:
-            cluster: whose pods.
-            labels: selector of ours.
-            left: tells which nodes they are to leave, and begins and ends with this; None = nobody asks for that.
+            cluster: of the pods.
+            labels: selector of our pods.
+            left: nodes that pods should leave, started and stopped with this; None = not used.
         """
         self._left = left
         self._changed = threading.Condition()
@@ -36,26 +36,26 @@ class PodWatch:
         self._events_seen = Reflector(cluster, EVENTS, fields="involvedObject.kind=Pod", on_change=self._event_changed)
 
     def start(self) -> None:
-        """Begins, in threads of its own."""
+        """Starts its background threads."""
         if self._left is not None:
             self._left.start()
         self._pods_seen.start()
         self._events_seen.start()
 
     def close(self) -> None:
-        """Ends them. Safe to call twice."""
+        """Stops them. Safe to call twice."""
         self._pods_seen.stop()
         self._events_seen.stop()
         if self._left is not None:
             self._left.stop()
 
     def listed(self, seconds: float) -> bool:
-        """Waits until the pods were listed once, so long at most. Whether they were."""
+        """Waits until pods have been listed once, at most for the given seconds. Whether they have."""
         return self._pods_seen.wait(seconds)
 
     @property
     def trouble(self) -> str:
-        """Why what is known may be old; empty if it is not."""
+        """Why the information may be outdated; empty if it is not."""
         return self._pods_seen.trouble
 
     @property
@@ -65,21 +65,21 @@ class PodWatch:
 
     @property
     def without_events(self) -> str:
-        """Why nothing is known of what was said of pods; empty if it is. Then we know less, but nothing wrong."""
+        """Why events are unknown; empty if they are not. Without them we know less, but nothing wrong."""
         return self._events_seen.trouble
 
     def pods(self) -> list[Object]:
-        """All that are there."""
+        """All existing pods."""
         with self._changed:
             return list(self._pods.values())
 
     def pod(self, name: str) -> Object | None:
-        """What has that name; None if nothing has."""
+        """The pod of that name; None if there is none."""
         with self._changed:
             return self._pods.get(name)
 
     def seen(self, name: str, uid: str) -> PodStatus:
-        """What has become of a pod."""
+        """State of a pod."""
         with self._changed:
             pod, events = self._pods.get(name), sorted(self._events.get(uid, {}).values(), key=when)
             hitch = time.monotonic() - self._hitches[uid] if uid in self._hitches else 0.0
@@ -89,11 +89,11 @@ class PodWatch:
         return replace(status, leave=self._left.why(pod))
 
     def wait(self, what: Callable[[], bool], seconds: float) -> bool:
-        """Waits until something holds; asked again with every change. Returns whether it does.
+        """Waits until a condition holds; evaluated at every change. Returns whether it does.
 
         Args:
-            what: may ask the cluster: nobody else waits for it meanwhile.
-            seconds: at most.
+            what: may query the cluster: nobody else is blocked meanwhile.
+            seconds: maximum.
         """
         deadline = time.monotonic() + seconds
         while True:

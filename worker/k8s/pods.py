@@ -1,4 +1,4 @@
-"""The pods of slots: made, taken over, waited for, renewed, removed. Safe for threads; a slot's calls come in turn."""
+"""Pods of slots: created, taken over, waited for, renewed, removed. Thread-safe; calls for one slot are sequential."""
 
 import base64
 import logging
@@ -30,24 +30,24 @@ from worker.k8s.reflector import WATCH_SECONDS
 GONE_SECONDS = 60.0
 _ROUNDS = 6
 _SEE_SECONDS = 10.0
-"""Until a pod that was just made must be seen by the watch."""
+"""Seconds until the watch must have seen a new pod."""
 _SILENT_SECONDS = WATCH_SECONDS + 15.0
-"""Until a watch whose line broke without a word is noticed, and the pods are listed again."""
+"""Seconds until a silently broken watch is noticed, and pods are listed again."""
 _PATIENCE_SECONDS = 5.0
-"""For what may pass by itself at once: a node that has just got room."""
+"""Seconds for conditions that may pass quickly: a node that has just got room."""
 logger = logging.getLogger(__name__)
 
 
 class PodUnavailable(Exception):  # noqa: N818 - what the trouble is, is in its words.
-    """A slot's pod cannot be had; the text says why, in the cluster's own words."""
+    """A slot's pod is not available; the message has the cluster's reason."""
 
 
 class LaterLease(PodUnavailable):
-    """Somebody holds the pod under a later lease: there is nothing wrong with it."""
+    """Somebody holds the pod under a later lease: nothing is wrong with it."""
 
 
 class _Foreign(Exception):  # noqa: N818 - whose it is.
-    """A pod of our slot's name that is not ours."""
+    """A pod with our slot's name that is not ours."""
 
     def __init__(self, uid: str) -> None:
         super().__init__(uid)
@@ -56,13 +56,13 @@ class _Foreign(Exception):  # noqa: N818 - whose it is.
 
 @dataclass(frozen=True)
 class Pod:
-    """A pod that is ready, and ours.
+    """A ready pod of ours.
 
     Attributes:
-        fence: of the lease under which it was taken.
-        memory_mib: the most that a machine in it may have.
-        token: known to it and to us.
-        attempts: that had begun in it before it was taken, whoever had it.
+        fence: fencing token of the lease under which it was taken.
+        memory_mib: maximum memory of a machine in it.
+        token: shared secret of the pod and us.
+        attempts: number of attempts in it before it was taken.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Pod:
 
 
 class Pods(PodInventory):
-    """All pods of this installation, as one worker sees and makes them."""
+    """All pods of this installation, as one worker creates and sees them."""
 
     def __init__(  # noqa: PLR0913 - what it works with
         self,
@@ -89,14 +89,14 @@ class Pods(PodInventory):
         start_seconds: float,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """Asks nothing yet.
+        """Does not connect yet.
 
         Args:
-            cluster: where.
-            watch: of our pods, started by whoever made it.
-            plan: of all pods.
-            worker: our name, for people who look at a pod.
-            start_seconds: until a pod must be ready.
+            cluster: cluster of the pods.
+            watch: of our pods, started by its creator.
+            plan: settings of all pods.
+            worker: our name, for people who inspect a pod.
+            start_seconds: time limit for a pod to become ready.
             now: seconds since 1970.
         """
         super().__init__(cluster, watch, plan, now)
@@ -104,23 +104,23 @@ class Pods(PodInventory):
         self._ending = False
 
     def end(self) -> None:
-        """Nobody waits for pods that start any more: those that we have made and are not ready are removed."""
+        """Stops waiting for pods that start: those that we created and are not ready are removed."""
         self._ending = True
 
-    # ---- one slot's
+    # ---- one slot
 
     def take(self, slot: SlotRef, room: PodResources, *, kvm: bool = True) -> Pod:
-        """The slot's pod: the one that is there if it fits and nobody with a later lease has it, else a new one.
+        """The slot's pod: the existing one if it is suitable and not held under a later lease, else a new one.
 
         Args:
-            slot: whose; its fence is what counts.
-            room: what the pod must have.
-            kvm: False = without the device, and small, for a look at the images.
+            slot: the slot; its fencing token counts.
+            room: required resources.
+            kvm: False = small and without the device, to list images.
 
         Raises:
-            PodUnavailable: it cannot be had. What the cluster still tries to start is left to it until its deadline,
-                for whoever has the slot then; everything else is removed.
-            ClusterError: the cluster does not do it.
+            PodUnavailable: It is not available. A pod that the cluster still tries to start is left until its deadline
+                for the slot's next holder; any other is removed.
+            ClusterError: The cluster refuses it.
         """
         name, is_new = manifests.pod_name(self._plan, slot), False
         for _ in range(_ROUNDS):
@@ -147,7 +147,7 @@ class Pods(PodInventory):
                     self._remove_quietly(name, pod["metadata"]["uid"])
                 raise
             return self._waited(pod, slot, token, is_new=is_new)
-        raise PodUnavailable(f"the pod {name} changes again and again: another worker uses the slot, too")
+        raise PodUnavailable(f"the pod {name} keeps changing: another worker uses the slot, too")
 
     def _create(self, slot: SlotRef, room: PodResources, *, kvm: bool) -> Object:
         deadline = self._started_and_idle()
@@ -160,7 +160,7 @@ class Pods(PodInventory):
         return self._now() + self._start_seconds + self._plan.idle
 
     def _fits(self, pod: Object, slot: SlotRef, room: PodResources) -> bool:
-        """Whether a pod that is there can be the slot's. Raises PodUnavailable: a later lease has it."""
+        """Whether an existing pod is suitable for the slot. Raises PodUnavailable if a later lease holds it."""
         about = pod["metadata"]
         notes = notes_of(pod)
         self._check_fence(pod, slot.fence)
@@ -181,13 +181,13 @@ class Pods(PodInventory):
             raise LaterLease(f"the pod {pod['metadata']['name']} is held under a later lease")
 
     def _adopt(self, pod: Object, slot: SlotRef, room: PodResources) -> Object:
-        """Ours from now on: no holder of an earlier lease gets it later. Raises ObjectConflict, ObjectNotFound."""
+        """Takes the pod: holders of earlier leases cannot take it any more. Raises ObjectConflict, ObjectNotFound."""
         deadline = manifests.moment(self._started_and_idle())
         notes = {DESKTOP: room.desktop, DEADLINE: deadline, ATTEMPTS: manifests.begins(slot, attempts_begun(pod))}
         return self._note(pod, slot.fence, notes, labels={SLOT: manifests.slot_name(slot)})
 
     def _note(self, pod: Object, fence: int, notes: Mapping[str, str] | None = None, **more: Any) -> Object:
-        """Writes our lease on a pod that is still as it was found. Raises ObjectConflict, ObjectNotFound."""
+        """Writes our lease to a pod that has not changed since. Raises ObjectConflict, ObjectNotFound."""
         about = {"uid": pod["metadata"]["uid"], "resourceVersion": pod["metadata"]["resourceVersion"]}
         changes = {"metadata": {**about, **more, "annotations": {**self._notes(fence), **(notes or {})}}}
         return self._cluster.patch(PODS, pod["metadata"]["name"], changes)
@@ -223,10 +223,10 @@ class Pods(PodInventory):
         return not self._ending and self._watch.seen(name, uid).cause in PATIENT
 
     def _token(self, pod: Object) -> str:
-        """Of its Secret, which is made if whoever made the pod did not come to it.
+        """The token from its Secret, which is created if the pod's creator did not.
 
         Raises:
-            _Foreign: the Secret is another pod's: somebody made this one after ours, and no token is known to it.
+            _Foreign: The Secret belongs to another pod: somebody recreated the pod, which has no known token.
         """
         name, uid = manifests.secret_of(pod), pod["metadata"]["uid"]
         for _ in range(2):
@@ -242,10 +242,10 @@ class Pods(PodInventory):
             except ObjectConflict:
                 continue
             return token
-        raise PodUnavailable(f"the Secret {name} of the pod {pod['metadata']['name']} comes and goes")
+        raise PodUnavailable(f"the Secret {name} of the pod {pod['metadata']['name']} keeps changing")
 
     def _wait_ready(self, name: str, uid: str) -> PodStatus:
-        """Waits until it is ready or cannot become so; how it is then."""
+        """Waits until it is ready or cannot become so; returns its state."""
         watch, bad_since = self._watch, 0.0
         self._wait_seen(name, uid)
 
@@ -262,7 +262,7 @@ class Pods(PodInventory):
         return watch.seen(name, uid)
 
     def _wait_seen(self, name: str, uid: str) -> None:
-        """Waits until the watch has come so far, or the pod is gone. Raises ClusterUnavailable: no watch can be had."""
+        """Waits until the watch has reached it, or the pod is gone. Raises ClusterUnavailable if watching fails."""
 
         def is_seen() -> bool:
             pod = self._watch.pod(name)
@@ -271,46 +271,49 @@ class Pods(PodInventory):
         for seconds in (_SEE_SECONDS, _SILENT_SECONDS):
             if self._watch.wait(is_seen, seconds) or self._is_gone(name, uid):
                 return
-        raise ClusterUnavailable(f"pods cannot be watched: {self._watch.trouble or 'nothing is heard of them'}")
+        raise ClusterUnavailable(f"pods cannot be watched: {self._watch.trouble or 'no information about them'}")
 
-    # ---- any
+    # ---- any pod
 
     def seen(self, pod: Pod) -> PodStatus:
-        """What has become of one. Asks the cluster nothing."""
+        """State of a pod. Does not query the cluster."""
         return self._watch.seen(pod.name, pod.uid)
 
     def renew(self, pod: Pod, fence: int, notes: Mapping[str, str] | None = None) -> None:
-        """Moves the deadline of one that is in use, as the watch has seen it last, and writes further notes.
+        """Extends the deadline of a pod in use, as last seen by the watch, and writes annotations.
 
         Raises:
-            PodUnavailable: somebody holds it under a later lease; or it is another one.
-            ObjectConflict: it has changed since; soon it can be tried again.
-            ClusterError: the cluster does not do it.
+            PodUnavailable: Somebody holds it under a later lease; or it is another pod.
+            ObjectConflict: It has changed since; it can be retried soon.
+            ClusterError: The cluster refuses it.
         """
         self._note(self._ours(self._watch.pod(pod.name), pod, fence), fence, notes)
 
     def hold(self, pod: Pod, fence: int, notes: Mapping[str, str]) -> None:
-        """Writes our lease, it may be a later one, and notes on a pod of ours. Raises PodUnavailable, ClusterError."""
+        """Writes our lease, possibly a later one, and annotations to a pod of ours.
+
+        Raises PodUnavailable, ClusterError.
+        """
         for _ in range(_ROUNDS):
             try:
                 self._note(self._ours(self._cluster.get(PODS, pod.name), pod, fence), fence, notes)
             except ObjectConflict:
                 continue
             return
-        raise PodUnavailable(f"the pod {pod.name} changes again and again")
+        raise PodUnavailable(f"the pod {pod.name} keeps changing")
 
     def _ours(self, current: Object | None, pod: Pod, fence: int) -> Object:
         if current is None or current["metadata"]["uid"] != pod.uid:
-            raise PodUnavailable(f"the pod {pod.name} is not there any more")
+            raise PodUnavailable(f"the pod {pod.name} no longer exists")
         self._check_fence(current, fence)
         return current
 
     def discard(self, pod: Pod, fence: int, *, wait: bool = True) -> None:
-        """Removes a pod that we have held under that lease, but not out of the hands of whoever holds a later one.
+        """Removes a pod that we held under that lease, unless somebody holds it under a later one.
 
         Raises:
-            PodUnavailable: somebody does; or it does not go.
-            ClusterError: the cluster does not do it.
+            PodUnavailable: Somebody does; or it is not deleted.
+            ClusterError: The cluster refuses it.
         """
         for _ in range(_ROUNDS):
             try:
@@ -325,27 +328,27 @@ class Pods(PodInventory):
             except ObjectConflict:
                 continue  # It may have been taken over at this moment.
             return
-        raise PodUnavailable(f"the pod {pod.name} changes again and again")
+        raise PodUnavailable(f"the pod {pod.name} keeps changing")
 
     def discard_quietly(self, pod: Pod, fence: int, *, wait: bool = True) -> bool:
-        """The same; where it cannot be done, which is False, its deadline does it."""
+        """Like `discard`; False if it fails, and the pod stays until its deadline."""
         try:
             self.discard(pod, fence, wait=wait)
         except (ClusterError, PodUnavailable) as error:
-            logger.warning("the pod %s is left to its deadline: %s", pod.name, error)
+            logger.warning("pod %s left until its deadline: %s", pod.name, error)
             return False
         return True
 
     def clear(self, slot: SlotRef, fence: int) -> None:
-        """Removes the pod of a slot that nobody uses, whoever made it; not one that somebody has taken since.
+        """Removes the pod of a slot that nobody uses, whoever created it; not one that was taken since.
 
         Args:
-            slot: whose.
-            fence: under which the pod was held, as `fences` said before it was asked whether somebody holds the slot.
+            slot: the slot.
+            fence: fencing token of the pod, read by `fences` before checking that nobody holds the slot.
 
         Raises:
-            PodUnavailable: somebody does; or it does not go.
-            ClusterError: the cluster does not do it.
+            PodUnavailable: Somebody does; or it is not deleted.
+            ClusterError: The cluster refuses it.
         """
         pod = self._watch.pod(manifests.pod_name(self._plan, slot))
         if pod is not None:
@@ -353,17 +356,17 @@ class Pods(PodInventory):
             self.discard(Pod(about["name"], about["uid"], "", "", fence, "", is_new=False), fence)
 
     def _remove_version(self, current: Object, *, wait: bool = True) -> None:
-        """Removes it if it is as it was found. Raises ObjectConflict, and like `remove`."""
+        """Removes it if it has not changed. Raises ObjectConflict, and like `remove`."""
         about = current["metadata"]
         deleting = self._cluster.delete(PODS, about["name"], uid=about["uid"], version=about["resourceVersion"])
         self._wait_gone(about["name"], about["uid"], wait=deleting and wait)
 
     def remove(self, name: str, uid: str, *, wait: bool = True) -> None:
-        """Removes a pod, and returns when it is gone, and no other one of its name touched.
+        """Removes a pod, and returns when it is gone. No other pod of that name is touched.
 
         Raises:
-            PodUnavailable: it does not go, as on a node that does not answer.
-            ClusterError: the cluster does not do it.
+            PodUnavailable: It is not deleted, as on a node that does not respond.
+            ClusterError: The cluster refuses it.
         """
         try:
             deleting = self._cluster.delete(PODS, name, uid=uid)
@@ -372,7 +375,7 @@ class Pods(PodInventory):
         self._wait_gone(name, uid, wait=deleting and wait)
 
     def wait_gone(self, pods: Iterable[Pod]) -> None:
-        """Waits until pods whose end was asked for are gone: not longer for many than for one."""
+        """Waits until deleted pods are gone, for all of them together."""
         left = list(pods)
 
         def none_left() -> bool:
@@ -380,15 +383,15 @@ class Pods(PodInventory):
             return not left
 
         if not self._watch.wait(none_left, GONE_SECONDS):
-            logger.warning("%d pods do not go: %s", len(left), ", ".join(each.name for each in left))
+            logger.warning("%d pods are not deleted: %s", len(left), ", ".join(each.name for each in left))
 
     def _wait_gone(self, name: str, uid: str, *, wait: bool) -> None:
         if wait and not self._watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):
             why = self._watch.seen(name, uid).why or self._watch.trouble
-            raise PodUnavailable(f"the pod {name} does not go: {why}")
+            raise PodUnavailable(f"the pod {name} is not deleted: {why}")
 
     def _is_gone(self, name: str, uid: str) -> bool:
-        """404 or another UID; asked of the cluster itself once the watch says so, or cannot."""
+        """404 or another uid; verified with the cluster once the watch says so, or fails."""
         pod = self._watch.pod(name)
         if pod is not None and pod["metadata"]["uid"] == uid and not self._watch.trouble:
             return False

@@ -1,7 +1,7 @@
-"""`python -m worker.k8s.preflight`: whether pods of virtual machines can be had in the settings' cluster, and why not.
+"""`python -m worker.k8s.preflight`: whether pods of virtual machines can run in the configured cluster, and why not.
 
 Started by `deskarena doctor`. Prints one JSON object: `state` (`ok`, `missing`, `broken`), `detail` and `install`.
-Makes nothing: rights are asked for, and a pod is only checked by the API server.
+Creates nothing: rights are queried, and a pod is only validated by the API server.
 """
 
 import json
@@ -46,7 +46,7 @@ _SMALL = PodResources(64, 0.05)
 
 @dataclass(frozen=True)
 class PreflightResult:
-    """What there is. `install`: what to do; empty where all is well."""
+    """The result. `install`: what to do; empty if all is well."""
 
     state: str
     detail: str
@@ -54,29 +54,31 @@ class PreflightResult:
 
 
 def examine(settings: Settings) -> PreflightResult:
-    """Looks at everything in the order in which it is needed; the first that is wrong is told."""
+    """Checks everything in the order of need; returns the first problem."""
     if not settings.k8s_pod_image:
         return PreflightResult(
             "missing",
-            "no container image of pods is named",
-            "set DESKARENA_K8S_POD_IMAGE (docs/deploy-kubernetes.md), if there is a cluster",
+            "no container image for pods is configured",
+            "set DESKARENA_K8S_POD_IMAGE (docs/deploy-kubernetes.md) to use a cluster",
         )
     if not configured(settings.kubeconfig):
-        return PreflightResult("missing", "no cluster is named", "set KUBECONFIG, or run the worker in the cluster")
+        return PreflightResult(
+            "missing", "no cluster is configured", "set KUBECONFIG, or run the worker in the cluster"
+        )
     try:
         plan = PodPlan.of(settings)
     except Invalid as error:
-        return PreflightResult("broken", error.message, f"set {error.path} rightly (docs/settings.md)")
+        return PreflightResult("broken", error.message, f"correct {error.path} (docs/settings.md)")
     try:
         cluster = connect(settings.kubeconfig, settings.k8s_namespace)
     except ClusterError as error:
-        return PreflightResult("broken", error.message, "KUBECONFIG names a file that kubectl can use, too")
+        return PreflightResult("broken", error.message, "set KUBECONFIG to a file that works with kubectl")
     try:
         wrong = next(_wrongs(settings, plan, cluster), None)
         notes = f"{_emulated(plan, cluster)}{_unseen(settings, cluster)}"
-        return wrong or PreflightResult("ok", f"pods can be made {_where(cluster)} of {cluster.address}{notes}")
+        return wrong or PreflightResult("ok", (f"pods can be created {_where(cluster)} of {cluster.address}{notes}"))
     except ClusterError as error:
-        return PreflightResult("broken", error.message, f"look at the API server at {cluster.address}")
+        return PreflightResult("broken", error.message, f"check the API server at {cluster.address}")
     finally:
         cluster.close()
 
@@ -84,7 +86,7 @@ def examine(settings: Settings) -> PreflightResult:
 def _wrongs(settings: Settings, plan: PodPlan, cluster: Cluster) -> Iterator[PreflightResult]:
     if lacking := _lacking(cluster, (*_NEEDED, *(_NODES if settings.k8s_nodes else ()))):
         install = (
-            "bind the Role of deploy/k8s/components/k8s-worker to this account; for nodes, that of components/nodes"
+            "bind the Role in deploy/k8s/components/k8s-worker to this account; for nodes, that in components/nodes"
         )
         yield PreflightResult("broken", f"this account may not {lacking} {_where(cluster)}", install)
     yield from _pod_wrongs(plan, cluster)
@@ -97,24 +99,25 @@ def _where(cluster: Cluster) -> str:
 
 
 def _unseen(settings: Settings, cluster: Cluster) -> str:
-    """What is not seen where slots have no nodes of their own, and pods can be made all the same."""
+    """What is unknown if slots have no nodes, although pods can be created."""
     lacking = "" if settings.k8s_nodes else _lacking(cluster, _NODES)
     if not lacking:
         return ""
     return (
-        f"; this account may not {lacking}, so on a node that is cordoned or about to be removed new attempts begin "
-        "in the pods that are there: bind the ClusterRole of deploy/k8s/components/nodes to it"
+        f"; this account may not {lacking}, so new attempts also start in existing pods on "
+        "cordoned nodes and nodes about to be removed: bind the ClusterRole in "
+        "deploy/k8s/components/nodes to it"
     )
 
 
 def _emulated(plan: PodPlan, cluster: Cluster) -> str:
-    """What pods found when they booted a machine by KVM: nobody else can tell whether a node's device is any good."""
+    """Results of pods that tried to boot a machine with KVM: nothing else shows whether a node's device works."""
     if not plan.kvm:
         return "; DESKARENA_K8S_KVM_RESOURCE is empty: machines are emulated"
     slow = emulated(cluster.list(PODS, labels=manifests.selector(plan)).items)
     if not slow:
-        return f"; whether {plan.kvm} boots machines was not tried: the first pod on each node finds out"
-    return "".join(f"; on the node {node} {emulated_words(why)}" for node, why in sorted(slow.items()))
+        return f"; whether {plan.kvm} boots machines is untested: the first pod on each node tests it"
+    return "".join(f"; node {node}: {emulated_words(why)}" for node, why in sorted(slow.items()))
 
 
 def _lacking(cluster: Cluster, rights: Iterable[tuple[ResourceKind, tuple[str, ...]]]) -> str:
@@ -148,17 +151,15 @@ def _node_wrongs(settings: Settings, plan: PodPlan, cluster: Cluster) -> Iterato
     if not settings.k8s_nodes:
         if not settings.k8s_slots:
             yield PreflightResult(
-                "broken", "it is not said how many slots there are", "set DESKARENA_K8S_NODES or DESKARENA_K8S_SLOTS"
+                "broken", "the number of slots is not configured", "set DESKARENA_K8S_NODES or DESKARENA_K8S_SLOTS"
             )
         return
     labels = "" if settings.k8s_nodes == EVERY else settings.k8s_nodes
     nodes = cluster.list(NODES, labels=labels).items
     if not nodes:
-        yield PreflightResult(
-            "missing", f"no node has the labels {labels}", "label nodes, or change DESKARENA_K8S_NODES"
-        )
+        yield PreflightResult("missing", f"no node matches {labels}", "label nodes, or change DESKARENA_K8S_NODES")
     elif plan.kvm and not any(_offers(node.get("status") or {}, plan.kvm) for node in nodes):
-        install = "install a device plugin for /dev/kvm, or name its resource by DESKARENA_K8S_KVM_RESOURCE"
+        install = "install a device plugin for /dev/kvm, or set DESKARENA_K8S_KVM_RESOURCE to its resource"
         yield PreflightResult("missing", f"none of {len(nodes)} nodes offers {plan.kvm}", install)
 
 
@@ -173,8 +174,8 @@ def _claim_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[PreflightResult]:
         try:
             cluster.get(CLAIMS, name)
         except ObjectNotFound:
-            install = "make the PersistentVolumeClaim with the machine images, or name another one"
-            yield PreflightResult("missing", f"there is no claim {name} in {cluster.namespace}", install)
+            install = "create the PersistentVolumeClaim with the machine images, or name another one"
+            yield PreflightResult("missing", f"the claim {name} does not exist in {cluster.namespace}", install)
         except RequestRefused:
             return  # Workers need no right to look at claims; what is wrong with them, pods tell.
 
@@ -184,7 +185,7 @@ def _claims(volume: Volume, nodes: Sequence[str]) -> list[str]:
 
 
 def main() -> int:
-    """Prints what was found."""
+    """Prints the result."""
     sys.stdout.write(json.dumps(asdict(examine(get_settings()))) + "\n")
     return 0
 

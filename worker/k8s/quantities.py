@@ -1,4 +1,4 @@
-"""Amounts as Kubernetes writes them: `16Gi`, `500m`, `1k`, `1e3`."""
+"""Kubernetes quantities: `16Gi`, `500m`, `1k`, `1e3`."""
 
 import re
 from decimal import Decimal, InvalidOperation
@@ -14,7 +14,7 @@ _MOST = Decimal(2) ** 63
 
 
 def amount(text: object) -> Decimal | None:
-    """The number that a quantity means, in its base unit; None where it is none, or larger than one may be."""
+    """A quantity in its base unit; None if it is invalid or too large."""
     match = _FORM.match(str(text).strip())
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""A copy of a kind of objects, kept up to date: listed, then watched; listed again where the watch lost its place."""
+"""Local copy of a kind of objects, kept current: listed, then watched; listed again if the watch lost its place."""
 
 import logging
 import random
@@ -19,13 +19,13 @@ from worker.k8s.cluster import (
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 WATCH_SECONDS = 30.0
-"""A line that broke without a word is noticed that late: what is wrong with a pod is to be known within a minute."""
+"""A silently broken connection is noticed after so long: a pod's failure must be known within a minute."""
 _SHORTEST_WATCH = 0.9
-"""Seconds. One that ended sooner, without a word, was no watch: a second is the least that a server is asked for."""
+"""Seconds. A watch that ended sooner without an error was not one: the server is asked for at least a second."""
 logger = logging.getLogger(__name__)
 
 ChangeListener = Callable[[str, Object], None]
-"""Hears of each change: `ADDED`, `MODIFIED` or `DELETED`, and the object, as a DELETED one was last."""
+"""Called for each change: `ADDED`, `MODIFIED` or `DELETED`, and the object (its last state if DELETED)."""
 
 
 def _nothing(_: str, __: Object) -> None:
@@ -33,10 +33,19 @@ def _nothing(_: str, __: Object) -> None:
 
 
 class Reflector:
-    """One thread and one watch for a kind of objects in a namespace, however many there are.
+    """One thread and one watch for a kind of objects in a namespace.
 
-    What a broken watch missed is found by the next list, and told as if it had been watched. While the API server is
-    away the copy stays as it was last, and `trouble` says so.
+    Changes missed by a broken watch are found by the next list, and reported as if watched. While the API server is
+    unavailable the copy keeps its last state, and `trouble` says so.
+
+    Args:
+        cluster: of the objects.
+        resource: their kind.
+        labels: label selector.
+        fields: field selector.
+        on_change: called from the reflector's thread, sequentially. Must not wait for the cluster.
+        seconds: duration of one watch.
+        first_pause: seconds before the first retry; doubled each time, with jitter, up to 30.
     """
 
     def __init__(  # noqa: PLR0913 - what it selects, and who hears
@@ -50,17 +59,6 @@ class Reflector:
         seconds: float = WATCH_SECONDS,
         first_pause: float = FIRST_PAUSE,
     ) -> None:
-        """Takes note; `start` begins.
-
-        Args:
-            cluster: whose objects.
-            resource: which kind.
-            labels: selector.
-            fields: selector.
-            on_change: called from the reflector's thread, one change after another. Must not wait for the cluster.
-            seconds: of one watch.
-            first_pause: seconds before the first further try; doubled with each, with jitter, to 30 at most.
-        """
         self._cluster, self._resource = cluster, resource
         self._labels, self._fields = labels, fields
         self._told, self._seconds, self._first_pause = on_change, seconds, first_pause
@@ -76,11 +74,10 @@ class Reflector:
         self._thread = Thread(target=self._run, name=f"watch-{resource.plural}", daemon=True)
 
     def start(self) -> None:
-        """Begins."""
         self._thread.start()
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Ends the watch and waits so long for the thread. Safe to call twice."""
+        """Stops the watch and waits at most the given seconds for the thread. Safe to call twice."""
         self._ended.set()
         with self._lock:
             watching = self._watching
@@ -90,27 +87,27 @@ class Reflector:
             self._thread.join(seconds)
 
     def objects(self) -> Mapping[str, Object]:
-        """All objects by name, as they were last seen. Not to be changed."""
+        """All objects by name, as last seen. Do not modify them."""
         with self._lock:
             return dict(self._objects)
 
     def get(self, name: str) -> Object | None:
-        """One object, as it was last seen; None if there is none. Not to be changed."""
+        """One object as last seen; None if it does not exist. Do not modify it."""
         with self._lock:
             return self._objects.get(name)
 
     def wait(self, seconds: float) -> bool:
-        """Waits for the first list, so long at most. True once there was one."""
+        """Waits for the first list, at most for the given seconds. True once there was one."""
         return self._listed.wait(seconds)
 
     @property
     def trouble(self) -> str:
-        """Why the copy may be old, in the server's words; empty while it is watched."""
+        """Why the copy may be outdated, as the server's message; empty while it is watched."""
         return self._trouble
 
     @property
     def age(self) -> float:
-        """Seconds since the server last said something: the copy may be that old, though no trouble is known."""
+        """Seconds since the server last sent something: the copy may be that old even without known trouble."""
         return time.monotonic() - self._heard_at
 
     @property
@@ -124,7 +121,7 @@ class Reflector:
             try:
                 self._follow(self._list())
             except VersionGone:
-                logger.info("%s: the watch was too old; listed again", self._resource.plural)
+                logger.info("%s: watch too old, listed again", self._resource.plural)
                 self._rest("the watch was too old")
             except ClusterError as error:
                 if not self._failures:
@@ -136,7 +133,7 @@ class Reflector:
                 self._rest(str(error))
 
     def _rest(self, trouble: str) -> None:
-        """Waits before the next try: longer each time, and not all workers at the same moment."""
+        """Waits before the next try: longer each time, with jitter."""
         with self._lock:
             self._troubled_at = self._troubled_at if self._trouble else time.monotonic()
             self._trouble = trouble
@@ -164,10 +161,11 @@ class Reflector:
         return listed.version
 
     def _follow(self, version: str) -> None:
-        """Watches from a version on, one watch after another, until there is an error or it is over.
+        """Watches from a version on, one watch after another, until an error or the end.
 
         Raises:
-            ClusterError: it cannot be watched now; Unavailable also where a watch ends at once, as some proxies do it.
+            ClusterError: It cannot be watched now; ClusterUnavailable also if a watch ends at once, as with some
+                proxies.
         """
         while not self._ended.is_set():
             start, before = time.monotonic(), version
@@ -183,7 +181,7 @@ class Reflector:
                     version = self._heard(change, version)
             if version == before and time.monotonic() - start < _SHORTEST_WATCH and not self._ended.is_set():
                 self._hasty += 1
-                raise ClusterUnavailable("the watch ended at once: does a proxy in between not stream?")
+                raise ClusterUnavailable("the watch ended at once: a proxy in between may not support streaming")
             self._hasty, self._heard_at = 0, time.monotonic()
 
     def _heard(self, change: WatchEvent, version: str) -> str:

@@ -1,8 +1,8 @@
-"""Which pods are kept ready ahead of work: a plan from slots and what waits. Pure.
+"""Plan of warm pods: which pods are kept ready, from slots and waiting work. Pure.
 
-A pod is made for a slot, with the template of one kind of desktop: an image with a screen. An attempt on another kind
-has to make that template first, and for a larger machine another pod. So a warm pod saves an attempt the pod's
-scheduling and its machine's boot, and costs its node the memory it requests.
+A pod is created for a slot, with the template of one kind of desktop: an image with a screen. An attempt of another
+kind must create that template first, and for a larger machine another pod. So a warm pod saves an attempt the pod's
+scheduling and its machine's boot, and costs its node the requested memory.
 """
 
 from collections import Counter
@@ -14,19 +14,19 @@ from backend.domain.ports.desktop import DesktopSpec
 
 
 def kind_of(spec: DesktopSpec) -> str:
-    """What desktops of the same template have in common, in words."""
+    """Key of all desktops that share a template."""
     return f"{spec.image} {spec.screen.width}x{spec.screen.height}"
 
 
 @dataclass(frozen=True)
 class WarmSlot:
-    """A slot as it is now.
+    """Current state of a slot.
 
     Attributes:
-        slot: which one.
-        kind: of desktop that its pod, ready or on its way, is for; empty = no pod.
-        leased: an attempt holds it.
-        usable: new attempts may begin on its node.
+        slot: the slot.
+        kind: kind of desktop of its pod, ready or starting; empty = no pod.
+        leased: whether an attempt holds it.
+        usable: whether new attempts may start on its node.
     """
 
     slot: SlotRef
@@ -37,7 +37,7 @@ class WarmSlot:
 
 @dataclass(frozen=True)
 class WarmPlan:
-    """What to do: pods to remove, then pods to make, each with its kind; and idle pods that are kept from their end."""
+    """What to do: pods to remove, then pods to create, each with its kind; and idle pods to keep."""
 
     remove: tuple[SlotRef, ...] = ()
     prepare: tuple[tuple[SlotRef, str], ...] = ()
@@ -45,20 +45,20 @@ class WarmPlan:
 
 
 def plan(slots: Iterable[WarmSlot], waiting: Mapping[str, int], ahead: int) -> WarmPlan:
-    """What to prepare and what to remove.
+    """Computes which pods to create and to remove.
 
-    - On a node where nothing new may begin, pods without an attempt are removed.
-    - Pods that fit waiting work are kept and counted first, whatever `ahead` says: they are about to be used.
-    - Then each node gets pods for what still waits, the kind that most episodes wait for first, one after another
-      over the nodes, up to `ahead` idle ones on each.
-    - Those of a kind that nothing waits for are removed where another kind needs their slot.
-    - A node's idle pods beyond `ahead` that nothing waits for are left to their deadline, the others are kept.
-    - Without waiting work pods stay as they are: whoever comes next most likely wants what was wanted before.
+    - On a node where nothing new may start, idle pods are removed.
+    - Pods that match waiting work are kept and counted first, regardless of `ahead`: they are about to be used.
+    - Then each node gets pods for remaining waiting work, the kind with most waiting episodes first, round robin over
+      the nodes, up to `ahead` idle ones on each.
+    - Pods of a kind without waiting work are removed if another kind needs their slot.
+    - Idle pods beyond `ahead` without waiting work are left to their deadline, the others are kept.
+    - Without waiting work pods stay as they are: the next work is most likely of the same kind.
 
     Args:
         slots: of all nodes.
-        waiting: episodes that could begin now, by kind of desktop.
-        ahead: pods that each node keeps ready without an attempt, at most; 0 = only what is there already is used.
+        waiting: episodes that could start now, by kind of desktop.
+        ahead: maximum idle pods kept ready per node; 0 = only use existing ones.
     """
     every = sorted(slots, key=lambda each: each.slot)
     idle = [each for each in every if each.kind and not each.leased]
@@ -73,7 +73,7 @@ def plan(slots: Iterable[WarmSlot], waiting: Mapping[str, int], ahead: int) -> W
 
 
 def _served(demand: Counter[str], kind: str) -> bool:
-    """Whether one of those that wait for the kind is served by this pod; it then waits no more."""
+    """Whether this pod serves a waiting episode of the kind, which then no longer waits."""
     if demand[kind] <= 0:
         return False
     demand[kind] -= 1
@@ -99,7 +99,7 @@ def _filled(  # noqa: PLR0913, PLR0917 - what the slots were sorted into
         if kind is None or idle[name] >= ahead or not (places[name] or spares[name]):
             continue
         if not places[name]:
-            # The last is the one that would be leased last.
+            # The last one would be leased last.
             places[name].append(spares[name].pop())
             remove.append(places[name][0])
         prepare.append((places[name].pop(0), kind))
@@ -112,11 +112,11 @@ def _filled(  # noqa: PLR0913, PLR0917 - what the slots were sorted into
 
 
 def _turns(nodes: Sequence[str], ahead: int) -> list[str]:
-    """Each node once, then each once more, and so on: what is made ahead is spread."""
+    """Each node once, then each once more, and so on: prepared pods are spread."""
     return [name for _ in range(ahead) for name in nodes]
 
 
 def _most(demand: Counter[str]) -> str | None:
-    """The kind that most wait for, by name where several do."""
+    """The kind with most waiting episodes, by name if there are several."""
     left = [(-number, kind) for kind, number in demand.items() if number > 0]
     return min(left)[1] if left else None

@@ -1,4 +1,4 @@
-"""Keeps pods of a cluster ready ahead of work: looks what waits, plans, and has the provider make and remove them."""
+"""Keeps pods of a cluster ready: checks waiting work, plans, and lets the provider create and remove pods."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -15,7 +15,7 @@ from worker.k8s.warm_plan import WarmPlan, WarmSlot, kind_of, plan
 
 LOOK_SECONDS = 5.0
 AT_ONCE = 8
-"""Pods that one worker warms at the same time: each boots a machine or loads a template."""
+"""Pods that one worker warms in parallel: each boots a machine or loads a template."""
 
 
 class WarmProvider(Protocol):
@@ -23,26 +23,35 @@ class WarmProvider(Protocol):
 
     @property
     def cluster(self) -> str:
-        """See `ClusterProvider`."""
+        """Name of the cluster; see `ClusterProvider`."""
 
     def warmed(self) -> Mapping[str, str] | None:
-        """Slots with a pod, ready or on its way, by id: the kind of desktop it is for. None = not known now."""
+        """Slots with a pod, ready or starting, by id -> the kind of desktop. None = unknown now."""
 
     def warming(self) -> Collection[str]:
-        """Ids of slots whose pod is just being made."""
+        """Ids of slots whose pod is being created."""
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
-        """See `Provider.prepare`: a slot that nobody has leased gets a pod with the template of that desktop."""
+        """See `Provider.prepare`: an unleased slot gets a pod with the template of that desktop."""
 
     def cool(self, slot: SlotRef) -> None:
-        """Removes the pod of a slot in which nothing runs, in the background, whoever made it."""
+        """Removes the pod of an idle slot in the background, whoever created it."""
 
     def keep(self, slots: Collection[SlotRef]) -> None:
-        """Pods of these slots are kept beyond their deadline; those of others that nobody uses are not."""
+        """Pods of these slots are kept beyond their deadline; other idle ones are not."""
 
 
 class WarmPool(PeriodicThread):
-    """A thread that looks every few seconds. Nothing waits for it."""
+    """Background thread that plans every few seconds. Nothing waits for it.
+
+    Args:
+        database: with slots and waiting work.
+        provider: creates pods.
+        worker: our id; None before we are registered.
+        ahead: pods that each node keeps ready.
+        idle: seconds without work after which none are kept.
+        every: polling interval in seconds.
+    """
 
     def __init__(  # noqa: PLR0913 - what it works with
         self,
@@ -54,26 +63,16 @@ class WarmPool(PeriodicThread):
         idle: float,
         every: float = LOOK_SECONDS,
     ) -> None:
-        """Takes note; `start` begins.
-
-        Args:
-            database: where slots are, and what waits.
-            provider: makes pods.
-            worker: our id; None while the database does not know us.
-            ahead: pods that each node keeps ready.
-            idle: seconds without work after which none is.
-            every: seconds between two looks.
-        """
-        super().__init__("warmer", self.look, every=every, broken="looking after warm pods failed")
+        super().__init__("warmer", self.look, every=every, broken="warm pool raised")
         self._database, self._provider, self._worker = database, provider, worker
         self._ahead, self._idle = ahead, idle
 
     def stop(self, seconds: float = 2.0) -> None:
-        """Has no more made; what is warm goes with the provider. Safe to call twice."""
+        """Stops creating pods; existing ones are left to the provider. Safe to call twice."""
         super().stop(seconds)
 
     def look(self) -> WarmPlan:
-        """Once; returns what was done. Raises Unavailable: the database is away."""
+        """One round; returns what was done. Raises Unavailable if the database is."""
         worker, cluster = self._worker(), self._provider.cluster
         pods = self._provider.warmed()
         if worker is None or not cluster or pods is None:
@@ -91,12 +90,12 @@ class WarmPool(PeriodicThread):
 
 
 def planned(view: WarmDemand, pods: Mapping[str, str], ahead: int) -> WarmPlan:
-    """What is to be done.
+    """What to do.
 
-    What was used last is wanted again on each node; without work for a while nothing is kept at all.
+    The last used kind is kept on each node; without work for a while nothing is kept.
 
     Args:
-        view: slots and what waits.
+        view: slots and waiting work.
         pods: kinds of desktop by the slot's id.
         ahead: pods that each node keeps ready.
     """

@@ -1,4 +1,4 @@
-"""The sandbox of a local desktop: what it may see, what it may use up, and how it is entered.
+"""Sandbox of a local desktop: what it sees, its limits, and how it is entered.
 
-Standard library only: the keeper process imports this package and stays small.
+Standard library only: the desktop supervisor imports this package and stays small.
 """

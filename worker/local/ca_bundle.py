@@ -1,11 +1,12 @@
-"""What a desktop trusts: the host's certificate authorities, and one of its own while https hosts are mocked.
+"""Certificate authorities of a desktop: the host's, and its own while https hosts are mocked.
 
-Both ways lead through the folder with its way out, which it can read and not change, so nothing has to run in it:
+Both ways use the desktop's egress folder, which it can only read, so nothing has to run in it:
 
-- Chromium reads the managed policy `CACertificates`. Its list of roots is its own and knows no file of the system.
-- Everything else (curl, wget, git, Python) reads the system's bundle. A desktop has its own copy of that.
+  - Chromium reads the managed policy `CACertificates`. It has its own list of roots and ignores the system's files.
+  - Everything else (curl, wget, git, Python) reads the system's bundle, of which a desktop has its own copy.
 
-A desktop without mocked https hosts has the host's bundle and no policy: then no menu says that the browser is managed.
+A desktop without mocked https hosts has the host's bundle and no policy, so the browser's menu does not mention
+management.
 """
 
 import json
@@ -13,19 +14,19 @@ import shutil
 from pathlib import Path
 
 BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")
-"""Where programs of Debian look for the authorities that they trust."""
+"""Path of Debian's bundle of authorities."""
 OWN_BUNDLE = BUNDLE.name
-"""The desktop's copy, in the folder with its way out. It is bound as a file, so it is written to and never replaced."""
+"""The desktop's copy, in its egress folder. It is bound as a file, so it is overwritten and never replaced."""
 CHROMIUM_POLICIES = "/etc/chromium/policies"
 POLICIES = "policies"
-"""What that leads to, in the same folder."""
+"""Folder of browser policies, in the same folder."""
 
 
 def lay_out(folder: Path, *, bundle: Path = BUNDLE) -> None:
-    """Puts the host's bundle into a new desktop's folder. A link leads elsewhere than to `BUNDLE`: it stays as it is.
+    """Copies the host's bundle into a new desktop's folder. A link to another path than `BUNDLE` is left alone.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: It cannot be written.
     """
     if bundle.is_file() and not bundle.is_symlink():
         shutil.copyfile(bundle, folder / OWN_BUNDLE)
@@ -33,19 +34,19 @@ def lay_out(folder: Path, *, bundle: Path = BUNDLE) -> None:
 
 
 def trust(folder: Path, certificate: bytes, *, bundle: Path = BUNDLE) -> None:
-    """Makes a desktop trust this authority beside the host's, and no other one of ours.
+    """Makes a desktop trust this authority in addition to the host's.
 
     Args:
-        folder: with its way out.
+        folder: egress folder.
         certificate: PEM; empty = none.
         bundle: the host's.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: It cannot be written.
     """
     own = folder / OWN_BUNDLE
     if own.is_file():
-        # The host's last line may be without an end.
+        # The host's last line may lack a line end.
         own.write_bytes(bundle.read_bytes() + (b"\n" + certificate if certificate else b""))
     policies = folder / POLICIES
     if policies.exists():
@@ -60,5 +61,5 @@ def trust(folder: Path, certificate: bytes, *, bundle: Path = BUNDLE) -> None:
 
 
 def _without_its_frame(certificate: bytes) -> str:
-    """The base64 of a PEM certificate. The module `ssl` could undo it, and would cost the keeper 4 MiB."""
+    """The base64 of a PEM certificate. The module `ssl` could decode it, but would cost the supervisor 4 MiB."""
     return "".join(line for line in certificate.decode().splitlines() if not line.startswith("-----"))

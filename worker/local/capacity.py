@@ -1,4 +1,4 @@
-"""Whether this machine has room for one more desktop, and for how many in all."""
+"""Whether this machine has room for another desktop, and for how many in total."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from worker.local.watchdog import host_memory
 
 
 def free_memory() -> int:
-    """Bytes that can still be used: of the host's memory, and of the control group that we ourselves are in."""
+    """Free bytes of memory: of the host, and of our own control group."""
     left = [host_memory()[0]]
     for place in here()["memory"]:
         own = _left_in(place)
@@ -21,7 +21,7 @@ def free_memory() -> int:
 
 
 def most_memory() -> int:
-    """Bytes that this process and all that it starts may ever use: the host's, or less where a group bounds us."""
+    """Maximum bytes that this process and its children may use: the host's, or a control group's limit."""
     limits = [host_memory()[1]]
     for place in here()["memory"]:
         try:
@@ -34,13 +34,13 @@ def most_memory() -> int:
 
 
 def room_here(data: Path) -> FreeResources:
-    """What desktops can have of this machine. Raises OSError if the data folder's disk cannot be asked."""
+    """Resources of this machine for desktops. Raises OSError if the data folder's disk cannot be queried."""
     folder = next(path for path in (data, *data.parents) if path.exists())
     return FreeResources(free_memory(), len(os.sched_getaffinity(0)), shutil.disk_usage(folder).free)
 
 
 def _left_in(place: CgroupParent) -> int | None:
-    """What a group may still take; None where it has no limit."""
+    """Free memory of a group; None without a limit."""
     try:
         limit = _limit_of(place)
         used = Path(place.parent, "memory.current" if place.version == V2 else "memory.usage_in_bytes").read_text()
@@ -50,6 +50,6 @@ def _left_in(place: CgroupParent) -> int | None:
 
 
 def _limit_of(place: CgroupParent) -> int | None:
-    """A group's own limit; None where it has none. Raises OSError if it cannot be read."""
+    """A group's own limit; None without one. Raises OSError if it cannot be read."""
     limit = Path(place.parent, "memory.max" if place.version == V2 else "memory.limit_in_bytes").read_text().strip()
     return None if limit == "max" else int(limit)

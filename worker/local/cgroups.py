@@ -1,7 +1,7 @@
-"""Memory, process and processor limits by control groups, version 1 or 2, where this process may make them.
+"""Memory, process and CPU limits by control groups, version 1 or 2, where this process may create them.
 
-A keeper makes one group of its own under the group it runs in, and below it one per desktop. Nothing outside the
-keeper's group is changed, except that version 2 may need a controller switched on for the parent's children.
+A desktop supervisor creates one group under its own, and below that one per desktop. Nothing else is changed, except
+that version 2 may need a controller enabled for the parent's children.
 """
 
 import time
@@ -14,12 +14,12 @@ from worker.local.limits import DesktopLimits
 
 CONTROLLERS = ("memory", "pids", "cpu")
 _PROBE_SECONDS = 2.0
-"""Until the kernel lets go of a group whose last process has just ended."""
+"""Seconds until the kernel releases a group whose last process has just ended."""
 
 
 @dataclass(frozen=True)
 class CgroupParent:
-    """Where groups of one controller can be made: version 1 or 2, and the parent folder."""
+    """Where groups of a controller can be created: version 1 or 2, and the parent folder."""
 
     version: int
     parent: Path
@@ -30,10 +30,10 @@ def _unescape(text: str) -> str:
 
 
 def places(mountinfo: str, membership: str) -> dict[str, list[CgroupParent]]:
-    """Candidate parents per controller, from the texts of /proc/self/mountinfo and /proc/self/cgroup.
+    """Candidate parents per controller, from the contents of /proc/self/mountinfo and /proc/self/cgroup.
 
-    Version 1 has one folder per controller: the one this process is in. In version 2 a group with processes cannot
-    hand controllers to its children, so the groups above it are candidates too, nearest first.
+    Version 1 has one folder per controller: that of this process. In version 2 a group with processes cannot enable
+    controllers for children, so the groups above it are candidates, too, nearest first.
     """
     own = {}
     for line in membership.splitlines():
@@ -57,7 +57,7 @@ def places(mountinfo: str, membership: str) -> dict[str, list[CgroupParent]]:
 
 
 def _under(target: Path, root: str, own: str) -> Path:
-    """The folder of group `own` where the mount at `target` shows the hierarchy from `root` on."""
+    """Folder of group `own`, given that the mount at `target` shows the hierarchy below `root`."""
     relative = own.removeprefix(root) if root != "/" and own.startswith(root) else own
     return target / relative.lstrip("/")
 
@@ -67,7 +67,7 @@ def _write(path: Path, value: str | int) -> None:
 
 
 def _number(path: Path, key: str = "") -> int:
-    """A number from a control file; with `key`, the one after that word. 0 if the file has no such line."""
+    """A number in a control file; with `key`, the one after that word. 0 if there is no such line."""
     text = path.read_text()
     if not key:
         return int(text)
@@ -82,31 +82,31 @@ class DesktopCgroups:
     folders: dict[str, tuple[int, Path]] = field(default_factory=dict)
 
     def entrances(self) -> list[str]:
-        """The files into which a process writes its id to enter."""
+        """Files to which a process writes its id to enter."""
         return sorted({str(folder / "cgroup.procs") for _, folder in self.folders.values()})
 
     def memory(self) -> int:
-        """Bytes held now."""
+        """Bytes used now."""
         version, folder = self.folders["memory"]
         return _number(folder / ("memory.current" if version == V2 else "memory.usage_in_bytes"))
 
     def peak_memory(self) -> int:
-        """The most it ever held; 0 where the kernel does not say (version 2 before Linux 5.19)."""
+        """Maximum bytes used; 0 if the kernel does not report it (version 2 before Linux 5.19)."""
         version, folder = self.folders["memory"]
         file = folder / ("memory.peak" if version == V2 else "memory.max_usage_in_bytes")
         return _number(file) if file.exists() else 0
 
     def memory_kills(self) -> int:
-        """How many processes the kernel has ended because the memory limit was reached."""
+        """Number of processes that the kernel killed because of the memory limit."""
         version, folder = self.folders["memory"]
         return _number(folder / ("memory.events" if version == V2 else "memory.oom_control"), "oom_kill")
 
     def processes_refused(self) -> int:
-        """How often a new process was refused."""
+        """Number of refused new processes."""
         return _number(self.folders["pids"][1] / "pids.events", "max")
 
     def remove(self) -> bool:
-        """Removes the folders; False while the kernel is still emptying one of them. Safe to call again."""
+        """Removes the folders; False while the kernel still uses one. Can be repeated."""
         left = False
         for _, folder in set(self.folders.values()):
             left |= not _remove_folder(folder)
@@ -124,11 +124,11 @@ def _remove_folder(folder: Path) -> bool:
 
 
 class Cgroups:
-    """The keeper's own groups.
+    """The supervisor's own groups.
 
     Attributes:
-        bases: by controller whose limits hold here: version and folder.
-        why_not: by controller that is there and whose limits do not hold: what was seen. Empty where none may be made.
+        bases: controllers whose limits work here -> version and folder.
+        why_not: controllers that exist but do not limit -> why. Empty if none may be created.
     """
 
     def __init__(
@@ -137,12 +137,12 @@ class Cgroups:
         parents: dict[str, list[CgroupParent]],
         trial: Callable[[str, Path, int], None] = try_limit,
     ) -> None:
-        """Makes the keeper's group of every controller that can be had here.
+        """Creates the supervisor's group for every available controller.
 
         Args:
-            name: name of the keeper's group, unique on this machine.
+            name: unique on this machine.
             parents: candidates from `places`.
-            trial: runs into a limit; raises OSError where it does not hold.
+            trial: exceeds a limit; raises OSError if it is not enforced.
         """
         self.name, self._trial = name, trial
         self.bases: dict[str, tuple[int, Path]] = {}
@@ -154,7 +154,7 @@ class Cgroups:
                 self.why_not.pop(controller, None)
 
     def _try(self, controller: str, place: CgroupParent) -> tuple[int, Path] | None:
-        """Makes the keeper's group under `place`, if that gives working limits of this controller."""
+        """Creates the supervisor's group under `place`, if this controller's limits work there."""
         folder = place.parent / self.name
         existed = folder.is_dir()
         try:
@@ -177,7 +177,7 @@ class Cgroups:
             _write(file, f"+{controller}")
 
     def _probe(self, folder: Path, controller: str, version: int) -> None:
-        """Runs into the limit of a child group. Raises OSError."""
+        """Exceeds the limit of a child group. Raises OSError."""
         child = folder / "probe"
         child.mkdir(exist_ok=True)
         try:
@@ -189,15 +189,15 @@ class Cgroups:
             remove_tree(child, _PROBE_SECONDS)
 
     def versions(self) -> dict[str, str]:
-        """Controller to `cgroup v1` or `cgroup v2`, for those in force."""
+        """Controller -> `cgroup v1` or `cgroup v2`, for those in use."""
         return {controller: f"cgroup v{version}" for controller, (version, _) in self.bases.items()}
 
     def folders(self) -> list[str]:
-        """The keeper's own groups, for whoever sweeps after it."""
+        """The supervisor's own groups, for a later sweep."""
         return sorted({str(folder) for _, folder in self.bases.values()})
 
     def create(self, name: str, limits: DesktopLimits) -> DesktopCgroups:
-        """A desktop's groups with their limits set. Raises OSError."""
+        """Creates a desktop's groups with their limits. Raises OSError."""
         group = DesktopCgroups(limits)
         for controller, (version, base) in self.bases.items():
             folder = base / name
@@ -207,7 +207,7 @@ class Cgroups:
         return group
 
     def remove(self, timeout: float = 2.0) -> bool:
-        """Removes the keeper's own groups; they must be empty. False if the kernel holds on to one."""
+        """Removes the supervisor's own groups, which must be empty. False if the kernel still uses one."""
         removed = [remove_tree(Path(folder), timeout) for folder in self.folders()]
         return all(removed)
 
@@ -242,12 +242,12 @@ _SETTERS: dict[str, Callable[[Path, int, DesktopLimits], None]] = {
 
 
 def here() -> dict[str, list[CgroupParent]]:
-    """The candidates of this process."""
+    """Candidates of this process."""
     return places(Path("/proc/self/mountinfo").read_text(), Path("/proc/self/cgroup").read_text())
 
 
 def members(folder: Path) -> list[int]:
-    """Process ids in a group and the groups below it; none if it is gone."""
+    """Process ids in a group and below; none if it is gone."""
     pids: list[int] = []
     for file in (folder / "cgroup.procs", *folder.glob("*/cgroup.procs")):
         try:
@@ -258,7 +258,7 @@ def members(folder: Path) -> list[int]:
 
 
 def remove_tree(folder: Path, timeout: float) -> bool:
-    """Removes a keeper's group with the groups below it, waiting for the kernel to let go of them."""
+    """Removes a supervisor's group with the groups below, waiting for the kernel to release them."""
     deadline = time.monotonic() + timeout
     while folder.is_dir():
         for child in [*(each for each in folder.glob("*/") if each.is_dir()), folder]:

@@ -1,4 +1,4 @@
-"""What differs between a desktop with Linux programs and one with Windows programs, in one value."""
+"""Differences between desktops with Linux and with Windows programs, as one value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,13 +12,13 @@ class DesktopKind:
     """One kind of desktop.
 
     Attributes:
-        name: the operating system that tasks ask for, `linux` or `windows`.
-        home: folder of the host that the home's template is copied from.
+        name: operating system in tasks, `linux` or `windows`.
+        home: folder of the host with the home's template.
         key: changes with the content of `home`.
-        folders: made in each home itself, relative to it.
-        environment: variables beside those that every desktop has; they come last.
-        binds: folders of the host that it sees read-only beside the system's, by their path inside.
-        command: what runs inside.
+        folders: created in each home, relative to it.
+        environment: additional variables; they take precedence.
+        binds: additional read-only folders of the host, by path inside.
+        command: command to run inside.
     """
 
     name: str
@@ -31,6 +31,6 @@ class DesktopKind:
 
 
 def linux() -> DesktopKind:
-    """Linux programs. Raises OSError if the template cannot be read."""
+    """Desktops with Linux programs. Raises OSError if the template cannot be read."""
     command = ("/usr/bin/python3", "-m", "guest_server.linux.session")
     return DesktopKind("linux", SOURCE, f"home-{content_hash()}", USER_FOLDERS, command)

@@ -1,4 +1,4 @@
-"""The files of /etc that are a desktop's own, made for each desktop."""
+"""Files of /etc that are generated for each desktop."""
 
 import uuid
 
@@ -16,10 +16,10 @@ _STATIC = {
     "hosts": "127.0.0.1 localhost desktop\n::1 localhost\n",
     "resolv.conf": "# This desktop has no name server.\n",
     "timezone": "Etc/UTC\n",
-    # Debian's wrapper reads every file of this folder. The browser's own sandbox needs user namespaces, which a
-    # desktop must not make; --test-type keeps the warning about that off the screen. Tasks were written for Google
-    # Chrome: they look for its profile, and end it by its process's name. The switch --user-data-dir would do the
-    # first, too, but then stand in the class of each window.
+    # Debian's wrapper reads every file of this folder. The browser's own sandbox needs user namespaces, which a desktop
+    # may not create; --test-type suppresses the warning about it. Tasks were written for Google Chrome: they use its
+    # profile path, and kill it by its process name. The switch --user-data-dir would set the path, too, but appears in
+    # the class of each window.
     "chromium.d/deskarena": (
         'export CHROME_USER_DATA_DIR="$HOME/.config/google-chrome" CHROME_WRAPPER=/usr/bin/chromium\n'
         f"LIBDIR={CHROME} APPNAME=chrome\n"
@@ -37,5 +37,5 @@ _STATIC = {
 
 
 def generated(machine_id: str | None = None) -> dict[str, str]:
-    """Name under /etc to content. Every desktop has its own machine id (32 hexadecimal digits)."""
+    """Name under /etc -> content. Every desktop has its own machine id (32 hexadecimal digits)."""
     return _STATIC | {"machine-id": (machine_id or uuid.uuid4().hex) + "\n"}

@@ -1,7 +1,7 @@
-"""Whether a control group does what it is told: a limit is set, and a small program runs into it.
+"""Tests whether a control group limits anything: a small program exceeds a limit.
 
-The files of a limit may be there, and may be written, where nothing is limited: in a container whose host keeps the
-counts to itself, or on a kernel that only plays Linux.
+A limit's files may exist and be writable although nothing is limited: in a container whose host does the accounting
+elsewhere, or on an emulated Linux kernel.
 """
 
 import signal
@@ -16,13 +16,13 @@ _SECONDS = 5.0
 _LIMIT, _USED = 16 * MIB, 64 * MIB
 _WEIGHT = 50
 _ENTER = "import mmap, os, sys; open(sys.argv[1], 'w').write('0'); "
-# A page that was never written to takes no memory.
+# A page that was never written takes no memory.
 _EAT = _ENTER + f"m = mmap.mmap(-1, {_USED}); [m.__setitem__(i, 1) for i in range(0, {_USED}, 4096)]"
 _FORK = _ENTER + "os.fork() or os._exit(0)"
 
 
 def try_limit(controller: str, group: Path, version: int) -> None:
-    """Tries one limit in a group without processes, which is of no more use then.
+    """Tests one limit in an empty group, which cannot be used afterwards.
 
     Args:
         controller: `memory`, `pids` or `cpu`.
@@ -30,13 +30,13 @@ def try_limit(controller: str, group: Path, version: int) -> None:
         version: of control groups, 1 or 2.
 
     Raises:
-        OSError: it does not hold; says what happened.
+        OSError: It is not enforced; the message says what happened.
     """
     _TRIALS[controller](group, version)
 
 
 def _try_memory(group: Path, version: int) -> None:
-    """A program that takes more than its group may have is ended by the kernel, which counts that."""
+    """A program that exceeds its group's memory is killed by the kernel, which counts that."""
     limit, swap = ("memory.max", "memory.swap.max") if version == V2 else (
         "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"
     )  # fmt: skip
@@ -48,24 +48,24 @@ def _try_memory(group: Path, version: int) -> None:
         raise OSError(f"a program with a limit of {_LIMIT // MIB} MiB took {_USED // MIB} MiB (exit status {status})")
     events = group / ("memory.events" if version == V2 else "memory.oom_control")
     if not _count(events, "oom_kill"):
-        raise OSError("the kernel does not count whom it ends for want of memory")
+        raise OSError("the kernel does not count processes killed for memory")
 
 
 def _try_processes(group: Path, _version: int) -> None:
-    """A program that may have one process cannot start another, which is counted."""
+    """A program with a limit of one process cannot start another, and the refusal is counted."""
     _write(group / "pids.max", 1)
     if not _run(group, _FORK):
-        raise OSError("a program that may have 1 process started another")
+        raise OSError("a program with a limit of 1 process started another")
     if not _count(group / "pids.events", "max"):
-        raise OSError("the kernel does not count which processes it refuses")
+        raise OSError("the kernel does not count refused processes")
 
 
 def _try_weight(group: Path, version: int) -> None:
-    """A weight is kept as it was set; how time is shared shows only on a busy machine."""
+    """A weight is stored as written; its effect shows only on a busy machine."""
     file = group / ("cpu.weight" if version == V2 else "cpu.shares")
     _write(file, _WEIGHT)
     if file.read_text().strip() != str(_WEIGHT):
-        raise OSError(f"{file.name} is not as it was set")
+        raise OSError(f"{file.name} does not keep its value")
 
 
 _TRIALS: dict[str, Callable[[Path, int], None]] = {
@@ -76,14 +76,14 @@ _TRIALS: dict[str, Callable[[Path, int], None]] = {
 
 
 def _run(group: Path, code: str) -> int:
-    """The exit status of Python code that enters the group first. Raises OSError: it does not end, or cannot enter."""
+    """Exit status of Python code that first enters the group. Raises OSError if it does not end, or cannot enter."""
     command = [sys.executable, "-I", "-S", "-c", code, str(group / "cgroup.procs")]
     try:
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise OSError(f"a program in it did not end in {_SECONDS:g} s") from error
+        raise OSError(f"a program in it did not end within {_SECONDS:g} s") from error
     if "PermissionError" in done.stderr:
         raise PermissionError(f"no program can enter it: {done.stderr.strip().splitlines()[-1]}")
     return done.returncode
@@ -91,7 +91,7 @@ def _run(group: Path, code: str) -> int:
 
 def _write(path: Path, value: int) -> None:
     if not path.exists():
-        raise FileNotFoundError(f"there is no {path.name}")
+        raise FileNotFoundError(f"{path.name} does not exist")
     path.write_text(str(value))
 
 

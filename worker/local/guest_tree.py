@@ -1,7 +1,7 @@
-"""The copy of the guest server that desktops run.
+"""Copy of the guest server for desktops.
 
-A copy, because the checkout may lie in a private home that the desktop's user cannot read, because somebody may edit
-it while desktops run, and because it is compiled once: byte code is not written from inside, where it is read-only.
+A copy, because the desktop's user may be unable to read the checkout, because the checkout may be edited while desktops
+run, and because it is compiled once: desktops cannot write byte code.
 """
 
 import os
@@ -16,19 +16,19 @@ PYTHON = "/usr/bin/python3"
 
 
 def prepare(cache: Path, server: Path, site: Path) -> Path:
-    """The folder to bind at /opt/guest: `guest_server` and `site`, under `cache`, keyed by content.
+    """Folder to bind at /opt/guest: `guest_server` and `site`, under `cache`, keyed by content.
 
     Args:
-        cache: a folder that survives, on a file system that desktops' users may read through an open folder.
+        cache: persistent folder on a file system that desktops' users may read through an open descriptor.
         server: the guest_server package.
-        site: third-party packages for the desktop's Python (pyautogui).
+        site: third-party packages of the desktop's Python (pyautogui).
 
     Raises:
-        OSError: a source is missing, the cache cannot be written or the code does not compile.
+        OSError: a source is missing, the cache is not writable or the code does not compile.
     """
     for source in (server, site):
         if not source.is_dir():
-            raise FileNotFoundError(f"{source} is missing: run `make setup`")
+            raise FileNotFoundError(f"{source} is missing. Run `make setup`.")
     target = cache / f"guest-{content_hash(server)}-{content_hash(site)}"
     if not target.exists():
         cache.mkdir(parents=True, exist_ok=True)
@@ -46,7 +46,7 @@ def _build(partial: Path, server: Path, site: Path) -> None:
     partial.chmod(0o755)
     copy_tree(server, partial / "guest_server")
     copy_tree(site, partial / "site")
-    # Unchecked hashes: the tree never changes, so importing needs no look at the sources.
+    # Unchecked hashes: the tree never changes, so imports need not check the sources.
     command = [PYTHON, "-I", "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", str(partial)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env={})
     if done.returncode:

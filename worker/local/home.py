@@ -1,7 +1,7 @@
-"""The home template: what a desktop's home holds when it starts.
+"""Template of a desktop's home.
 
-Its files lie in the folder `home` beside this one. They make applications start quietly: no first-run dialog, no
-tip of the day, no question about the default browser.
+Its files are in the folder `home` beside this module. They suppress first-run dialogs, tips and questions about the
+default browser.
 """
 
 import hashlib
@@ -11,11 +11,11 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent / "home"
 USER_FOLDERS = ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Public", "Templates", "Videos")
-"""Made in each home itself, not in the template: an overlay cannot rename a folder that lies in its lower layer."""
+"""Folders created in each home, not in the template: an overlay cannot rename a folder of its lower layer."""
 
 
 def content_hash(folder: Path = SOURCE) -> str:
-    """A hash over names and contents of a folder's files, 16 hexadecimal digits. A link counts as where it leads."""
+    """Hash of names and contents of a folder's files, 16 hexadecimal digits. Links are followed."""
     digest = hashlib.sha256()
     for path in sorted(each for each in folder.rglob("*") if each.is_file() and each.parent.name != "__pycache__"):
         data = str(path.readlink()).encode() if path.is_symlink() else path.read_bytes()
@@ -24,7 +24,7 @@ def content_hash(folder: Path = SOURCE) -> str:
 
 
 def copy_tree(source: Path, target: Path) -> None:
-    """Copies a folder for everybody to read: folders and programs 0755, other files 0644, whatever the umask was.
+    """Copies a folder with normalised modes: folders and programs 0755, other files 0644.
 
     Links stay links.
     """
@@ -41,16 +41,16 @@ def copy_tree(source: Path, target: Path) -> None:
 
 
 def template_for(folder: Path, uid: int, gid: int, *, source: Path, key: str) -> Path:
-    """The template owned by one user, under `folder`; made at the first call.
+    """The template owned by one user, under `folder`; created on first call.
 
-    Each user number has its own copy, because a file of another owner could not be changed in an overlay.
+    Each user id has its own copy, because an overlay cannot change a file of another owner.
 
     Args:
-        folder: the keeper's own.
-        uid: whose it is to be.
+        folder: the supervisor's own.
+        uid: owner.
         gid: its group.
-        source: what is copied.
-        key: its name and content in one word.
+        source: folder to copy.
+        key: short name that changes with its content.
     """
     target = folder / f"{key}-{uid}"
     if not target.exists():

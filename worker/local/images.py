@@ -1,4 +1,4 @@
-"""The two kinds of local desktops as the images that a run can name."""
+"""The two kinds of local desktops as images that a run can name."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,22 +10,22 @@ from worker.local.programs import programs
 
 LINUX, WINE = "linux", "wine"
 SYSTEMS = {DEFAULT: "linux", LINUX: "linux", WINE: "windows"}
-"""What the desktops of an image run, by its name; `default` is `linux`."""
+"""Image name -> operating system; `default` is `linux`."""
 
 
 def offers(folder: Path, wine_trial: Callable[[], str]) -> tuple[ImageOffer, ...]:
-    """What can be had here.
+    """Available images.
 
     Args:
-        folder: what desktops with Windows programs start from.
-        wine_trial: makes one where all is there for it, and says what went wrong; empty if nothing did.
+        folder: template of desktops with Windows programs.
+        wine_trial: creates one if Wine is installed, and returns what went wrong; empty if nothing.
     """
     why = wine.why_not(folder) or wine_trial()
     windows = ImageOffer(
         name=WINE,
         os="windows",
         default=not why,
-        about=f"Windows programs by Wine {wine.version()}".strip(),
+        about=f"Windows programs with Wine {wine.version()}".strip(),
         programs=() if why else wine.programs(folder),
         prepared=not why,
         reason=why,

@@ -1,4 +1,4 @@
-"""The few system calls that Python 3.11 has no function for."""
+"""System calls for which Python 3.11 has no function."""
 
 import ctypes
 import os
@@ -51,18 +51,18 @@ def unmount(target: str | Path) -> None:
 
 
 def die_with_parent(signal_number: int) -> None:
-    """Asks for a signal when the thread that started this process ends. Forgotten when credentials change."""
+    """Requests a signal when the thread that started this process ends. Cleared when credentials change."""
     _checked(_libc.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0), "PR_SET_PDEATHSIG")
 
 
 def forbid_new_privileges() -> None:
-    """From here on no set-uid program gives this process anything."""
+    """From now on no set-uid program gives this process privileges."""
     _checked(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS")
 
 
 def adopt_orphans() -> None:
     """Makes this process the parent of its orphaned descendants, so that it can reap them.
 
-    Without it they go to the host's process 1, which in many containers reaps nobody.
+    Otherwise they are reparented to the host's process 1, which in many containers reaps nothing.
     """
     _checked(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "PR_SET_CHILD_SUBREAPER")

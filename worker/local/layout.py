@@ -1,6 +1,6 @@
-"""What a desktop sees: the bubblewrap command, as a pure function of a plan.
+"""The bubblewrap command that defines what a desktop sees, as a pure function.
 
-Everything is an allow-list. A path of the host that is not named here does not exist in a desktop.
+Everything is an allow-list: paths of the host that are not listed do not exist in a desktop.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,16 +11,16 @@ from worker.local.ca_bundle import BUNDLE, CHROMIUM_POLICIES, OWN_BUNDLE, POLICI
 from worker.local.limits import DesktopLimits, prlimit_command
 
 STAGE = PurePosixPath("/tmp")  # noqa: S108 - a private file system of the stage's own mount namespace lies there.
-"""Where the stage mounts what it prepares: every system has this folder, and the sandbox never sees this view."""
+"""Where the stage mounts its preparations: every system has this folder, and the sandbox never sees this view."""
 
 USER_ID = 1000
-"""The user's number inside. Outside it is another one, without any right."""
+"""User id inside. Outside it is another one, without privileges."""
 
 PROXY = "http://127.0.0.1:18888"
-"""Where a desktop's own end of its way out listens; OSWorld's tasks name this port, too."""
+"""Where a desktop's own end of its egress listens; OSWorld's tasks name this port, too."""
 
 EGRESS = "/run/egress"
-"""The folder with its way out, which the worker writes to and it does not."""
+"""Egress folder, which only the worker can write."""
 
 ENVIRONMENT = {
     "HOME": "/home/user",
@@ -38,7 +38,7 @@ ENVIRONMENT = {
 }
 
 ROOT_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-"""Folders of the root that are links into /usr on a merged system, else folders of their own."""
+"""Folders of the root that are links into /usr on a merged system, else real folders."""
 
 ETC = (
     "ImageMagick-6",
@@ -82,7 +82,7 @@ ETC = (
     "xdg",
     "xml",
 )
-"""Settings of the system that desktop programs read. None of them holds a secret or names a person."""
+"""System settings that desktop programs read. None contains a secret or a person's name."""
 
 VAR = (
     "cache/fontconfig",
@@ -92,34 +92,34 @@ VAR = (
     "lib/xkb",
     "spool/libreoffice",
 )
-"""Variable data that programs of /usr link to."""
+"""Variable data that programs in /usr link to."""
 
 CHROME = "/opt/google/chrome"
-"""Where Google Chrome lies on Ubuntu; here Chromium lies there, too, with the program under the name `chrome`."""
+"""Path of Google Chrome on Ubuntu; Chromium is also here, with its program named `chrome`."""
 
 CHROMIUM = Path("/usr/lib/chromium")
 """Debian's Chromium itself, behind its wrapper `/usr/bin/chromium`."""
 
 HIDDEN = ("/usr/local", "/usr/src")
-"""Parts of /usr that belong to the machine's administrator, not to the distribution."""
+"""Parts of /usr that belong to the administrator, not to the distribution."""
 
 
 @dataclass(frozen=True)
 class SandboxLayout:
-    """All that decides one sandbox.
+    """Parameters of one sandbox.
 
     Attributes:
-        links: root folder to link target, for those that are links on this host; the others are bound.
+        links: root folder -> link target, for those that are links on this host; the others are bound.
         etc: names of the generated files under `STAGE/etc`.
-        hide: host folders that must stay invisible although they lie inside a bound one.
+        hide: host folders that must be invisible although they are inside a bound one.
         width, height: the screen in pixels.
-        data_limit: bound each process's private memory (no memory cgroup on this host).
-        status_fd: bubblewrap writes its child's process id there.
-        seccomp_fd: holds the filter; None = no filter on this architecture.
-        chromium: names of the files that Chromium consists of, the program itself among them.
-        command: what runs inside.
-        environment: variables beside ENVIRONMENT; they come last.
-        binds: names of folders on the stage by their paths inside, read-only.
+        data_limit: limit each process's private memory (no memory cgroup on this host).
+        status_fd: for bubblewrap's report of its child's process id.
+        seccomp_fd: with the filter; None = no filter on this architecture.
+        chromium: names of Chromium's files, including the program.
+        command: command to run inside.
+        environment: variables in addition to ENVIRONMENT; they take precedence.
+        binds: path inside -> name of a read-only folder on the stage.
     """
 
     links: dict[str, str]
@@ -138,7 +138,7 @@ class SandboxLayout:
 
 
 def _namespaces() -> list[str]:
-    """Own user, network, process, host name and cgroup namespace; the stage has made the IPC namespace already."""
+    """Own user, network, process, host name and cgroup namespaces; the stage has created the IPC namespace already."""
     return [
         *("--unshare-user", "--disable-userns", "--uid", str(USER_ID), "--gid", str(USER_ID)),
         *("--unshare-net", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
@@ -147,9 +147,9 @@ def _namespaces() -> list[str]:
 
 
 def _system(links: dict[str, str], hide: Sequence[str]) -> list[str]:
-    """The distribution's programs and settings, read-only, and nothing of the administrator's."""
+    """The distribution's programs and settings, read-only, without the administrator's."""
     words = []
-    # Made here with their permissions: folders that bubblewrap makes on the way are its user's alone.
+    # Created here with their permissions: folders that bubblewrap creates implicitly are accessible to its user only.
     for folder in ("/etc", "/etc/ssl", "/home", "/opt", "/var"):
         words += ["--perms", "0755", "--dir", folder]
     words += ["--ro-bind", "/usr", "/usr"]
@@ -167,7 +167,7 @@ def _system(links: dict[str, str], hide: Sequence[str]) -> list[str]:
 
 
 def _chrome(parts: Sequence[str]) -> list[str]:
-    """Chromium under Chrome's name: tasks end it by that. It calls itself by its real path: a link is not enough."""
+    """Chromium under Chrome's name: tasks kill it by that. It uses its real path, so a link is not enough."""
     words = []
     for name in parts:
         if name == CHROMIUM.name:
@@ -178,7 +178,7 @@ def _chrome(parts: Sequence[str]) -> list[str]:
 
 
 def _generated(names: Sequence[str]) -> list[str]:
-    """The files of /etc that are a desktop's own."""
+    """Generated files of /etc."""
     words: list[str] = []
     for name in names:
         words += ["--ro-bind", str(STAGE / "etc" / name), f"/etc/{name}"]
@@ -186,7 +186,7 @@ def _generated(names: Sequence[str]) -> list[str]:
 
 
 def _trusted() -> list[str]:
-    """Whom programs trust, where the worker can add an authority for the attempt: see ca_bundle.py."""
+    """Trusted authorities, in a place where the worker can add one for the attempt: see ca_bundle.py."""
     return [
         *("--ro-bind-try", str(STAGE / "egress" / OWN_BUNDLE), str(BUNDLE)),
         *("--symlink", f"{EGRESS}/{POLICIES}", CHROMIUM_POLICIES),
@@ -194,16 +194,16 @@ def _trusted() -> list[str]:
 
 
 def _bound(binds: Mapping[str, str]) -> list[str]:
-    """What this kind of desktop sees beside the system."""
+    """Additional folders of this kind of desktop."""
     return [word for inside, name in binds.items() for word in ("--ro-bind", str(STAGE / name), inside)]
 
 
 def _writable(plan: SandboxLayout) -> list[str]:
-    """Everything that can be written, each with its size; then the rest is closed."""
+    """Everything writable, each with its size; then the rest is made read-only."""
     limits = plan.limits
     return [
-        # A process may set what belongs to a namespace whose owner it is, without any capability: bounds on shared
-        # memory, for example, which the stage has set.
+        # A process may change what belongs to a namespace that it owns, without any capability: for example limits on
+        # shared memory, which the stage has set.
         *("--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys", "--dev", "/dev"),
         *("--perms", "1777", "--size", str(limits.shm), "--tmpfs", "/dev/shm"),  # noqa: S108 - inside
         *("--perms", "1777", "--size", str(limits.tmp), "--tmpfs", "/tmp"),  # noqa: S108 - inside
@@ -218,9 +218,9 @@ def _writable(plan: SandboxLayout) -> list[str]:
 
 
 def bwrap_command(plan: SandboxLayout) -> list[str]:
-    """The whole argument list after `bwrap`.
+    """The complete argument list after `bwrap`.
 
-    The order matters: later mounts cover earlier ones, and the root is closed last.
+    Order matters: later mounts cover earlier ones, and the root is made read-only last.
     """
     words = [*_namespaces(), "--json-status-fd", str(plan.status_fd)]
     if plan.seccomp_fd is not None:
@@ -236,28 +236,30 @@ def bwrap_command(plan: SandboxLayout) -> list[str]:
 
 
 def root_links(root: Path = Path("/")) -> dict[str, str]:
-    """Which of ROOT_LINKS are links on this host, and where they lead."""
+    """ROOT_LINKS that are links on this host, with their targets."""
     return {name: str((root / name).readlink()) for name in ROOT_LINKS if (root / name).is_symlink()}
 
 
 def chromium_parts(folder: Path = CHROMIUM) -> tuple[str, ...]:
-    """Sorted names of what Chromium consists of on this host; none if it is not installed."""
+    """Sorted names of Chromium's files on this host; none if it is not installed."""
     program = folder / CHROMIUM.name
     return tuple(sorted(path.name for path in folder.iterdir())) if program.is_file() else ()
 
 
 def hidden_folders(private: Sequence[Path]) -> tuple[str, ...]:
-    """The folders inside bound ones that must be covered: the administrator's, and private ones of ours.
+    """Folders inside bound ones that must be covered: the administrator's, and private ones of ours.
 
     Raises:
-        ValueError: a bound folder lies inside a private one, so that hiding it would hide the system.
+        ValueError: A bound folder is inside a private one, so hiding it would hide the system.
     """
     bound = [Path("/usr"), *(Path("/etc") / name for name in ETC), *(Path("/var") / name for name in VAR)]
     hidden = [path for path in HIDDEN if Path(path).is_dir() and not Path(path).is_symlink()]
     for folder in private:
         real = folder.resolve()
         if any(each == real or real in each.parents for each in bound):
-            raise ValueError(f"{real} holds parts of the operating system that desktops need: put it elsewhere")
+            raise ValueError(
+                f"{real} contains parts of the operating system that desktops need. Choose another folder."
+            )
         if any(each in real.parents for each in bound) and not any(Path(path) in real.parents for path in hidden):
             hidden.append(str(real))
     return tuple(hidden)

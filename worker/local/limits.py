@@ -1,4 +1,4 @@
-"""What one desktop may use up."""
+"""Resource limits of a desktop."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -8,18 +8,18 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class DesktopLimits:
-    """Bounds of one desktop. Sizes are bytes.
+    """Limits of one desktop. Sizes are bytes.
 
-    The file systems together must stay below `memory`: they live in memory, and the kernel cannot free them by
-    ending a process.
+    The file systems together must stay below `memory`: they are in memory, and the kernel cannot free them by killing a
+    process.
 
     Attributes:
-        memory: everything the desktop holds in memory, its file systems included.
+        memory: all memory of the desktop, including its file systems.
         processes: processes and threads.
-        home, tmp, run, shm: sizes of the file systems that can be written.
-        file_size: largest single file.
+        home, tmp, run, shm: sizes of the writable file systems.
+        file_size: maximum size of a file.
         open_files: per process.
-        cpu_weight: 100 = a desktop counts as much as one ordinary process of the host.
+        cpu_weight: 100 = a desktop counts like one ordinary process of the host.
     """
 
     memory: int = 2048 * MIB
@@ -37,7 +37,7 @@ class DesktopLimits:
             raise ValueError("the file systems of a desktop must together be smaller than its memory limit")
 
     def to_json(self) -> dict[str, int]:
-        """As a JSON object, for the keeper's protocol."""
+        """As a JSON object, for the supervisor's protocol."""
         return asdict(self)
 
     @classmethod
@@ -47,20 +47,20 @@ class DesktopLimits:
 
 
 def prlimit_command(limits: DesktopLimits, *, data: bool) -> list[str]:
-    """The command prefix that sets the limits which processes inherit.
+    """Command prefix that sets the limits which processes inherit.
 
-    It runs inside the sandbox's own user namespace, because the kernel counts RLIMIT_NPROC per user and namespace:
-    set outside, it would count the host user's other processes too.
+    It runs inside the sandbox's user namespace, because the kernel counts RLIMIT_NPROC per user and namespace: set
+    outside, it would count the host user's other processes, too.
 
     Args:
         limits: the desktop's.
-        data: also bound each process's private memory, for hosts where no cgroup bounds the whole desktop.
+        data: also limit each process's private memory, for hosts where no cgroup limits the desktop.
     """
     bounds = {
         "nproc": limits.processes,
         "nofile": limits.open_files,
         "fsize": limits.file_size,
-        # One byte, not none: with none, a host whose core files go to a program still starts it, as root, for every
+        # One byte, not zero: with zero, a host that pipes core dumps to a program still starts it, as root, for every
         # crash inside.
         "core": 1,
         "msgqueue": 819200,
@@ -68,6 +68,6 @@ def prlimit_command(limits: DesktopLimits, *, data: bool) -> list[str]:
         "memlock": 64 * 1024,
     }
     if data:
-        # Below the whole desktop's limit: one greedy program then fails, and the desktop goes on.
+        # Below the limit of the whole desktop: one greedy program then fails, and the desktop keeps running.
         bounds["data"] = limits.memory * 3 // 4
     return ["/usr/bin/prlimit", *(f"--{name}={value}:{value}" for name, value in bounds.items()), "--"]

@@ -1,9 +1,9 @@
 """How the stage gets a mount namespace in which it may mount, in three situations.
 
-- Root of the host: it needs no user namespace for this. Mounts are made as root, and root is dropped afterwards.
+  - Root of the host: needs no user namespace. Mounts are made as root, and root is dropped afterwards.
 - An ordinary user: a user namespace, in which that user counts as root.
-- Root of a container without CAP_SYS_ADMIN: a user namespace, in which the desktop's own number counts as root. A
-  helper that stays outside writes that mapping, which takes CAP_SETUID only.
+  - Root of a container without CAP_SYS_ADMIN: a user namespace, in which the desktop's user id counts as root. A helper
+  outside writes that mapping, which needs only CAP_SETUID.
 """
 
 import os
@@ -18,12 +18,12 @@ _OWN = kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
 
 @dataclass(frozen=True)
 class MountSetup:
-    """Where the stage stands.
+    """Situation of the stage.
 
     Attributes:
-        in_user_namespace: overlays must keep their marks in user attributes.
-        owner: to whom what the desktop may change must be given, and whom to become at the end; None if the stage
-            itself is that user already.
+        in_user_namespace: overlays must store their marks in user attributes.
+        owner: owner of everything that the desktop may change, and user to change to at the end; None if the stage
+            already is that user.
     """
 
     in_user_namespace: bool
@@ -40,7 +40,7 @@ def leave(user: tuple[int, int] | None) -> MountSetup:
     """Leaves the host's mount and IPC namespaces. Raises OSError.
 
     Args:
-        user: (uid, gid) that the desktop is to have on the host; None = those of this process.
+        user: (uid, gid) of the desktop on the host; None = those of this process.
     """
     if user is None:
         uid, gid = os.getuid(), os.getgid()
@@ -57,20 +57,20 @@ def leave(user: tuple[int, int] | None) -> MountSetup:
 
 
 def settle(user: tuple[int, int] | None, footing: MountSetup) -> None:
-    """Becomes the mapped user where a helper has mapped another one than we were. Files are opened before this."""
+    """Changes to the mapped user if a helper has mapped another one. Files are opened before."""
     if user is not None and footing.in_user_namespace:
         become(0, 0)
 
 
 def become(uid: int, gid: int) -> None:
-    """Changes user and group for good. On the host, with root's number go all capabilities."""
+    """Changes user and group permanently. On the host all capabilities are dropped with root."""
     os.setgroups([])
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
 
 
 def _unshare_with_helper(uid: int, gid: int) -> None:
-    """Makes a user namespace in which `uid` is root. Raises OSError."""
+    """Creates a user namespace in which `uid` is root. Raises OSError."""
     reader, tell = os.pipe()
     stage = os.getpid()
     helper = os.fork()
@@ -88,7 +88,7 @@ def _unshare_with_helper(uid: int, gid: int) -> None:
 
 
 def _map(stage: int, reader: int, uid: int, gid: int) -> int:
-    """The helper's work; its exit status is an error number."""
+    """The helper's work; its exit status is an errno."""
     try:
         if os.read(reader, 1):
             Path(f"/proc/{stage}/uid_map").write_text(f"0 {uid} 1")

@@ -13,22 +13,22 @@ from worker.local.namespaces import MountSetup
 
 _STAGE = Path(STAGE)
 _SMALL = 2**20
-"""Bytes of a file of the template that may be copied for a trial."""
+"""Maximum bytes of a template file that is used for the test."""
 _LOOKED_AT = 1000
-"""Files of the template, until one is small enough."""
+"""Maximum number of template files searched for a small one."""
 
 
 def make_home(template: int, footing: MountSetup, folders: Sequence[str], *, overlay: bool) -> tuple[str, str]:
-    """An overlay over the template, or where that cannot be had (or is not wanted) a copy of it.
+    """An overlay over the template, or a copy if that is unavailable or not requested.
 
     Args:
-        template: a descriptor of its folder.
-        footing: where the stage stands.
-        folders: made in the home itself, relative to it.
-        overlay: whether it is wanted.
+        template: descriptor of its folder.
+        footing: situation of the stage.
+        folders: created in the home, relative to it.
+        overlay: whether to try an overlay.
 
     Returns:
-        Which it is, and why it is no overlay; empty where it is one, or none is wanted.
+        Which it is, and why it is not an overlay; empty if it is, or none was requested.
     """
     home, source = _STAGE / "home", f"/proc/self/fd/{template}"
     why = _try_overlay(source, home, footing) if overlay else ""
@@ -51,8 +51,8 @@ def _try_overlay(source: str, home: Path, footing: MountSetup) -> str:
 
 
 def _overlay(source: str, home: Path, footing: MountSetup) -> None:
-    """Mounts the overlay. Raises OSError if this kernel cannot, or cannot do it right."""
-    # In a user namespace, overlayfs keeps its marks in attributes that users may write.
+    """Mounts the overlay. Raises OSError if this kernel cannot, or not correctly."""
+    # In a user namespace, overlayfs stores its marks in attributes that users may write.
     extra = ",userxattr" if footing.in_user_namespace else ""
     _check_overlay(source, extra)
     upper, work = _STAGE / "upper", _STAGE / "work"
@@ -68,10 +68,10 @@ def _mount_overlay(lower: str, upper: Path, work: Path, target: Path, extra: str
 
 
 def _check_overlay(source: str, extra: str) -> None:
-    """Does in a trial over the template what desktops do in their homes. Raises OSError where it goes wrong.
+    """Tests over the template what desktops do in their homes. Raises OSError if something goes wrong.
 
-    An overlay may be mounted and then fail when it is written to: over a file system whose files it cannot copy up, or
-    on a tmpfs that keeps no user attributes (before Linux 6.6), where a folder cannot be deleted and made anew.
+    An overlay may be mounted and then fail on writes: over a file system whose files it cannot copy up, or on a tmpfs
+    without user attributes (before Linux 6.6), where a folder cannot be deleted and recreated.
     """
     trial = _STAGE / "trial"
     lower, upper, work, target = (trial / name for name in ("lower", "upper", "work", "target"))
@@ -88,7 +88,7 @@ def _check_overlay(source: str, extra: str) -> None:
 
 
 def _try_folder(folder: Path) -> None:
-    """Deletes a folder of a lower layer and makes it anew."""
+    """Deletes a folder of a lower layer and recreates it."""
     (folder / "file").rmdir()
     folder.rmdir()
     folder.mkdir()
@@ -106,7 +106,7 @@ def _try_file(target: Path) -> None:
     with file.open("ab") as stream:
         stream.write(b"trial")
     if file.read_bytes() != before + b"trial":
-        raise OSError(errno.EIO, "the overlay does not keep what is written to a file of the template")
+        raise OSError(errno.EIO, "the overlay loses changes to a file of the template")
     file.unlink()
     if file.exists():
         raise OSError(errno.EIO, "the overlay shows a deleted file again")

@@ -1,4 +1,4 @@
-"""Which commands a desktop has."""
+"""Commands that a desktop can run."""
 
 import os
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from worker.local.layout import ENVIRONMENT, HIDDEN
 def programs(path: Sequence[str] = tuple(ENVIRONMENT["PATH"].split(":"))) -> tuple[str, ...]:
     """Sorted names of the commands that a desktop can run.
 
-    A command counts only if it really lies where desktops see it: some are links to /opt or /usr/local.
+    A command counts only if it is where desktops see it: some are links to /opt or /usr/local.
     """
     names: set[str] = set()
     for folder in path:

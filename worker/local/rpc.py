@@ -1,6 +1,6 @@
-"""Questions with numbers, their answers, and news in between: how a worker talks with the processes that it keeps.
+"""Request/response protocol with notifications between a worker and its child processes.
 
-Safe for threads: whoever asks waits for the answer, one thread reads. Standard library only.
+Thread-safe: callers wait for their response, one thread reads. Standard library only.
 """
 
 import contextlib
@@ -17,18 +17,18 @@ logger = logging.getLogger(__name__)
 
 
 class StreamDecoder(Protocol):
-    """Cuts a stream of bytes into messages."""
+    """Splits a byte stream into messages."""
 
     def feed(self, data: bytes) -> list[Message]:
-        """The messages that are complete now. Raises ValueError, or an error of its own, for what is none."""
+        """Messages that are complete so far. Raises ValueError or its own error for invalid data."""
         ...
 
 
 class RpcProtocol(Protocol):
-    """What one kind of other side is like.
+    """Hooks for one kind of peer.
 
     Attributes:
-        gone: why there is nobody to ask any more once the line has ended, in words.
+        gone: why no request is possible after the connection has ended.
     """
 
     gone: str
@@ -38,39 +38,39 @@ class RpcProtocol(Protocol):
         ...
 
     def decoder(self) -> StreamDecoder:
-        """For one connection."""
+        """A decoder for one connection."""
         ...
 
     def refused(self, answer: Message) -> Exception:
-        """What is raised for an answer that says no."""
+        """Exception for an error response."""
         ...
 
     def late(self, what: str) -> Exception:
-        """What is raised where no answer came in time; `what` says to which question."""
+        """Exception for a timeout; `what` describes the request."""
         ...
 
     def lost(self, why: str) -> Exception:
-        """What is raised where there is nobody to ask any more."""
+        """Exception for a request after the connection has ended."""
         ...
 
     def news(self, message: Message) -> None:
-        """Hears what was told unasked. In the reader's thread."""
+        """Handles a notification, in the reader's thread."""
         ...
 
     def answered(self, answer: Message, *, expected: bool) -> None:
-        """Hears every good answer before whoever asked, in the order of the line; `expected`: somebody waits for it."""
+        """Handles every successful response before its caller, in order; `expected`: somebody waits for it."""
         ...
 
     def died(self) -> None:
-        """Hears that the other side is gone."""
+        """Handles the end of the peer."""
         ...
 
 
 class RpcConnection:
-    """One connection and whoever waits for answers on it."""
+    """One connection and its waiting callers."""
 
     def __init__(self, connection: socket.socket, manners: RpcProtocol, *, name: str) -> None:
-        """Takes over a connected socket. Reads nothing before `begin`. Args: name: of the reader's thread."""
+        """Wraps a connected socket. Does not read before `begin`. Args: name: of the reader's thread."""
         self._connection, self._manners = connection, manners
         self._ids = itertools.count(1)
         self._lock = threading.Lock()
@@ -79,18 +79,18 @@ class RpcConnection:
         self._reader = threading.Thread(target=self._read, name=name, daemon=True)
 
     def begin(self) -> None:
-        """Starts to read."""
+        """Starts reading."""
         self._reader.start()
 
     def ask(self, question: Message, seconds: float) -> Message:
-        """Asks and waits for the answer.
+        """Sends a request and waits for the response.
 
         Args:
-            question: has `op`; gets `id`.
-            seconds: deadline.
+            question: has `op`; `id` is added.
+            seconds: time limit.
 
         Raises:
-            Exception: by the manners: `refused`, `late`, `lost`.
+            Exception: created by the protocol's `refused`, `late`, `lost`.
         """
         answer: Future[Message] = Future()
         number = next(self._ids)
@@ -102,30 +102,30 @@ class RpcConnection:
                 self._connection.sendall(self._manners.encode(question | {"id": number}))
             except OSError as error:
                 self._pending.pop(number)
-                raise self._manners.lost(f"nobody is there any more: {error}") from error
+                raise self._manners.lost(f"the connection is closed: {error}") from error
         try:
             return answer.result(seconds)
         except TimeoutError:
-            # It may be answered right now; whoever comes later than this is told that nobody waits.
+            # A response may arrive right now; after this point it finds that nobody waits.
             if not answer.cancel():
                 return answer.result()
-            raise self._manners.late(f"{question['op']!r} in {seconds:g} s") from None
+            raise self._manners.late(f"{question['op']!r} within {seconds:g} s") from None
         finally:
             with self._lock:
                 self._pending.pop(number, None)
 
     def say(self, message: Message) -> None:
-        """Says something to which nobody awaits an answer: from within `answered`, or at the end. May be lost."""
+        """Sends a request without waiting for a response: from within `answered`, or at the end. May be lost."""
         with contextlib.suppress(OSError):
             self._connection.sendall(self._manners.encode(message))
 
     def hang_up(self) -> None:
-        """Ends the connection at once, from any thread; whoever waits hears so. Safe to call twice."""
+        """Closes the connection at once, from any thread; waiting callers are notified. Safe to call twice."""
         with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
 
     def close(self, seconds: float) -> None:
-        """Ends the connection and waits for the reader, so long at most. Safe to call twice."""
+        """Closes the connection and waits at most the given seconds for the reader. Safe to call twice."""
         self.hang_up()
         if self._reader.is_alive() and self._reader is not threading.current_thread():
             self._reader.join(seconds)
@@ -143,9 +143,9 @@ class RpcConnection:
         except OSError:
             pass
         except Exception as error:  # noqa: BLE001 - a message may lack anything, and what comes then may be any error.
-            logger.warning("the %s is left, as it sent what is no message: %r", self._reader.name, error)
+            logger.warning("connection to the %s closed because of an invalid message: %r", self._reader.name, error)
         finally:
-            # What is no message ends the conversation like the end of the line.
+            # An invalid message ends the connection.
             self._end()
 
     def _answered(self, answer: Message) -> None:
@@ -169,6 +169,6 @@ class RpcConnection:
         self.hang_up()
         self._manners.died()
         for waiting in pending:
-            # One that runs had its answer, and nothing could be made of that.
+            # A started one got its response, which could not be processed.
             if waiting.running() or (not waiting.done() and waiting.set_running_or_notify_cancel()):
                 waiting.set_exception(self._manners.lost(why))

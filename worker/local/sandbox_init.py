@@ -1,8 +1,8 @@
-"""The stage: what a forked child of the keeper does between fork and bubblewrap.
+"""The stage: a forked child of the desktop supervisor, between fork and bubblewrap.
 
-It enters the control groups, makes a private mount namespace with one size-limited memory file system, prepares the
-home on it, gives up every right of the host's root, and becomes bubblewrap. All mounts lie in that namespace, so
-that they vanish with the desktop's last process, however that ends.
+It enters the control groups, creates a private mount namespace with one size-limited tmpfs, prepares the home on it,
+drops root, and becomes bubblewrap. All mounts are in that namespace, so they vanish with the desktop's last process,
+however it ends.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from worker.local.overlay import make_home
 
 _STAGE = Path(STAGE)
 _OOM_SCORE = 800
-"""Where the host itself runs out of memory, its kernel takes desktops before databases and workers."""
+"""If the host runs out of memory, its kernel kills desktops before databases and workers."""
 _SHARED_MEMORY_SEGMENTS = 256
 _MESSAGE_QUEUES = 64
 _INOTIFY_INSTANCES = 64
@@ -34,18 +34,18 @@ _HIGH_FD = 200
 
 @dataclass(frozen=True)
 class SandboxInitSpec:
-    """All that the child needs.
+    """Parameters of the child.
 
     Attributes:
-        title: argument zero of the sandbox's processes, by which a later keeper finds them.
+        title: argv[0] of the sandbox's processes, by which a later supervisor finds them.
         bwrap: the program.
-        entrances: control group files to enter by.
-        user: (uid, gid) to become; None = stay who we are, inside a user namespace of our own.
+        entrances: control group files to enter.
+        user: (uid, gid) to change to; None = the current one, inside its own user namespace.
         template, guest, egress: folders of the host.
         stdin, stdout, stderr, listener, status: file descriptors for the sandbox and its status.
-        flavour: which kind of desktop.
-        overlay: False = the home is a copy even where an overlay could be had.
-        command: what runs inside; empty = the flavour's own.
+        flavour: kind of desktop.
+        overlay: False = copy the home even if an overlay is available.
+        command: command to run inside; empty = the kind's own.
     """
 
     title: str
@@ -73,8 +73,8 @@ def enter(spec: SandboxInitSpec, report: int) -> NoReturn:
     """Becomes the sandbox; never returns. Runs in a freshly forked, single-threaded child.
 
     Args:
-        spec: what to become.
-        report: a pipe for one JSON object: how the home was made, or the error. It closes when bubblewrap starts.
+        spec: parameters.
+        report: pipe for one JSON object: how the home was created, or the error. It closes when bubblewrap starts.
     """
     report = fcntl.fcntl(report, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD)
     try:
@@ -95,7 +95,7 @@ def enter(spec: SandboxInitSpec, report: int) -> NoReturn:
 
 
 def _reset_signals() -> None:
-    """Undoes the keeper's own handling: a program expects its signals to work."""
+    """Restores default signal handling, which programs expect."""
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
@@ -108,9 +108,9 @@ def _join(entrances: Sequence[str]) -> None:
 
 
 def _prepare(spec: SandboxInitSpec, footing: namespaces.MountSetup) -> tuple[str, list[str]]:
-    """Fills the stage. Returns how the home was made, and what could not be bounded."""
+    """Prepares the stage. Returns how the home was created, and what could not be limited."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
-    # Opened while we may still read them, and before the stage's file system covers them. Python closes them at exec.
+    # Opened while they are readable, and before the stage's file system covers them. Python closes them at exec.
     template = os.open(spec.template, os.O_PATH | os.O_DIRECTORY)
     bound = {name: os.open(path, os.O_PATH | os.O_DIRECTORY) for name, path in _bound(spec)}
     namespaces.settle(spec.user, footing)
@@ -127,7 +127,7 @@ def _prepare(spec: SandboxInitSpec, footing: namespaces.MountSetup) -> tuple[str
 
 
 def _bound(spec: SandboxInitSpec) -> tuple[tuple[str, Path], ...]:
-    """Folders of the host by the name that they have on the stage."""
+    """Folders of the host by their name on the stage."""
     more = ((_name_of(inside), folder) for inside, folder in spec.flavour.binds.items())
     return ("guest", spec.guest), ("egress", spec.egress), *more
 
@@ -137,9 +137,9 @@ def _name_of(inside: str) -> str:
 
 
 def _bound_kernel_objects(limits: DesktopLimits, *, in_user_namespace: bool) -> list[str]:
-    """Bounds what no process needs to have mapped or open. Returns what could not be bounded.
+    """Limits kernel objects that no process needs to have mapped or open. Returns what could not be limited.
 
-    Kernels before 5.19 refuse ordinary users the settings of System V, and some containers have read-only settings.
+    Kernels before 5.19 refuse ordinary users the settings of System V, and in some containers settings are read-only.
     """
     settings = {
         "kernel/shmall": limits.shm // resource.getpagesize(),
@@ -147,14 +147,14 @@ def _bound_kernel_objects(limits: DesktopLimits, *, in_user_namespace: bool) -> 
         "kernel/msgmni": _MESSAGE_QUEUES,
     }
     if in_user_namespace:
-        # The kernel counts these for the user outside, too: all of them gone, the worker itself could get none.
+        # The kernel counts these for the user outside, too: if a desktop used up all, the worker itself could get none.
         settings |= {"user/max_inotify_instances": _INOTIFY_INSTANCES, "user/max_inotify_watches": _INOTIFY_WATCHES}
     notes = []
     for name, value in settings.items():
         try:
             Path("/proc/sys", name).write_text(str(value))
         except OSError as error:
-            notes.append(f"{name} is not bounded here ({error.strerror})")
+            notes.append(f"{name} is not limited here ({error.strerror})")
     return notes
 
 
@@ -167,7 +167,7 @@ def _write_etc() -> None:
 
 
 def _bind_to(keeper: int) -> None:
-    """From here on this process dies with the keeper; if that has died already, at once."""
+    """Makes this process die with the supervisor; at once if that has died already."""
     kernel.forbid_new_privileges()
     kernel.die_with_parent(signal.SIGKILL)
     if os.getppid() != keeper:
@@ -192,7 +192,7 @@ def _execute(spec: SandboxInitSpec) -> NoReturn:
         binds={inside: _name_of(inside) for inside in spec.flavour.binds},
         command=spec.command or spec.flavour.command,
     )
-    # First all out of the way, then into place: a source may have one of the numbers 0 to 3.
+    # First move all out of the way: a source may have one of the numbers 0 to 3.
     sources = [_out_of_the_way(fd) for fd in (spec.stdin, spec.stdout, spec.stderr, spec.listener)]
     for number, source in enumerate(sources):
         os.dup2(source, number)
@@ -206,16 +206,16 @@ def _out_of_the_way(fd: int) -> int:
 
 
 def _keep_only(fds: set[int | None]) -> None:
-    """Closes every other descriptor at exec. One that slipped through would be a way out of the sandbox."""
+    """Closes every other descriptor at exec. A remaining one would be a way out of the sandbox."""
     for entry in list(Path("/proc/self/fd").iterdir()):
         if int(entry.name) not in fds:
-            # The descriptor of this very listing is closed by now.
+            # The descriptor of this listing is closed by now.
             with contextlib.suppress(OSError):
                 os.set_inheritable(int(entry.name), False)
 
 
 def _memory_file(data: bytes) -> int:
-    """A file descriptor that holds `data` and survives exec."""
+    """A file descriptor with `data` that survives exec."""
     handle = os.memfd_create("filter")
     os.write(handle, data)
     os.lseek(handle, 0, os.SEEK_SET)

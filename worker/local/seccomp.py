@@ -1,8 +1,8 @@
-"""The system call filter of a desktop, as the classic BPF program that the kernel takes.
+"""System call filter of a desktop, as a classic BPF program.
 
-Namespaces do not cover everything: the kernel's keyrings, virtual machine sockets (AF_VSOCK reaches the hypervisor
-from inside any network namespace) and rarely used system calls with a history of kernel faults are the same inside
-and outside. The filter allows by default and refuses these with an error, never by killing.
+Namespaces do not cover everything: the kernel's keyrings, virtual machine sockets (AF_VSOCK reaches the hypervisor from
+any network namespace) and rare system calls with a history of kernel bugs are not isolated. The filter allows by
+default and refuses these with an error, without killing.
 """
 
 import errno
@@ -20,12 +20,12 @@ _OFFSET_NUMBER, _OFFSET_ARCHITECTURE, _OFFSET_FIRST_ARGUMENT = 0, 4, 16
 _X32_BIT = 0x40000000
 
 SOCKET_FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
-"""The families that desktop programs use. All four are bounded by the network namespace."""
+"""Socket families that desktop programs use. The network namespace isolates all four."""
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """One architecture: its audit number, the number of socket(2) and those of the refused calls."""
+    """An architecture: its audit number, the number of socket(2) and those of refused calls."""
 
     audit: int
     socket: int
@@ -127,7 +127,7 @@ def _instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> 
 
 
 def _refuse(number: int, error: int) -> bytes:
-    """Two instructions: if the accumulator is `number`, answer with `error`."""
+    """Two instructions: if the accumulator is `number`, return `error`."""
     return _instruction(_JUMP_EQUAL, number, 0, 1) + _instruction(_RETURN, _ERRNO | error)
 
 
@@ -136,8 +136,8 @@ def program(machine: Architecture, *, memfd: bool) -> bytes:
 
     Args:
         machine: the architecture.
-        memfd: allow memfd_create. Without a memory cgroup it must be refused: memory that is only held by a file
-            descriptor is in no process's size, so that the watchdog could not see it.
+        memfd: allow memfd_create. Without a memory cgroup it must be refused: memory that only a file descriptor holds
+            is in no process's size, so the watchdog could not see it.
     """
     parts = [
         _instruction(_LOAD_WORD, _OFFSET_ARCHITECTURE),
@@ -154,7 +154,7 @@ def program(machine: Architecture, *, memfd: bool) -> bytes:
         parts.append(_refuse(number, errno.ENOSYS if name.startswith("io_uring") else errno.EPERM))
     if not memfd:
         parts.append(_refuse(machine.memfd_create, errno.ENOSYS))
-    # Everything but socket(2) is allowed from here on; socket(2) only with a known family.
+    # From here on everything but socket(2) is allowed; socket(2) only with a listed family.
     parts += [
         _instruction(_JUMP_EQUAL, machine.socket, 1, 0),
         _instruction(_RETURN, _ALLOW),
@@ -167,6 +167,6 @@ def program(machine: Architecture, *, memfd: bool) -> bytes:
 
 
 def program_here(*, memfd: bool) -> bytes | None:
-    """The filter for this machine; None on an architecture whose system call numbers are not listed here."""
+    """The filter for this machine; None on an architecture that is not listed here."""
     machine = MACHINES.get(platform.machine())
     return None if machine is None else program(machine, memfd=memfd)

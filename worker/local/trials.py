@@ -1,4 +1,4 @@
-"""Which costly trials went well since this host was started, so that each is made once and not by every worker."""
+"""Records which expensive tests succeeded since the host was started, so that not every worker repeats them."""
 
 import hashlib
 import os
@@ -12,14 +12,14 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 def once(name: str, parts: tuple[str, ...], trial: Callable[[], str]) -> str:
-    """What a trial says, which is made unless it went well before.
+    """Result of a test, which is skipped if it succeeded before.
 
-    What went wrong is not noted: it may have been a busy moment.
+    Failures are not recorded: the machine may have been busy.
 
     Args:
-        name: of the trial.
-        parts: the answer may be another where one of them is.
-        trial: returns what went wrong; empty where all is well.
+        name: of the test.
+        parts: inputs that invalidate the record when they change.
+        trial: returns what went wrong; empty on success.
     """
     note = _note(name, parts)
     if note is not None and note.exists():
@@ -32,7 +32,7 @@ def once(name: str, parts: tuple[str, ...], trial: Callable[[], str]) -> str:
 
 
 def _note(name: str, parts: tuple[str, ...]) -> Path | None:
-    """The file that is there where it went well; None where nothing can be noted."""
+    """The file that exists after a success; None if nothing can be recorded."""
     try:
         key = hashlib.sha256("\0".join((_BOOT.read_text(), *parts)).encode()).hexdigest()
         return private_folder("deskarena-trials") / f"{name}-{key[:32]}"
@@ -41,7 +41,7 @@ def _note(name: str, parts: tuple[str, ...]) -> Path | None:
 
 
 def version_of(*files: Path) -> tuple[str, ...]:
-    """What changes when one of the files does."""
+    """Text that changes with the files."""
     return tuple(
         f"{file} {file.stat().st_mtime_ns} {file.stat().st_size}" for file in files if os.access(file, os.R_OK)
     )

@@ -1,7 +1,7 @@
-"""User numbers for desktops of a keeper that runs as root: one per desktop, shared with nobody.
+"""User ids for desktops of a supervisor that runs as root: one per desktop.
 
-A number is held by binding an abstract socket of its name: no keeper of this host can hold the same one, and a dead
-keeper's numbers come free by themselves. Desktops have their own network namespace and cannot hold any.
+An id is reserved by binding an abstract socket of its name: no other supervisor of this host can reserve it, and a dead
+supervisor's ids become free by themselves. Desktops have their own network namespace and cannot reserve any.
 """
 
 import errno
@@ -12,17 +12,17 @@ FIRST, LAST = 61000, 61999
 
 
 class UserNumbers:
-    """Gives out numbers from FIRST to LAST. Not safe for threads; the keeper has one."""
+    """Allocates ids from FIRST to LAST. Not thread-safe; the supervisor has one thread."""
 
     def __init__(self) -> None:
         self._held: dict[int, socket.socket] = {}
 
     def take(self) -> int:
-        """A free number. Raises RuntimeError if there is none left."""
+        """A free id. Raises RuntimeError if there is none."""
         for number in range(FIRST, LAST + 1):
             if number not in self._held and not _known(number) and self._hold(number):
                 return number
-        raise RuntimeError(f"all user numbers from {FIRST} to {LAST} are in use")
+        raise RuntimeError(f"all user ids from {FIRST} to {LAST} are in use")
 
     def _hold(self, number: int) -> bool:
         holder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -37,12 +37,12 @@ class UserNumbers:
         return True
 
     def give_back(self, number: int) -> None:
-        """Frees a number whose processes are all gone."""
+        """Releases an id whose processes have all ended."""
         self._held.pop(number).close()
 
 
 def _known(number: int) -> bool:
-    """Whether the machine has a user of that number."""
+    """Whether the machine has a user with that id."""
     try:
         pwd.getpwuid(number)
     except KeyError:

@@ -1,7 +1,7 @@
-"""Measures a desktop from outside, for hosts where no control group bounds it.
+"""Measures a desktop from outside, for hosts where no control group limits it.
 
-All processes of a desktop descend from its first one: in a process namespace orphans go to the namespace's own
-process 1, never to the host's.
+All processes of a desktop descend from its first one: in a process namespace orphans are reparented to the namespace's
+own process 1, never to the host's.
 """
 
 import os
@@ -11,19 +11,19 @@ from pathlib import Path
 
 WRITABLE = ("tmp", "run", "dev/shm", "home/user")
 _INODE_BYTES = 1024
-"""Kernel memory of one file in a memory file system, roughly; many empty files use memory too."""
+"""Approximate kernel memory of one file in a tmpfs; many empty files use memory, too."""
 
 
 @dataclass(frozen=True)
 class UsageSample:
-    """What a desktop holds: bytes of memory, number of processes."""
+    """Usage of a desktop: bytes of memory, number of processes."""
 
     memory: int
     processes: int
 
 
 def descendants(pid: int) -> list[int]:
-    """`pid` and all its living descendants. Those that end meanwhile are left out."""
+    """`pid` and all its living descendants. Processes that end meanwhile are left out."""
     pids, queue = [], [pid]
     while queue:
         parent = queue.pop()
@@ -37,7 +37,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def file_systems(root: Path) -> int:
-    """Bytes that the desktop's writable file systems hold, counting each file's own kernel memory."""
+    """Bytes in the desktop's writable file systems, including kernel memory per file."""
     total = 0
     for name in WRITABLE:
         state = os.statvfs(root / name)
@@ -46,20 +46,20 @@ def file_systems(root: Path) -> int:
 
 
 def quick_memory(pids: Sequence[int]) -> int:
-    """An upper estimate of the processes' own memory: pages that several share are counted for each."""
+    """Upper bound of the processes' own memory: shared pages are counted for each process."""
     keys = ("RssAnon:", "RssShmem:", "VmPTE:")
     return sum(_sum_of(f"/proc/{pid}/status", keys) for pid in pids)
 
 
 def exact_memory(pids: Sequence[int]) -> int:
-    """The same with shared pages counted once. Slower: the kernel walks every page table."""
+    """Like `quick_memory`, with shared pages counted once. Slower: the kernel walks every page table."""
     keys = ("Pss_Anon:", "Pss_Shmem:")
     total = 0
     for pid in pids:
         try:
             total += _sum_of(f"/proc/{pid}/smaps_rollup", keys)
         except PermissionError:
-            # A process may hide its memory from us, but not from the count.
+            # A process may hide its memory from us, but not from being counted.
             total += quick_memory([pid])
     return total
 
@@ -75,10 +75,10 @@ def _sum_of(path: str, keys: tuple[str, ...]) -> int:
 def sample(pid: int, limit: int) -> UsageSample:
     """Measures the desktop whose first process is `pid`.
 
-    The exact and slow measure is taken only when the quick upper estimate is above `limit` (bytes).
+    The exact, slow measurement is done only if the upper bound exceeds `limit` (bytes).
 
     Raises:
-        FileNotFoundError: it is gone.
+        FileNotFoundError: It is gone.
     """
     pids = descendants(pid)
     files = file_systems(Path(f"/proc/{pid}/root"))
@@ -89,6 +89,6 @@ def sample(pid: int, limit: int) -> UsageSample:
 
 
 def host_memory() -> tuple[int, int]:
-    """(bytes available without swapping, bytes in all) on this host."""
+    """(available bytes without swapping, total bytes) of this host."""
     fields = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
     return int(fields["MemAvailable"].split()[0]) * 1024, int(fields["MemTotal"].split()[0]) * 1024

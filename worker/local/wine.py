@@ -1,6 +1,6 @@
-"""Desktops with Windows programs: Wine on a prefix of each desktop's own, and Python for Windows.
+"""Desktops with Windows programs: Wine with a prefix per desktop, and Python for Windows.
 
-`make setup` lays both out below one folder: `home`, the template of the home with the prefix in it, and `python`.
+`make setup` installs both below one folder: `home`, the template of the home with the prefix, and `python`.
 """
 
 import os
@@ -12,13 +12,13 @@ from worker.local.desktop_kind import DesktopKind
 from worker.local.home import content_hash
 
 LOADERS = (Path("/usr/lib/wine/wine64"), Path("/usr/lib/wine/wine"))
-"""Where Debian and Ubuntu put the program itself, behind their wrapper in /usr/bin."""
+"""Wine's own program on Debian and Ubuntu, behind their wrapper in /usr/bin."""
 USER = "Docker"
-"""WindowsAgentArena's tasks name it in their paths."""
+"""User name in the paths of WindowsAgentArena's tasks."""
 WHY_NOT = "why-not.txt"
-"""Where `make setup` says why it could not lay them out."""
+"""File in which `make setup` stores why it could not install them."""
 PREFIX = ".wine"
-"""In the home."""
+"""Path of the prefix in the home."""
 _DRIVE = f"/home/user/{PREFIX}/drive_c"
 _PROFILE = f"{PREFIX}/drive_c/users/{USER}"
 FOLDERS = tuple(f"{_PROFILE}/{name}" for name in ("Desktop", "Documents", "Downloads", "Music", "Pictures", "Videos"))
@@ -28,33 +28,33 @@ _WORDS = 500
 
 
 def loader() -> Path | None:
-    """Wine's own program on this machine; None where Wine is not installed."""
+    """Wine's own program on this machine; None if Wine is not installed."""
     return next((path for path in LOADERS if path.is_file() and os.access(path, os.X_OK)), None)
 
 
 def why_not(folder: Path) -> str:
-    """Why there are no desktops with Windows programs here, and what to do; empty if there should be.
+    """Why desktops with Windows programs are not available here, and what to do; empty if they should be.
 
     Args:
-        folder: that `make setup` has laid out.
+        folder: created by `make setup`.
     """
     if loader() is None:
-        return "Wine is not installed: `make setup` installs it, or the packages `wine wine64 libwine fonts-wine`"
+        return "Wine is not installed. Run `make setup`, or install the packages `wine wine64 libwine fonts-wine`."
     with suppress(FileNotFoundError), (folder / WHY_NOT).open(errors="replace") as file:
-        return f"Wine is installed, but could not be made ready: {' '.join(file.read(_WORDS).split())}"
+        return f"Wine is installed, but could not be prepared: {' '.join(file.read(_WORDS).split())}"
     missing = [name for name in ("python/python.exe", f"home/{PREFIX}/system.reg") if not (folder / name).is_file()]
-    return f"Wine is installed, but {missing[0]} is not ready in {folder}: run `make setup`" if missing else ""
+    return f"Wine is installed, but {missing[0]} is missing in {folder}. Run `make setup`." if missing else ""
 
 
 def flavour(folder: Path, guest: Path) -> DesktopKind:
-    """Windows programs.
+    """The kind of desktops with Windows programs.
 
     Args:
-        folder: that `make setup` has laid out.
-        guest: that holds the guest server's package.
+        folder: created by `make setup`.
+        guest: folder with the guest server's package.
 
     Raises:
-        OSError: it is not ready; `why_not` says why.
+        OSError: it is not ready; `why_not` returns the reason.
     """
     program, why = loader(), why_not(folder)
     if program is None or why:
@@ -79,7 +79,7 @@ def flavour(folder: Path, guest: Path) -> DesktopKind:
 
 
 def version() -> str:
-    """What Wine says of itself, for example `8.0`; empty where it says nothing."""
+    """Wine's version, for example `8.0`; empty if unknown."""
     program = loader()
     if program is None:
         return ""

@@ -1,1 +1,1 @@
-"""One file per model API; each implements the ModelClient port."""
+"""Clients of model APIs, one module per API; each implements the ModelClient port."""

@@ -1,4 +1,4 @@
-"""What went wrong with a request: whether waiting may help, and for how long the API asks us to wait."""
+"""Classifies failed requests: whether to retry, and how long the API asks to wait."""
 
 import json
 import math
@@ -21,10 +21,10 @@ _DURATION = re.compile(r"^(\d+(?:\.\d+)?)s$")
 
 
 class FaultAction(StrEnum):
-    """What to do about it.
+    """How to react to a failure.
 
-    `HOLD`: wait and ask again. `NONSENSE`: ask again, but not often. `REFUSED`: nobody here can change it, the attempt
-    is lost. `WRONG`: the request itself is wrong.
+    `HOLD`: wait and retry. `NONSENSE`: retry, but not often. `REFUSED`: retrying is useless, the attempt is lost.
+    `WRONG`: the request itself is invalid.
     """
 
     HOLD = "hold"
@@ -34,11 +34,11 @@ class FaultAction(StrEnum):
 
 
 class ModelFault(Exception):
-    """A request without an answer.
+    """A failed request.
 
     Attributes:
-        after: seconds that the API asks us to wait; None = it says nothing.
-        shared: True if every request to this endpoint had better wait.
+        after: seconds that the API asks to wait; None = not given.
+        shared: whether every request to this endpoint should wait.
     """
 
     def __init__(self, kind: FaultAction, words: str, *, after: float | None = None, shared: bool = False) -> None:
@@ -49,23 +49,23 @@ class ModelFault(Exception):
         self.shared = shared
 
     def hide(self, key: str) -> None:
-        """Takes a key out of its words."""
+        """Removes a key from its message."""
         self.words = self.words.replace(key, "[key]")
         self.args = (self.words,)
 
 
 def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> ModelFault:
-    """What an answer with a status other than 200 means.
+    """Classifies a response with a status other than 200.
 
     Args:
         status: HTTP status.
-        headers: names in small letters.
+        headers: names in lower case.
         body: its beginning.
     """
     reply = _json(body)
     words = f"HTTP {status}: {_words(reply, body)}"
     if status in _PASSING or status >= _SERVER:
-        # A hint of the body (Gemini's RetryInfo) is as good as the header.
+        # A hint in the body (Gemini's RetryInfo) is as good as the header.
         after = retry_after(headers)
         after = _retry_info(reply) if after is None else after
         return ModelFault(FaultAction.HOLD, words, after=after, shared=status in {429, 529, 503})
@@ -74,7 +74,7 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> ModelFault
     if 300 <= status < 400:  # noqa: PLR2004 - redirects
         where = headers.get("location", "")[:200]
         return ModelFault(
-            FaultAction.REFUSED, f"it leads elsewhere ({where}); redirects are not followed: set base_url to the place"
+            FaultAction.REFUSED, (f"redirect to {where}, which is not followed: set base_url to the final address")
         )
     if _BAD_KEY.search(words):
         return ModelFault(FaultAction.REFUSED, words)
@@ -84,7 +84,7 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> ModelFault
 
 
 def fault_within(error: Any) -> ModelFault:
-    """What an error means that an API reports inside a stream or a body with status 200."""
+    """Classifies an error inside a stream or a body with status 200."""
     details = error if isinstance(error, dict) else {"message": str(error)}
     words = _words({"error": details}, b"")
     status = details.get("status", details.get("code"))
@@ -97,7 +97,7 @@ def fault_within(error: Any) -> ModelFault:
 
 
 def nonsense(words: str) -> ModelFault:
-    """An answer that is none."""
+    """Failure for an invalid response."""
     return ModelFault(FaultAction.NONSENSE, words)
 
 
@@ -105,7 +105,7 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     """Seconds until Retry-After, which is a number of seconds or a date; None if it is neither.
 
     Args:
-        headers: names in small letters.
+        headers: names in lower case.
         now: seconds since 1970; default: the clock.
     """
     exact = _number(headers.get("retry-after-ms", ""))
@@ -149,7 +149,7 @@ def _retry_info(reply: Any) -> float | None:
 
 
 def _words(reply: Any, body: bytes) -> str:
-    """The API's own words, in whatever place it has put them, as one bounded line."""
+    """The API's error message, wherever it is, as one bounded line."""
     error = reply[0] if isinstance(reply, list) and reply else reply
     error = error.get("error", error) if isinstance(error, dict) else error
     if isinstance(error, dict):
@@ -157,5 +157,5 @@ def _words(reply: Any, body: bytes) -> str:
         words = "; ".join(str(part) for part in parts if part not in {None, ""} and isinstance(part, str | int))
     else:
         words = error if isinstance(error, str) else body.decode(errors="replace")
-    line = " ".join((words or "no words").split())
+    line = " ".join((words or "no message").split())
     return "".join(letter for letter in line if letter.isprintable())[:MOST_WORDS]

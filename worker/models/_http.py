@@ -1,6 +1,6 @@
-"""HTTP to a model's API: one request with a deadline and a largest size, that can be stopped at any moment.
+"""HTTP client for model APIs: one request with a deadline and a maximum size, interruptible at any moment.
 
-Beneath httpx's client, so that nothing adds headers, follows redirects or writes addresses into logs.
+Built on httpcore, so that nothing adds headers, follows redirects or logs addresses.
 """
 
 import json
@@ -25,30 +25,30 @@ CONNECT_SECONDS = 15.0
 LOOK_SECONDS = 0.5
 _PIECE = 65536
 _OK = 200
-# It writes the headers of answers into the log, in which a server may repeat a key.
+# It logs response headers, in which a server may repeat a key.
 logging.getLogger("httpcore").setLevel(logging.WARNING)
 _BROKEN = (httpx.HTTPError, httpcore.ProtocolError, httpcore.NetworkError, OSError)
 _LATE = (httpx.TimeoutException, httpcore.TimeoutException, TimeoutError)
 
 
 class HttpAnswer:
-    """What came back with status 200; read it once, as one body or as events."""
+    """A response with status 200; read it once, as one body or as events."""
 
     def __init__(self, response: httpx.Response) -> None:
         self._response = response
 
     def json(self) -> dict[str, Any]:
-        """The body as a JSON object. Raises ModelFault if it is none, or too large."""
+        """The body as a JSON object. Raises ModelFault if it is not one, or too large."""
         announced = self._response.headers.get("content-length", "")
         if announced.isdigit() and int(announced) > MOST_BYTES:
-            raise nonsense(f"its answer has {announced} bytes, the limit is {MOST_BYTES}")
+            raise nonsense(f"the response has {announced} bytes, the limit is {MOST_BYTES}")
         data = bytearray()
         for piece in self._pieces():
             data += piece
         return json_object(bytes(data))
 
     def events(self) -> Iterator[tuple[str, str]]:
-        """Server-sent events as (name or nothing, data), in order; what follows `[DONE]` is not read."""
+        """Server-sent events as (name or nothing, data), in order; data after `[DONE]` is not read."""
         name, data = "", list[str]()
         for line in self._lines():
             if line.startswith("data:"):
@@ -66,7 +66,7 @@ class HttpAnswer:
         for piece in self._pieces():
             *whole, rest = (rest + piece).split(b"\n")
             if len(rest) > MOST_LINE:
-                raise nonsense(f"it sent a line of more than {MOST_LINE} bytes")
+                raise nonsense(f"the response has a line of more than {MOST_LINE} bytes")
             for line in whole:
                 yield line.rstrip(b"\r").decode(errors="replace")
         if rest:
@@ -87,32 +87,32 @@ def json_object(data: bytes | str) -> dict[str, Any]:
         value = json.loads(data)
     except (ValueError, RecursionError):
         shown = data[:80] if isinstance(data, str) else data[:80].decode(errors="replace")
-        raise nonsense(f"its answer is no JSON: {shown!r}") from None
+        raise nonsense(f"the response is not valid JSON: {shown!r}") from None
     if not isinstance(value, dict):
-        raise nonsense(f"its answer is no JSON object but {type(value).__name__}")
+        raise nonsense(f"the response is not a JSON object but {type(value).__name__}")
     return value
 
 
 class EndpointConnections:
-    """Connections to one endpoint, for one attempt. Several threads may send at once."""
+    """Connections to one endpoint, for one attempt. Thread-safe."""
 
     def __init__(self, check: Callable[[], None]) -> None:
-        """Args: check: raises when the attempt must stop; asked twice a second while a request is under way."""
+        """Args: check: raises if the attempt must stop; called twice a second during a request."""
         self._network = _Network(check)
         self._lock = Lock()
         self._under_way = 0
         self._over = False
-        # Which authorities are trusted is the operator's choice (SSL_CERT_FILE); else the environment counts nothing.
+        # The operator chooses trusted authorities (SSL_CERT_FILE); no other variables are used.
         self._transport = httpx.HTTPTransport(verify=httpx.create_ssl_context(), trust_env=False)
         self._transport._pool._network_backend = self._network  # noqa: SLF001 - httpx has no other way to give one
 
     @contextmanager
     def post(self, url: str, headers: Mapping[str, str], body: bytes, seconds: float) -> Iterator[HttpAnswer]:
-        """Sends, and gives what comes back with status 200.
+        """Sends a request; returns the response with status 200.
 
         Raises:
-            ModelFault: it did not connect, broke, took longer than `seconds`, or said something else than 200. Holds no
-                part of what was sent.
+            ModelFault: it did not connect, broke, took longer than `seconds`, or returned another status. Contains no
+                part of the request.
         """
         self._network.deadline = time.monotonic() + seconds
         all_headers = {"Accept-Encoding": "identity", "Content-Type": "application/json", **headers}
@@ -126,16 +126,16 @@ class EndpointConnections:
             finally:
                 response.close()
         except _LATE:
-            raise ModelFault(FaultAction.HOLD, f"no answer within {seconds:g} s") from None
+            raise ModelFault(FaultAction.HOLD, f"no response within {seconds:g} s") from None
         except _BROKEN as error:
             raise ModelFault(FaultAction.HOLD, f"the connection broke: {str(error) or type(error).__name__}") from None
         except (httpx.InvalidURL, UnicodeError) as error:
-            raise ModelFault(FaultAction.REFUSED, f"that is no address: {error}") from None
+            raise ModelFault(FaultAction.REFUSED, f"invalid address: {error}") from None
         finally:
             self._count(-1)
 
     def close(self) -> None:
-        """Closes all connections; those in use when their request is over, as another thread reads from them."""
+        """Closes all connections; those in use when their request ends, as another thread reads from them."""
         self._over = True
         self._count(0)
 
@@ -157,7 +157,7 @@ def _failure(response: httpx.Response) -> ModelFault:
 
 
 class _Network(NetworkBackend):
-    """Connections whose every operation ends at the deadline of the request that this thread sends."""
+    """Connections whose every operation ends at the deadline of this thread's request."""
 
     def __init__(self, check: Callable[[], None]) -> None:
         self.check = check
@@ -166,7 +166,7 @@ class _Network(NetworkBackend):
 
     @property
     def deadline(self) -> float:
-        """Of this thread's request, by the monotonic clock."""
+        """Deadline of this thread's request, on the monotonic clock."""
         return float(self._mine.deadline)
 
     @deadline.setter
@@ -193,14 +193,14 @@ class _Network(NetworkBackend):
         return _InterruptibleStream(stream, self)
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> NetworkStream:
-        raise httpcore.ConnectError("no socket of this machine is ever asked")
+        raise httpcore.ConnectError("unix sockets are not supported")
 
     def sleep(self, seconds: float) -> None:
         self._plain.sleep(min(seconds, self.left()))
 
 
 class _InterruptibleStream(NetworkStream):
-    """A connection that looks twice a second, while it waits, whether the attempt must stop."""
+    """A connection that checks twice a second, while it waits, whether the attempt must stop."""
 
     def __init__(self, stream: NetworkStream, network: _Network) -> None:
         self._stream, self._network = stream, network
@@ -215,7 +215,7 @@ class _InterruptibleStream(NetworkStream):
                 self._network.left()
 
     def _check_stop(self) -> None:
-        """An answer that comes in drops never lets a read time out: the clock says when to look."""
+        """A trickling response never times out a read: the clock decides when to check."""
         if time.monotonic() - self._looked >= LOOK_SECONDS:
             self._looked = time.monotonic()
             self._network.check()

@@ -1,6 +1,6 @@
-"""Asks an endpoint for the list of its models: the one question that costs nothing and needs its key.
+"""Lists an endpoint's models: the one request that costs nothing and needs the key.
 
-A cassette is read instead.
+For a cassette, reads the file.
 """
 
 from collections.abc import Mapping
@@ -19,23 +19,23 @@ SECONDS = 3.0
 _MOST_BYTES = 4 * 2**20
 _OK = range(200, 300)
 _NO_LIST = frozenset({404, 405, 501})
-"""A server that speaks the API and has no such list."""
+"""Status codes of servers that implement the API without such a list."""
 _REFUSED = frozenset({401, 403})
 
 
 @dataclass(frozen=True)
 class Listing:
-    """How an API lists its models: the path after the endpoint's address, and the headers that carry the key."""
+    """How an API lists its models: the path after the endpoint's address, and the headers with the key."""
 
     path: str
     headers: Mapping[str, str]
 
 
 def answers(endpoint: Endpoint) -> str | None:
-    """What went wrong when it was asked; empty where it answered, None where there is nothing to ask.
+    """What went wrong; empty on success, None if there is nothing to request.
 
     Args:
-        endpoint: with its key and its whole address.
+        endpoint: with its key and complete address.
     """
     if endpoint.cassette is not None:
         return _unreadable(endpoint.cassette)
@@ -44,7 +44,7 @@ def answers(endpoint: Endpoint) -> str | None:
         return None
     request: Listing = listing(endpoint)
     try:
-        # The operator has named the address, which often is of this machine.
+        # The operator configured the address, which often is on this machine.
         host = str(checked_url(endpoint.base_url).hostname)
         web = GuardedWeb(EgressPolicy(private_hosts=(host,)))
         headers = {**endpoint.headers, **request.headers}
@@ -52,10 +52,10 @@ def answers(endpoint: Endpoint) -> str | None:
             "GET", endpoint.base_url + request.path, headers=headers, max_bytes=_MOST_BYTES, timeout=SECONDS
         )
     except (WebFailed, Invalid) as error:
-        return f"does not answer: {_without(endpoint.key.get_secret_value(), error.message)}"
+        return f"does not respond: {_without(endpoint.key.get_secret_value(), error.message)}"
     if reply.status in _REFUSED:
-        return f"refuses the key (status {reply.status})"
-    return "" if reply.status in {*_OK, *_NO_LIST} else f"answers with status {reply.status}"
+        return f"rejected the key (status {reply.status})"
+    return "" if reply.status in {*_OK, *_NO_LIST} else f"responded with status {reply.status}"
 
 
 def _unreadable(cassette: Path) -> str:

@@ -1,4 +1,4 @@
-"""What all APIs have in common: pictures as text, arguments as JSON, bounds, and what their parts become."""
+"""Common parts of API payloads: pictures as text, arguments as JSON, limits, and conversion of parts."""
 
 import base64
 import json
@@ -17,13 +17,13 @@ BLANK = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
     "YPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
-"""One pixel, where an API insists on a picture and there is none any more."""
+"""One pixel, for APIs that require a picture where none is left."""
 Json = dict[str, Any]
 Heard = Callable[[str], None] | None
 
 
 def bearer(key: str) -> dict[str, str]:
-    """The header that carries a key for most APIs; none where there is no key."""
+    """The header with the key for most APIs; none without a key."""
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
@@ -33,12 +33,12 @@ def picture_text(frame: Frame) -> str:
 
 
 def picture_url(frame: Frame) -> str:
-    """A picture as a `data:` address."""
+    """A picture as a `data:` URL."""
     return f"data:{frame.media_type};base64,{picture_text(frame)}"
 
 
 def decoded(arguments: Any) -> Mapping[str, Any]:
-    """A call's arguments; `{"": text}` where they are no JSON object, nothing where there are none."""
+    """A call's arguments; `{"": text}` if they are not a JSON object, empty if there are none."""
     if isinstance(arguments, dict):
         return arguments
     text = "" if arguments is None else str(arguments)
@@ -52,13 +52,13 @@ def decoded(arguments: Any) -> Mapping[str, Any]:
 
 
 def encoded(call: ToolCall) -> str:
-    """The same back as the model wrote it."""
+    """Reverse of `decoded`: arguments as the model wrote them."""
     arguments = dict(call.arguments)
     return str(arguments[""]) if set(arguments) == {""} else json.dumps(arguments, ensure_ascii=False)
 
 
 def split_system(request_messages: Sequence[Message]) -> tuple[str, Sequence[Message]]:
-    """The system's words and the messages after it."""
+    """Splits into system text and the remaining messages."""
     first = request_messages[0] if request_messages else None
     if first is None or first.role != "system":
         return "", request_messages
@@ -66,7 +66,7 @@ def split_system(request_messages: Sequence[Message]) -> tuple[str, Sequence[Mes
 
 
 def given_back(message: Message, api: str) -> list[Any]:
-    """What an API wants back unchanged of a turn: `content` of its raw parts; empty if it has none of this API's."""
+    """Raw parts of a turn that an API wants back unchanged; empty if there are none of this API."""
     return [
         item
         for part in message.parts
@@ -94,7 +94,7 @@ def with_pictures(parts: Iterable[MessagePart]) -> Iterator[tuple[MessagePart, l
 
 
 def number(value: Any) -> int:
-    """A count of an API: a whole number that is not negative, else 0."""
+    """A count by an API: a whole number that is not negative, else 0."""
     return value if isinstance(value, int) and value >= 0 else 0
 
 
@@ -109,17 +109,17 @@ def reply(  # noqa: PLR0913 - what a reply has
     content: Sequence[Any] = (),
     tokens: Tokens | None,
 ) -> ParsedReply:
-    """A reply within its bounds.
+    """A reply within its limits.
 
     Args:
-        text: all words.
-        calls: (id or nothing, name, arguments as the API gives them).
-        thinking: shown reasoning.
+        text: all text.
+        calls: (id or nothing, name, arguments as returned by the API).
+        thinking: visible reasoning.
         stop: as in ModelReply; `end` with calls becomes `tool`.
-        model: what answered, as the API names it.
+        model: model that answered, in the API's terms.
         api: the client's name.
-        content: the turn as the API wants it back; empty = it wants nothing back.
-        tokens: None = it did not count them.
+        content: the turn as the API wants it back; empty = not needed.
+        tokens: None = not counted.
     """
     tool_calls = tuple(
         ToolCall(id=call_id or f"call_{place}", name=str(name)[:200], arguments=decoded(arguments))
@@ -139,6 +139,6 @@ def reply(  # noqa: PLR0913 - what a reply has
 
 
 def whole(ended: bool) -> None:  # noqa: FBT001 - a question with one answer
-    """Raises Fault unless a stream came to its proper end."""
+    """Raises ModelFault unless a stream ended properly."""
     if not ended:
-        raise nonsense("its answer ends in the middle")
+        raise nonsense("the response ends in the middle")

@@ -1,4 +1,4 @@
-"""`anthropic`: Anthropic's messages, with its computer tools."""
+"""`anthropic`: Anthropic's Messages API, with its computer tools."""
 
 import json
 import re
@@ -19,7 +19,7 @@ from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 VERSION = "2023-06-01"
 LONGEST = 4096
-"""Tokens of an answer where the request names no limit: this API insists on one."""
+"""Maximum tokens if the request has no limit: this API requires one."""
 _COMPUTER = re.compile(r"^computer_(\d{4})(\d\d)(\d\d)$")
 _CALL = frozenset({"type", "id", "name", "input"})
 _STOPS = {
@@ -40,30 +40,28 @@ _GROWS = {
 
 @register(PluginKind.MODEL, "anthropic")
 class Anthropic:
-    """Asks `/v1/messages`."""
+    """Client of `/v1/messages`."""
 
     api = "anthropic"
-    about = "Anthropic's messages, with its computer tools."
+    about = "Anthropic's Messages API, with its computer tools."
     base_url = "https://api.anthropic.com/v1"
 
     @staticmethod
     def listing(endpoint: Endpoint) -> Listing:
-        """See `ModelPool`."""
         return Listing(f"{_prefix(endpoint)}/models", _headers(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
-        """Args: caller: asks the endpoint."""
+        """Args: caller: sends requests to the endpoint."""
         self._caller = caller
 
     def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
-        """See the port."""
         post = _post(request, self._caller.key, streamed=on_text is not None)
         post.path = f"{_prefix(self._caller.endpoint)}/messages"
         return self._caller.ask(post, _read if on_text is None else partial(_read_stream, on_text))
 
 
 def _prefix(endpoint: Endpoint) -> str:
-    """Before the API's own paths, where the endpoint's address does not end with it."""
+    """Path prefix of the API, unless the endpoint's address already ends with it."""
     return "" if endpoint.base_url.endswith("/v1") else "/v1"
 
 
@@ -101,7 +99,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> ApiRequest:
 
 
 def _betas(tools: tuple[Tool, ...]) -> Iterator[str]:
-    """The header that an older computer tool needs; later toolsets need none."""
+    """Beta header of older computer tools; later ones need none."""
     for tool in tools:
         match = _COMPUTER.match(str((tool.vendor or {}).get("type", "")))
         if match:
@@ -116,7 +114,7 @@ def _tool(tool: Tool) -> dict[str, Any]:
 
 
 def _merged(messages: Any) -> list[dict[str, Any]]:
-    """Messages with content; neighbours of one role as one, as results must stand right after their calls."""
+    """Messages with content; adjacent ones of one role are merged, as results must directly follow their calls."""
     merged: list[dict[str, Any]] = []
     for message in messages:
         content = list(_content(message))
@@ -182,8 +180,8 @@ def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedRe
         elif kind == "message_stop":
             return _to_reply([_closed(content[place]) for place in sorted(content)], stop, model, usage)
         if len(content) > 4 * _payloads.MOST_CALLS:
-            raise nonsense("its answer has too many parts")
-    raise nonsense("its answer ends in the middle")
+            raise nonsense("the response has too many parts")
+    raise nonsense("the response ends in the middle")
 
 
 def _grow(block: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str], None]) -> None:
@@ -193,12 +191,15 @@ def _grow(block: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str],
     if name == "text":
         on_text(delta[source])
     before = block.get(name)
-    # A call's arguments begin as an empty object and grow as text.
+    # A call's arguments start as an empty object and are streamed as text.
     block[name] = (before if isinstance(before, str) else "") + delta[source]
 
 
 def _closed(block: dict[str, Any]) -> dict[str, Any]:
-    """A whole block. Arguments that are no JSON are kept under an empty name, as this API wants objects."""
+    """A complete block.
+
+    Arguments that are not a JSON object are stored under an empty name, as this API requires objects.
+    """
     if block.get("type") == "tool_use" and isinstance(block.get("input"), str):
         return {**block, "input": dict(_payloads.decoded(block["input"]))}
     return block
@@ -208,7 +209,7 @@ def _to_reply(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for block in content:
         by_kind.setdefault(str(block["type"]), []).append(block)
-    # Signed thoughts, and what a call bears beside its arguments (`toolset_name`), must come back as they were.
+    # Signed thoughts, and additional fields of calls (`toolset_name`), must be returned unchanged.
     bears_more = any(block.keys() - _CALL for block in by_kind.get("tool_use", ()))
     keep_raw = bears_more or {"thinking", "redacted_thinking"} & by_kind.keys()
     return _payloads.reply(

@@ -1,7 +1,7 @@
-"""Cassettes: replies of models on file, one JSON object a line, recorded from an API or written by hand.
+"""Cassettes: files of model replies, one JSON object per line, recorded from an API or written by hand.
 
-A line is `{"reply": ...}`, a ModelReply or only its text; it may also say `"request"`, the key of the request that it
-answers (`request_key`), or `"when"`, words that the request must contain.
+A line is `{"reply": ...}`, a ModelReply or only its text; optional keys are `"request"`, the key of the request that it
+answers (`request_key`), and `"when"`, text that the request must contain.
 """
 
 import hashlib
@@ -32,17 +32,17 @@ class CassetteEntry(Frozen):
     @field_validator("reply", mode="before")
     @classmethod
     def only_text(cls, value: Any) -> Any:
-        """A text stands for a reply with that text."""
+        """Converts a text to a reply with that text."""
         return ModelReply(text=value, usage=Usage(calls=1)) if isinstance(value, str) else value
 
 
 def words_of(request: ModelRequest) -> str:
-    """All that a request says, without its pictures: screens differ by a clock, the words do not."""
+    """Text of a request without pictures: screens differ by a clock, the text does not."""
     return "\n".join(f"{message.role}: {_part(part)}" for message in request.messages for part in message.parts)
 
 
 def request_key(request: ModelRequest) -> str:
-    """SHA-256 of the request's words and of its tools' names."""
+    """SHA-256 of the request's text and its tools' names."""
     content = {"words": words_of(request), "tools": [tool.name for tool in request.tools]}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode(errors="replace")).hexdigest()
 
@@ -58,10 +58,10 @@ def _part(part: MessagePart) -> str:
 
 
 def lines_of(file: Path) -> Sequence[CassetteEntry]:
-    """A cassette's lines.
+    """Lines of a cassette.
 
     Raises:
-        ModelApiFailed: it cannot be read, or a line is wrong; says which.
+        ModelApiFailed: it cannot be read, or a line is invalid; the message says which.
     """
     try:
         with file.open("rb") as opened:
@@ -85,16 +85,16 @@ def lines_of(file: Path) -> Sequence[CassetteEntry]:
 
 
 class RecordingClient:
-    """A client that writes down each reply of another one, as a line of a cassette."""
+    """A client that appends each reply of another one to a cassette."""
 
     def __init__(self, client: ModelClient, file: Path) -> None:
-        """Args: client: who is asked; file: where lines are appended."""
+        """Args: client: client to call; file: cassette to append to."""
         self.api = client.api
         self._client = client
         self._file = file
 
     def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
-        """See the port. Raises Invalid when the file cannot be written: a cassette with a gap is none."""
+        """See the port. Raises Invalid if the file cannot be written: a cassette with a gap is useless."""
         reply = self._client.complete(request, on_text=on_text)
         line: Mapping[str, Any] = {"request": request_key(request), "reply": reply.model_dump(mode="json")}
         try:

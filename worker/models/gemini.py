@@ -1,4 +1,4 @@
-"""`gemini`: Google's generateContent, with its computer tool."""
+"""`gemini`: Google's generateContent API, with its computer tool."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -33,23 +33,21 @@ _FIELDS = {"seed": "seed", "stopSequences": "stop", "topP": "top_p", "temperatur
 
 @register(PluginKind.MODEL, "gemini")
 class Gemini:
-    """Asks `/v1beta/models/MODEL:generateContent`."""
+    """Client of `/v1beta/models/MODEL:generateContent`."""
 
     api = "gemini"
-    about = "Google's generateContent, with its computer tool."
+    about = "Google's generateContent API, with its computer tool."
     base_url = "https://generativelanguage.googleapis.com/v1beta"
 
     @staticmethod
     def listing(endpoint: Endpoint) -> Listing:
-        """See `ModelPool`."""
         return Listing(f"{_prefix(endpoint)}/models", _headers(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
-        """Args: caller: asks the endpoint."""
+        """Args: caller: sends requests to the endpoint."""
         self._caller = caller
 
     def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
-        """See the port."""
         way = "streamGenerateContent?alt=sse" if on_text is not None else "generateContent"
         model = quote(request.model.removeprefix("models/"), safe="")
         path = f"{_prefix(self._caller.endpoint)}/models/{model}:{way}"
@@ -58,7 +56,7 @@ class Gemini:
 
 
 def _prefix(endpoint: Endpoint) -> str:
-    """Before the API's own paths, where the endpoint's address does not end with it."""
+    """Path prefix of the API, unless the endpoint's address already ends with it."""
     return "" if endpoint.base_url.rpartition("/")[2] in {"v1", "v1beta", "v1alpha"} else "/v1beta"
 
 
@@ -109,7 +107,7 @@ def _tools(tools: tuple[Tool, ...]) -> Iterator[dict[str, Any]]:
 
 
 def _contents(messages: Any, *, nested: bool) -> list[dict[str, Any]]:
-    """All turns. This API knows calls by their function's name, so results look it up in the turns before."""
+    """All turns. This API identifies calls by function name, so results look it up in earlier turns."""
     names: dict[str, str] = {}
     contents: list[dict[str, Any]] = []
     for message in messages:
@@ -139,7 +137,7 @@ def _parts(message: Message, names: Mapping[str, str], *, nested: bool) -> Itera
 
 
 def _result(part: MessagePart, names: Mapping[str, str], pictures: list[Frame]) -> dict[str, Any]:
-    """The computer tool wants its screen inside the result; where the text is a JSON object it is the response."""
+    """The computer tool requires its screen inside the result; a text that is a JSON object becomes the response."""
     call, text = part.result or ("", "")
     response = _payloads.decoded(text) if text.lstrip().startswith("{") else {"output": text}
     result: dict[str, Any] = {"name": names.get(call, call.partition("#")[0])}
@@ -179,7 +177,7 @@ def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedRe
 
 
 def _join(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
-    """Pieces of one text become one part again; what is signed stays as it came."""
+    """Merges text pieces into one part; signed parts stay unchanged."""
     plain = {"text", "thought"}
     before = parts[-1] if parts else {}
     if (
@@ -194,7 +192,7 @@ def _join(parts: list[dict[str, Any]], part: dict[str, Any]) -> None:
 
 
 def _first_candidate(reply: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
-    """The first candidate's parts and why it ended; a prompt that was refused has no candidate."""
+    """The first candidate's parts and finish reason; a refused prompt has no candidate."""
     candidates = reply.get("candidates")
     if not candidates:
         blocked = reply["promptFeedback"]["blockReason"]
@@ -218,7 +216,7 @@ def _to_reply(reply: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -
 
 
 def _id(call: Mapping[str, Any], place: int) -> str:
-    """Its own id if it has one; else the name, so that a result finds it even without the turn before."""
+    """Its id; else the name, so that a result finds it even without the earlier turn."""
     return str(call.get("id") or f"{call['name']}#{place}")
 
 

@@ -1,4 +1,4 @@
-"""The model clients of a worker: which endpoints there are, who is let through, and what each attempt waits."""
+"""Model clients of a worker: endpoints, rate limits, and waiting time per attempt."""
 
 import logging
 import os
@@ -26,59 +26,58 @@ if TYPE_CHECKING:  # `deskarena doctor` looks at endpoints, too, and needs no da
 
 LOOK_SECONDS = 0.5
 LONG_SECONDS = 2.0
-"""So long a call must wait at its API's limits before the scheduler is told: short waits are everyday."""
+"""A call that waits longer for a rate limit is reported to the scheduler: short waits are normal."""
 RATE_LIMIT = "model rate limit"
 _MOST_ASKED = 8
 logger = logging.getLogger(__name__)
-_HINT = "See docs/models.md, and /workers for the endpoints that there are."
+_HINT = "See docs/models.md, and /workers for the available endpoints."
 
 
 class Interruption(Protocol):
-    """What whoever asks a model waits by."""
+    """How a caller of a model waits."""
 
     def pause(self, seconds: float) -> None:
-        """Waits so long, or until it must stop."""
+        """Waits for the given seconds, or until it must stop."""
         ...
 
     def check(self) -> None:
-        """Raises why it must stop, if it must."""
+        """Raises if it must stop."""
         ...
 
 
 class ModelPool:
-    """What the attempts of one worker share of language models. Thread-safe."""
+    """Model access shared by the attempts of one worker. Thread-safe."""
 
     def __init__(self, endpoints: Endpoints) -> None:
-        """Asks nothing yet."""
         self._endpoints = endpoints
         self._gates: dict[tuple[Any, ...], RateLimiter] = {}
         self._lock = Lock()
 
     @classmethod
     def of(cls, settings: Settings, environ: Mapping[str, str] | None = None) -> "ModelPool":
-        """The room of a worker with these settings; `environ`: default, the process's."""
+        """The pool of a worker with these settings; `environ`: default, the process's."""
         file = settings.models_file or settings.data_dir / "models.toml"
         secrets = TaskSecrets(settings.data_dir / "secrets")
         return cls(Endpoints(file, secrets, os.environ if environ is None else environ))
 
     def attempt(self, _claim: "Claim", hold: "HeldLease") -> "AttemptModels":
-        """The models of one attempt; what they wait for ends when it must stop, and is told by its heartbeats."""
+        """Models of one attempt; waiting ends when it must stop, and is reported by its heartbeats."""
         models = self.models(hold)
         hold.waits = models.waits
         return models
 
     def models(self, waits: Interruption) -> "AttemptModels":
-        """The models for something that waits by its own rules."""
+        """Models for a caller with its own waiting rules."""
         return AttemptModels(self, waits)
 
     def offers(self, *, vendors: bool = False) -> dict[str, dict[str, Any]]:
-        """By endpoint, for the worker's row: `{api, ok, reason, answers, prices}`; `prices` are the operator's own.
+        """For the worker's row, by endpoint: `{api, ok, reason, answers, prices}`; `prices` are the operator's own.
 
-        `ok` says that it is set up. `answers` says whether it listed its models just now, which costs nothing, and
-        `reason` what went wrong; None where it was not asked.
+        `ok`: it is configured. `answers`: it listed its models just now, which costs nothing; None if not requested.
+        `reason`: what went wrong.
 
         Args:
-            vendors: ask vendors' own addresses, too. Workers do not: each look would take a place within the limits.
+            vendors: also request vendors' own addresses. Workers do not: each request counts towards the rate limits.
         """
         try:
             endpoints = self._endpoints.all()
@@ -106,32 +105,32 @@ class ModelPool:
         return {"ok": True, "answers": None if why is None else not why, "reason": reason, "prices": prices}
 
     def ready(self, endpoint: Endpoint) -> Endpoint:
-        """An endpoint with its key and its whole address.
+        """An endpoint with its key and complete address.
 
         Raises:
-            Invalid: its key was not given, or nothing speaks its API.
+            Invalid: its key is missing, or its API is unknown.
         """
         plugin = registry.lookup(PluginKind.MODEL, endpoint.api)
         base = endpoint.base_url or plugin.base_url
         if endpoint.api == "recorded" and (endpoint.cassette is None or not endpoint.cassette.is_file()):
             raise Invalid(
-                f"the endpoint {endpoint.name!r} has no cassette: {endpoint.cassette} is no file",
+                f"the endpoint {endpoint.name!r} has no cassette: {endpoint.cassette} is not a file",
                 code="cassette_not_usable",
             )
         return self._endpoints.with_key(endpoint).model_copy(update={"base_url": base})
 
     def find(self, name: str) -> Endpoint:
-        """The endpoint of that name, ready.
+        """The endpoint of that name, ready for use.
 
         Raises:
-            ModelApiFailed: there is none, or it cannot be used; says why.
+            ModelApiFailed: there is none, or it cannot be used; the message says why.
         """
         try:
             endpoints = self._endpoints.all()
             if name not in endpoints:
                 known = ", ".join(sorted(endpoints))
                 raise ModelApiFailed(
-                    f"there is no model endpoint called {name[:100]!r}; there are {known}",
+                    f"there is no model endpoint {name[:100]!r}; configured: {known}",
                     code="unknown_endpoint",
                     hint=_HINT,
                 )
@@ -140,7 +139,7 @@ class ModelPool:
             raise ModelApiFailed(error.message, code="model_endpoint_not_usable", hint=error.hint or _HINT) from None
 
     def gate(self, endpoint: Endpoint) -> RateLimiter:
-        """The gate of an endpoint with its present limits."""
+        """The rate limiter of an endpoint with its current limits."""
         limits = (endpoint.at_once, endpoint.requests_per_minute, endpoint.tokens_per_minute)
         with self._lock:
             return self._gates.setdefault((endpoint.name, endpoint.base_url, *limits), RateLimiter(*limits))
@@ -159,22 +158,19 @@ class AttemptModels:
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def client(self, endpoint: str) -> ModelClient:
-        """See the port."""
         with self._lock:
             if endpoint not in self._clients:
                 self._clients[endpoint] = self._make_client(self.room.find(endpoint))
             return self._clients[endpoint]
 
     def held_seconds(self) -> float:
-        """See the port."""
         return self._waited.seconds()
 
     def waits(self) -> str:
-        """What the attempt waits for, in words: its API's limits, for a while already; empty: for nothing."""
+        """What the attempt waits for, if it has been waiting for a rate limit; else empty."""
         return RATE_LIMIT if self._waited.limited_seconds() >= LONG_SECONDS else ""
 
     def close(self) -> None:
-        """See the port."""
         self._over.set()
         with self._lock:
             for caller in self._callers:
@@ -187,9 +183,9 @@ class AttemptModels:
         return client if endpoint.record is None else RecordingClient(client, endpoint.record)
 
     def _pause(self, seconds: float) -> None:
-        """Waits, half a second at most, so that every end of the attempt is noticed; raises why it must stop."""
+        """Waits, at most half a second, so that every end of the attempt is noticed; raises if it must stop."""
         if seconds > 0:
             self.hold.pause(min(seconds, LOOK_SECONDS))
         self.hold.check()
         if self._over.is_set():
-            raise ModelApiFailed("the attempt was over before the model answered", code="model_request_abandoned")
+            raise ModelApiFailed("the attempt was over before the model responded", code="model_request_abandoned")

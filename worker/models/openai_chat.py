@@ -1,4 +1,4 @@
-"""`openai_chat`: OpenAI's chat completions, which vLLM, Ollama, OpenRouter, Azure and many more speak too."""
+"""`openai_chat`: OpenAI's Chat Completions API, also of vLLM, Ollama, OpenRouter, Azure and many more."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -27,23 +27,21 @@ _STOPS = {
 
 @register(PluginKind.MODEL, "openai_chat")
 class OpenAIChat:
-    """Asks `/chat/completions`."""
+    """Client of `/chat/completions`."""
 
     api = "openai_chat"
-    about = "OpenAI's chat completions and everything compatible with them."
+    about = "OpenAI's Chat Completions API and everything compatible with it."
     base_url = "https://api.openai.com/v1"
 
     @staticmethod
     def listing(endpoint: Endpoint) -> Listing:
-        """See `ModelPool`."""
         return Listing("/models", _payloads.bearer(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
-        """Args: caller: asks the endpoint."""
+        """Args: caller: sends requests to the endpoint."""
         self._caller = caller
 
     def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
-        """See the port."""
         post = _post(request, self._caller.key, streamed=on_text is not None)
         return self._caller.ask(post, _read if on_text is None else partial(_read_stream, on_text))
 
@@ -84,7 +82,7 @@ def _tool(tool: Tool) -> dict[str, Any]:
 
 
 def _messages(message: Message) -> Iterator[dict[str, Any]]:
-    """A message as this API has it: results are messages of their own, and pictures of results the user's."""
+    """A message in this API's form: results are messages of their own, and pictures of results become the user's."""
     if message.role == "assistant":
         yield _assistant(message)
         return
@@ -120,7 +118,7 @@ def _assistant(message: Message) -> dict[str, Any]:
         if part.call is not None
     ]
     text = "\n\n".join(part.text for part in message.parts if part.text is not None)
-    # An empty text is refused by some servers, a missing one by others.
+    # Some servers reject an empty text, others a missing one.
     entry: dict[str, Any] = {"role": "assistant", "content": text or (None if calls else "")}
     return {**entry, "tool_calls": calls} if calls else entry
 
@@ -163,7 +161,7 @@ def _add(message: dict[str, Any], delta: dict[str, Any], on_text: Callable[[str]
 
 
 def _add_call(calls: list[dict[str, Any]], piece: dict[str, Any]) -> None:
-    """Servers number the pieces of a call, or give a new id with each call; some give all of it at once."""
+    """Servers number the pieces of a call, or use a new id per call; some send each call as a whole."""
     place = piece.get("index")
     if not isinstance(place, int):
         place = len(calls) if piece.get("id") else max(0, len(calls) - 1)
@@ -190,7 +188,7 @@ def _to_reply(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> P
         stop="refusal" if refusal else _STOPS.get(str(finish), "other"),
         model=model,
         api=OpenAIChat.api,
-        # Models that think between calls want to read their thoughts again.
+        # Models that think between calls need their thoughts back.
         content=[message] if thinking and calls else [],
         tokens=_tokens(usage),
     )

@@ -1,4 +1,7 @@
-"""`openai_responses`: OpenAI's responses, with its computer tool. Nothing is stored there: requests carry it all."""
+"""`openai_responses`: OpenAI's Responses API, with its computer tool.
+
+Nothing is stored there: requests are complete.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -23,23 +26,21 @@ _KNOWN_CALLS = ("action", "actions", "pending_safety_checks")
 
 @register(PluginKind.MODEL, "openai_responses")
 class OpenAIResponses:
-    """Asks `/responses`."""
+    """Client of `/responses`."""
 
     api = "openai_responses"
-    about = "OpenAI's responses, with its computer tool."
+    about = "OpenAI's Responses API, with its computer tool."
     base_url = "https://api.openai.com/v1"
 
     @staticmethod
     def listing(endpoint: Endpoint) -> Listing:
-        """See `ModelPool`."""
         return Listing("/models", _payloads.bearer(endpoint.key.get_secret_value()))
 
     def __init__(self, caller: Caller) -> None:
-        """Args: caller: asks the endpoint."""
+        """Args: caller: sends requests to the endpoint."""
         self._caller = caller
 
     def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
-        """See the port."""
         post = _post(request, self._caller.key, streamed=on_text is not None)
         return self._caller.ask(post, _read if on_text is None else partial(_read_stream, on_text))
 
@@ -62,7 +63,7 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> ApiRequest:
             "model": request.model,
             "input": list(_input(messages)),
             "store": False,
-            # Without storage a model's reasoning is kept only if it comes back to it, closed.
+            # Without storage a model's reasoning persists only if it is sent back, encrypted.
             "include": ["reasoning.encrypted_content"],
             **{name: value for name, value in fields.items() if value is not None},
             **request.extra,
@@ -81,7 +82,7 @@ def _tool(tool: Tool) -> dict[str, Any]:
 
 
 def _input(messages: Any) -> Iterator[dict[str, Any]]:
-    """All items, in order; results find out from earlier turns which kind of call they answer."""
+    """All items in order; results look up in earlier turns which kind of call they answer."""
     computers: dict[str, Mapping[str, Any]] = {}
     for message in messages:
         if message.role == "assistant":
@@ -110,7 +111,10 @@ def _turn(message: Message) -> Iterator[dict[str, Any]]:
 
 
 def _user(message: Message, computers: Mapping[str, Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Results first, then one message of all else. A picture goes into the computer's result, which must have one."""
+    """Results first, then one message with everything else.
+
+    A picture goes into the computer's result, which must have one.
+    """
     latest = next((part.image for part in reversed(message.parts) if part.image is not None), None)
     shown: Frame | None = None
     content: list[dict[str, Any]] = []
@@ -133,7 +137,7 @@ def _screenshot(call: Mapping[str, Any], frame: Frame | None) -> dict[str, Any]:
     url = _payloads.BLANK if frame is None else _payloads.picture_url(frame)
     output = {"type": "computer_screenshot", "image_url": url}
     item = {"type": "computer_call_output", "call_id": call["call_id"], "output": output}
-    # The desktop is a contained one that is thrown away: nothing that the model does there needs a person's consent.
+    # The desktop is isolated and discarded afterwards: nothing that the model does there needs a person's consent.
     checks = call.get("pending_safety_checks")
     return {**item, "acknowledged_safety_checks": checks} if checks else item
 
@@ -156,12 +160,12 @@ def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedRe
             raise fault_within(event.get("error") or event)
         elif kind in _LAST:
             return _to_reply(event["response"])
-    raise nonsense("its answer ends in the middle")
+    raise nonsense("the response ends in the middle")
 
 
 def _to_reply(reply: dict[str, Any]) -> ParsedReply:
     if reply.get("status") == "failed" or ("output" not in reply and reply.get("error")):
-        raise fault_within(reply.get("error") or "it failed and does not say why")
+        raise fault_within(reply.get("error") or "failed without a reason")
     output = [item for item in reply["output"] if isinstance(item, dict)]
     parts = [part for item in output if item.get("type") == "message" for part in item.get("content") or ()]
     refused = any(part.get("type") == "refusal" for part in parts)
@@ -173,7 +177,7 @@ def _to_reply(reply: dict[str, Any]) -> ParsedReply:
         stop="refusal" if refused else _stop(reply),
         model=reply.get("model"),
         api=OpenAIResponses.api,
-        # Reasoning must come back together with the items that followed it.
+        # Reasoning must be sent back together with the items that followed it.
         content=output if any(item.get("type") in {"reasoning", COMPUTER} for item in output) else [],
         tokens=_tokens(reply.get("usage")),
     )

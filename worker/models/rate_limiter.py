@@ -1,4 +1,4 @@
-"""How many requests an endpoint gets at once and per minute, over all attempts of a worker; and who waits how long."""
+"""Limits concurrent and per-minute requests to an endpoint over all attempts of a worker, and counts waiting time."""
 
 import time
 from collections import deque
@@ -14,7 +14,7 @@ MOST_REST = 60.0
 
 @dataclass(eq=False)
 class Turn:
-    """One request that was let through. `tokens` is set once they are known."""
+    """A request that may be sent. `tokens` is set once known."""
 
     at: float
     tokens: int = 0
@@ -22,12 +22,12 @@ class Turn:
 
 @dataclass
 class RateLimiter:
-    """Lets requests to one endpoint through. Thread-safe.
+    """Rate limiter of one endpoint. Thread-safe.
 
     Attributes:
-        at_once: requests under way at most.
-        requests, tokens: within any minute at most; None = no limit.
-        refused: by model, the fields that its API does not take; learnt from its answers.
+        at_once: maximum concurrent requests.
+        requests, tokens: maximum per minute; None = no limit.
+        refused: by model, the fields that its API does not accept; learnt from its responses.
     """
 
     at_once: int
@@ -42,10 +42,10 @@ class RateLimiter:
 
     @contextmanager
     def turn(self, pause: Callable[[float], None]) -> Iterator[Turn]:
-        """Waits for a turn and keeps it.
+        """Waits for a permit and holds it.
 
         Args:
-            pause: waits that many seconds, or raises why the attempt must stop.
+            pause: waits for the given seconds, or raises if the attempt must stop.
         """
         while (turn := self._try_enter()) is None:
             pause(LOOK_SECONDS)
@@ -56,7 +56,7 @@ class RateLimiter:
                 self._under_way -= 1
 
     def rest(self, seconds: float) -> None:
-        """Nobody is let through for that long, a minute at most: the API asked for it."""
+        """Stops all requests for that long, at most a minute: the API asked for it."""
         with self._lock:
             self._rests_until = max(self._rests_until, self.now() + min(seconds, MOST_REST))
 
@@ -70,7 +70,7 @@ class RateLimiter:
             much = self.tokens is not None and sum(turn.tokens for turn in self._last) >= self.tokens
             if busy or many or much:
                 return None
-            # Until its own count is known a request is reckoned like the one before it.
+            # Until its tokens are known, a request counts like the previous one.
             new_turn = Turn(now, self._last[-1].tokens if self._last else 0)
             self._last.append(new_turn)
             self._under_way += 1
@@ -78,7 +78,7 @@ class RateLimiter:
 
 
 class WaitTimer:
-    """Seconds that one attempt has waited for APIs. Any thread may ask."""
+    """Seconds for which one attempt has waited for APIs. Thread-safe."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -89,14 +89,14 @@ class WaitTimer:
         self._lock = Lock()
 
     def seconds(self) -> float:
-        """All of it, what is under way included."""
+        """Total, including the current wait."""
         with self._lock:
             now = self._now()
             return self._done + sum(now - since for since in self._begun.values())
 
     @contextmanager
     def limited(self) -> Iterator[Callable[[], None]]:
-        """While this lasts a call waits at the API's limits; or until what it gives is called."""
+        """Context: a call waits for a rate limit; ends early when the yielded function is called."""
         with self._lock:
             self._number += 1
             number = self._number
@@ -107,7 +107,7 @@ class WaitTimer:
             self._let_through(number)
 
     def limited_seconds(self) -> float:
-        """How long one of its calls has been waiting at the API's limits; 0 if none does."""
+        """How long one of its calls has been waiting for a rate limit; 0 if none is."""
         with self._lock:
             now = self._now()
             return max((now - since for since in self._limited.values()), default=0.0)
@@ -117,14 +117,14 @@ class WaitTimer:
             self._limited.pop(number, None)
 
     def begin(self) -> int:
-        """A call begins; as long as it has no answer, it waits."""
+        """A call starts; it waits until it has a response."""
         with self._lock:
             self._number += 1
             self._begun[self._number] = self._now()
             return self._number
 
     def end(self, number: int, answered: float) -> float:
-        """It has ended; `answered` of its seconds the model needed for its answer. Returns what was waited."""
+        """It has ended; for `answered` of its seconds the model worked. Returns the waiting time."""
         with self._lock:
             held_seconds = max(0.0, self._now() - self._begun.pop(number) - answered)
             self._done += held_seconds

@@ -13,26 +13,25 @@ from worker.models.retrying_client import Caller
 
 @register(PluginKind.MODEL, "recorded")
 class CassetteClient:
-    """Gives the first line of the endpoint's cassette that fits and was not given yet in this attempt."""
+    """Returns the first matching line of the endpoint's cassette that was not used yet in this attempt."""
 
     api = "recorded"
     about = "Replays replies from a file."
     base_url = ""
 
     def __init__(self, caller: Caller) -> None:
-        """Args: caller: knows the endpoint."""
+        """Args: caller: has the endpoint."""
         self._endpoint = caller.endpoint
         self._lock = Lock()
 
     def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
-        """See the port."""
         key, words = request_key(request), words_of(request)
         with self._lock:
             place = next((at for at, line in enumerate(self._read_entries) if _fits(line, key, words)), None)
             if place is None:
                 hint = f'Record it, or add a line with "request": "{key}".'
                 raise ModelApiFailed(
-                    f"the cassette {self._endpoint.cassette} has no reply to this request",
+                    f"the cassette {self._endpoint.cassette} has no reply for this request",
                     code="no_recorded_reply",
                     hint=hint,
                 )
@@ -45,7 +44,7 @@ class CassetteClient:
     def _read_entries(self) -> list[CassetteEntry]:
         if self._endpoint.cassette is None:
             raise ModelApiFailed(
-                f"the endpoint {self._endpoint.name!r} names no cassette",
+                f"the endpoint {self._endpoint.name!r} has no cassette",
                 code="cassette_invalid",
                 hint="See docs/models.md.",
             )

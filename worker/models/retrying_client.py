@@ -1,4 +1,4 @@
-"""Asks an endpoint until it answers: the one place where clients wait, give up, count and hide keys."""
+"""Sends requests to an endpoint with retries: the one place that waits, gives up, counts and hides keys."""
 
 import json
 import logging
@@ -35,15 +35,15 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class ApiRequest:
-    """One request as its API wants it.
+    """A request in its API's form.
 
     Attributes:
         path: after the endpoint's address.
-        headers: besides those that carry the key.
-        optional: fields of the body that may be left out if the model does not take them, the least important first:
-            their place, and the name that ModelRequest has for them.
-        renamed: a field's other name, for models that want that one.
-        dropped: fields of the request that the API does not know at all.
+        headers: besides those with the key.
+        optional: fields of the body that may be dropped if the model rejects them, least important first: their path,
+            and their name in ModelRequest.
+        renamed: alternative name of a field, for models that require it.
+        dropped: fields of the request that the API does not know.
     """
 
     model: str
@@ -57,25 +57,25 @@ class ApiRequest:
 
 @dataclass(frozen=True)
 class ParsedReply:
-    """A reply as read, and its tokens as the API counted them; None = it did not."""
+    """A parsed reply, and its tokens as counted by the API; None = not counted."""
 
     reply: ModelReply
     tokens: Tokens | None
 
 
 class Caller:
-    """One endpoint as one attempt uses it. Several threads may call at once."""
+    """One endpoint as used by one attempt. Thread-safe."""
 
     def __init__(
         self, endpoint: Endpoint, gate: RateLimiter, waited: WaitTimer, pause: Callable[[float], None]
     ) -> None:
-        """Connects nothing yet.
+        """Does not connect yet.
 
         Args:
             endpoint: with its key.
-            gate: shared by all attempts that use the endpoint.
-            waited: of the attempt.
-            pause: waits that many seconds, or less, and raises why the attempt must stop.
+            gate: rate limiter shared by all attempts that use the endpoint.
+            waited: waiting time of the attempt.
+            pause: waits at most the given seconds, and raises if the attempt must stop.
         """
         self.endpoint = endpoint
         self._gate = gate
@@ -91,20 +91,20 @@ class Caller:
 
     @property
     def key(self) -> str:
-        """For the header that carries it."""
+        """For the header with the key."""
         return self.endpoint.key.get_secret_value()
 
     def close(self) -> None:
-        """Closes all connections once nothing is under way."""
+        """Closes all connections once no request is running."""
         if "_wire" in self.__dict__:
             self._wire.close()
 
     def ask(self, post: ApiRequest, read: Callable[[HttpAnswer], ParsedReply]) -> ModelReply:
-        """The reply to a request, with what it cost and how long it was waited for.
+        """The reply to a request, with its cost and waiting time.
 
         Args:
-            post: the request; fields that the model refuses are taken out of it.
-            read: reads an answer; anything that it stumbles over is an answer without form.
+            post: the request; fields that the model rejects are removed from it.
+            read: parses a response; an exception in it means an invalid response.
 
         Raises:
             ModelApiFailed, Invalid: see ModelClient.
@@ -143,7 +143,7 @@ class Caller:
         seconds = patience.pause(fault)
         if seconds is None:
             self._give_up(fault, f" after {patience.spent():.0f} s of waiting")
-        logger.warning("%s: %s; asked again in %.1f s", self.endpoint.name, fault.words, seconds)
+        logger.warning("%s: %s; retrying in %.1f s", self.endpoint.name, fault.words, seconds)
         if fault.shared and fault.after is not None:
             self._gate.rest(fault.after)
         with self._waited.limited() if fault.shared else nullcontext():
@@ -180,17 +180,17 @@ class Caller:
         )
 
     def _give_up(self, fault: ModelFault, when: str) -> NoReturn:
-        words = f"the model endpoint {self.endpoint.name!r} gave no answer{when}: {fault.words}"
+        words = f"the model endpoint {self.endpoint.name!r} gave no reply{when}: {fault.words}"
         raise ModelApiFailed(
-            words, code="model_api_failed", hint="See docs/models.md, and /workers for what is set up."
+            words, code="model_api_failed", hint=("See docs/models.md, and /workers for the configured endpoints.")
         ) from None
 
 
 class Patience:
-    """How long one call has been waiting, and how long it waits next."""
+    """Waiting time of one call so far, and the next delay."""
 
     def __init__(self, seconds: float) -> None:
-        """`seconds`: how long it waits in all."""
+        """`seconds`: maximum waiting time."""
         self._seconds = seconds
         self._since: float | None = None
         self._next = FIRST_PAUSE
@@ -201,7 +201,7 @@ class Patience:
         return 0.0 if self._since is None else time.monotonic() - self._since
 
     def pause(self, fault: ModelFault) -> float | None:
-        """Seconds to wait before the next try; None when there is none. The last one is made when patience ends."""
+        """Delay before the next try; None if there is none. The last try is made at the maximum waiting time."""
         if self._since is None:
             self._since = time.monotonic()
         self._nonsense += fault.kind is FaultAction.NONSENSE
@@ -210,7 +210,7 @@ class Patience:
             return None
         if fault.after:  # The API says when (0 says nothing); how often it said so makes no later pause longer.
             return min(fault.after, left)
-        # Spread, so that attempts that failed together do not come back together.
+        # Jitter, so that attempts that failed together do not retry together.
         pause = self._next * random.uniform(0.75, 1.0)  # noqa: S311
         self._next = min(MOST_PAUSE, self._next * 2)
         return min(pause, left)
@@ -222,11 +222,11 @@ def _read(answer: HttpAnswer, read: Callable[[HttpAnswer], ParsedReply]) -> Pars
     except ModelFault:
         raise
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
-        raise nonsense(f"its answer has another form than the API's: {type(error).__name__}: {error}"[:300]) from None
+        raise nonsense(f"the response does not have the API's form: {type(error).__name__}: {error}"[:300]) from None
 
 
 def _refused(words: str, post: ApiRequest) -> str:
-    """The field of the body that a model's API says it does not take; empty if it says no such thing."""
+    """The field of the body that a model's API rejects; empty if the message is about something else."""
     if not _REFUSES.search(words):
         return ""
     candidates = [name for name in (*post.optional, *post.renamed) if _last(name) in _holder(post, name)]
@@ -246,7 +246,7 @@ def _leave_out(post: ApiRequest, name: str) -> None:
 
 
 def _holder(post: ApiRequest, name: str) -> dict[str, Any]:
-    """What holds a field whose name may have a dot: `generationConfig.seed`."""
+    """The object that contains a field, whose name may have a dot: `generationConfig.seed`."""
     outer, _, _ = name.rpartition(".")
     parent = post.body.get(outer, {}) if outer else post.body
     return parent if isinstance(parent, dict) else {}

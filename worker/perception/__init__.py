@@ -1,1 +1,1 @@
-"""What observation spaces may use beside the desktop."""
+"""Perception: what observation spaces can use besides the desktop."""

@@ -1,4 +1,4 @@
-"""What observation spaces may use beside the desktop: its browser, OCR here, element detectors of the operator."""
+"""Perception tools for observation spaces: the desktop's browser, OCR, and configured element detectors."""
 # ruff: noqa: D102 - the port says it.
 
 import base64
@@ -23,36 +23,32 @@ _OK = 200
 
 
 class Detectors:
-    """The element detectors that the operator configured, by name. Nobody else can name an address.
+    """Configured element detectors, by name. Only the operator can set addresses.
 
-    They speak as OmniParser's server does: a POST of `{"base64_image": ...}`, answered by
-    `{"parsed_content_list": [...]}`, whose entries have `type`, `bbox` (left, top, right, bottom, 0 to 1), `content`
-    and `interactivity`.
+    They implement OmniParser's server interface: POST of `{"base64_image": ...}`, answered by `{"parsed_content_list":
+    [...]}`, whose entries have `type`, `bbox` (left, top, right, bottom, 0 to 1), `content` and `interactivity`.
+
+    Raises:
+        Invalid: An address is not valid.
     """
 
     def __init__(self, addresses: Mapping[str, str], *, seconds: float = DETECTOR_SECONDS) -> None:
-        """Asks nothing yet.
-
-        Raises:
-            Invalid: an address is none.
-        """
         hosts = [str(checked_url(address).hostname) for address in addresses.values()]
-        # They mostly stand in the operator's own network, often on this machine.
+        # They are mostly in the operator's own network, often on this machine.
         self._web = GuardedWeb(EgressPolicy(private_hosts=tuple(hosts)))
         self._addresses = dict(addresses)
         self._seconds = seconds
 
     def detect(self, name: str, picture: Frame) -> Sequence[Mapping[str, Any]]:
-        """See `PerceptionTools.detect`."""
         address = self._addresses.get(name)
         if address is None:
             known = ", ".join(sorted(self._addresses)) or "none"
-            hint = f"Name it in DESKARENA_DETECTORS where the worker runs; configured: {known}."
-            raise ModelApiFailed(f"there is no element detector {name!r} here", code="unknown_detector", hint=hint)
+            hint = f"Configured in DESKARENA_DETECTORS on the worker: {known}."
+            raise ModelApiFailed(f"there is no element detector {name!r}", code="unknown_detector", hint=hint)
         return _elements(name, self._request(name, address, picture))
 
     def why_not(self, name: str) -> str:
-        """Why it finds nothing in a small picture; empty if it answers as it should, whatever it finds."""
+        """Why it does not work with a small picture; empty if its response is valid."""
         try:
             self.detect(name, trial_picture())
         except ModelApiFailed as error:
@@ -68,11 +64,11 @@ class Detectors:
             )
         except (WebFailed, Invalid) as error:
             raise ModelApiFailed(
-                f"the element detector {name!r} does not answer: {error.message}", code="detector_failed"
+                f"element detector {name!r} does not respond: {error.message}", code="detector_failed"
             ) from error
         if reply.status != _OK:
             raise ModelApiFailed(
-                f"the element detector {name!r} answers {reply.status}: {reply.body[:200]!r}", code="detector_failed"
+                f"element detector {name!r} responded with {reply.status}: {reply.body[:200]!r}", code="detector_failed"
             )
         return reply
 
@@ -83,14 +79,14 @@ def _elements(name: str, reply: WebReply) -> list[Mapping[str, Any]]:
         return [_element(entry) for entry in body["parsed_content_list"][:MOST_FOUND]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelApiFailed(
-            f"the element detector {name!r} answers nonsense: {error!r}"[:400], code="detector_failed"
+            f"element detector {name!r} sent an invalid response: {error!r}"[:400], code="detector_failed"
         ) from error
 
 
 def _element(entry: Any) -> Mapping[str, Any]:
     box = [float(part) for part in entry["bbox"]]
     if len(box) != 4 or not all(map(math.isfinite, box)):  # noqa: PLR2004 - a box has four sides.
-        raise ValueError(f"{box} is no box")
+        raise ValueError(f"{box} is not a box")
     content = entry.get("content")
     return {
         "type": str(entry.get("type", ""))[:50],
@@ -101,7 +97,7 @@ def _element(entry: Any) -> Mapping[str, Any]:
 
 
 class WorkerPerception:
-    """The Eyes port for one attempt. The port's docstrings are the specification."""
+    """PerceptionTools port for one attempt. The port's docstrings are the specification."""
 
     def __init__(self, servers: Servers, detectors: Detectors) -> None:
         """Args: servers: inside the attempt's desktop; detectors: the worker's."""

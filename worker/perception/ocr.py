@@ -1,4 +1,4 @@
-"""Reads the text of a screen with Tesseract, in a process of its own that is given so many seconds and no more."""
+"""Reads a screen's text with Tesseract, in a process with a time limit."""
 
 import io
 import os
@@ -15,12 +15,12 @@ from backend.domain.model.trajectory import Frame
 from backend.domain.screen.pictures import decoded
 
 SECONDS = 20.0
-"""A screen of 1920x1080 full of text takes 3 to 6."""
+"""A screen of 1920x1080 full of text takes 3 to 6 s."""
 MOST_LINES, MOST_TEXT = 2000, 1000
 _LARGE = 4 * 10**6
-"""Pixels from which on a picture is not enlarged: the letters of a screen are small for Tesseract."""
+"""Number of pixels from which a picture is not enlarged: a screen's letters are small for Tesseract."""
 _LEAST_SURE = 30.0
-_HINT = "Install Tesseract (the package tesseract-ocr) where workers run; `make setup APPS=full` does."
+_HINT = "Install Tesseract (package tesseract-ocr) on the worker's machine, or run `make setup APPS=full`."
 _COLUMNS = 12
 _TRIAL_WORDS, _TRIAL_SIZE, _TRIAL_SECONDS = "Save changes", (320, 80), 10.0
 
@@ -40,12 +40,12 @@ class _Line:
 
 
 def tesseract() -> str | None:
-    """Where the program is; None where it is not installed."""
+    """Path of the program; None if it is not installed."""
     return shutil.which("tesseract")
 
 
 def why_not() -> str:
-    """Why no text can be read here, found by reading some; empty if it can. Asked once of each Tesseract."""
+    """Why OCR does not work here, determined by trying it; empty if it does. Tested once per Tesseract."""
     program = tesseract()
     if program is None:
         return "Tesseract is not installed"
@@ -60,7 +60,7 @@ def why_not() -> str:
 
 @lru_cache(maxsize=4)
 def _try_out(program: str, _changed: int) -> None:
-    """What goes well is remembered, what goes wrong is not: it may have been a busy moment. Raises ClusterLost."""
+    """A success is remembered, a failure is not: the machine may have been busy. Raises ClusterLost."""
     lines = read(trial_picture(), seconds=_TRIAL_SECONDS)
     if lines is None:
         raise ClusterLost(
@@ -68,9 +68,7 @@ def _try_out(program: str, _changed: int) -> None:
         )
     text = " ".join(line["text"] for line in lines)
     if text != _TRIAL_WORDS:
-        raise ClusterLost(
-            f"{program} read {text[:100]!r} where a picture says {_TRIAL_WORDS!r}", code="ocr_not_available"
-        )
+        raise ClusterLost(f"{program} read {text[:100]!r} instead of {_TRIAL_WORDS!r}", code="ocr_not_available")
 
 
 def trial_picture() -> Frame:
@@ -85,12 +83,12 @@ def trial_picture() -> Frame:
 
 
 def read(picture: Frame, language: str = "eng", *, seconds: float = SECONDS) -> Sequence[Mapping[str, Any]] | None:
-    """See `PerceptionTools.read`. Blocks for at most about `seconds`."""
+    """See `PerceptionTools.read`. Blocks for about `seconds` at most."""
     program = tesseract()
     if program is None:
         raise ClusterLost("marking text needs Tesseract, which is not installed", code="ocr_not_available", hint=_HINT)
     data, scale = _prepared(picture)
-    # Sparse text: a screen is no page, its words stand anywhere.
+    # Sparse text: words on a screen can be anywhere.
     command = [program, "stdin", "stdout", "--psm", "11", "-l", language, "tsv"]
     variables = {"OMP_THREAD_LIMIT": "1", "PATH": os.defpath, "LC_ALL": "C.UTF-8"}
     try:
@@ -102,13 +100,13 @@ def read(picture: Frame, language: str = "eng", *, seconds: float = SECONDS) -> 
         raise ClusterLost(
             f"Tesseract cannot read {language}: {words}",
             code="ocr_not_available",
-            hint=f"Is tesseract-ocr-{language} installed?",
+            hint=f"Install tesseract-ocr-{language}.",
         )
     return _lines(done.stdout.decode(errors="replace").splitlines(), scale)
 
 
 def _prepared(frame: Frame) -> tuple[bytes, float]:
-    """The picture in gray, as large as it is read best, and how much larger than the screen that is."""
+    """The picture in gray, enlarged to the best size for reading, and the scale."""
     from PIL import Image
 
     gray = decoded(frame).convert("L")
@@ -121,7 +119,7 @@ def _prepared(frame: Frame) -> tuple[bytes, float]:
 
 
 def _lines(rows: Iterable[str], scale: float) -> list[Mapping[str, Any]]:
-    """Words of one line together. Columns: level, page, block, paragraph, line, word, box (4), confidence, text."""
+    """Joins words of one line. Columns: level, page, block, paragraph, line, word, box (4), confidence, text."""
     lines: dict[tuple[str, ...], _Line] = {}
     for row in rows:
         parts = row.split("\t")

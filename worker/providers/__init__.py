@@ -1,1 +1,1 @@
-"""One file per provider; each makes desktops and implements the Provider port."""
+"""One module per provider; each creates desktops and implements the Provider port."""

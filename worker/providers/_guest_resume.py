@@ -1,4 +1,4 @@
-"""Talking to the guest of a machine that has just been started: until it answers, and what it must hear first."""
+"""Communication with the guest of a newly started machine: waits until it responds, and initialises it."""
 
 import base64
 import os
@@ -11,29 +11,29 @@ from worker.desktops import GuestDesktop
 from worker.desktops.wire import GuestConnection, GuestUnwell
 
 _TRY_SECONDS = 2.0
-"""A machine that boots takes connections before anybody in it listens: a try must end soon."""
+"""A booting machine accepts connections before anything in it listens: a try must end soon."""
 _PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE = 0.5
 _RESTORED_SECONDS = 15.0
 _STALE_SECONDS = 1.0
-"""Half of what the health gate forgives."""
+"""Half of the clock skew that the health check tolerates."""
 _ENTROPY_BYTES = 64
 
 
 def wait_answer(address: str, secret: str, *, seconds: float, dead: Callable[[], str]) -> float:
-    """Waits until the guest API answers.
+    """Waits until the guest API responds.
 
     Args:
         address: of the guest API.
-        secret: that it was started with.
+        secret: the secret that it was started with.
         seconds: deadline.
-        dead: why the machine is gone; empty while it is there.
+        dead: returns why the machine is gone; empty while it runs.
 
     Returns:
         Seconds waited.
 
     Raises:
-        GuestLost: it did not answer in time, or its machine is gone.
+        GuestLost: it did not respond in time, or its machine is gone.
     """
     start, pause, wire = time.monotonic(), _PAUSE_SECONDS, GuestConnection(address, secret)
     try:
@@ -46,59 +46,59 @@ def wait_answer(address: str, secret: str, *, seconds: float, dead: Callable[[],
                 waited = time.monotonic() - start
                 if why := dead():
                     raise GuestLost(
-                        f"the machine ended before its guest API answered: {why}", code="desktop_gone"
+                        f"the machine ended before its guest API responded: {why}", code="desktop_gone"
                     ) from error
                 if waited > seconds:
-                    message = f"the guest API did not answer within {seconds:g} s: {error.message}"
+                    message = f"the guest API did not respond within {seconds:g} s: {error.message}"
                     raise GuestLost(message, code="resume_failed") from error
                 Event().wait(pause)
                 pause = min(pause * 1.5, _LONGEST_PAUSE)
             else:
                 return time.monotonic() - start
     except GuestRefused as error:
-        raise GuestLost(f"the guest API answers, but not to this: {error.message}", code="resume_failed") from error
+        raise GuestLost(f"the guest API responds, but with an error: {error.message}", code="resume_failed") from error
     finally:
         wire.close()
 
 
 def restore(desktop: GuestDesktop, secret: str, *, seconds: float = _RESTORED_SECONDS) -> None:
-    """Tells a guest that it goes on: another time, another secret, other random numbers.
+    """Tells a guest that it was resumed: current time, new secret, new random numbers.
 
-    All clones of a template begin with the same secret and the same state of the random number generator.
+    All clones of a template start with the same secret and the same state of the random number generator.
 
     Args:
-        desktop: knows the secret that the guest has, and the new one from then on.
-        secret: that it gets.
+        desktop: knows the guest's secret, and afterwards the new one.
+        secret: new secret.
         seconds: deadline.
 
     Raises:
-        GuestLost: it does not do it.
+        GuestLost: It failed.
     """
     if _resume_once(desktop, secret, seconds) > _STALE_SECONDS:
-        # The time that it was told was old when it came, as on a busy host; now the guest is awake.
+        # On a busy host the time was outdated when it arrived; now the guest is awake.
         _resume_once(desktop, secret, seconds)
 
 
 def _resume_once(desktop: GuestDesktop, secret: str, seconds: float) -> float:
-    """One call; seconds that it took."""
+    """One call; returns its duration in seconds."""
     start, entropy = time.monotonic(), base64.b64encode(os.urandom(_ENTROPY_BYTES)).decode()
     try:
         desktop.restored(secret, now=time.time(), entropy=entropy, seconds=seconds)
     except GuestRefused as error:
         raise GuestLost(
-            f"the guest could not be told that it was restored: {error.message}", code="resume_failed"
+            f"the guest could not be told that it was resumed: {error.message}", code="resume_failed"
         ) from error
     return time.monotonic() - start
 
 
 def settle(desktop: GuestDesktop, *, quiet: float, seconds: float) -> float:
-    """Lets a machine that has just booted come to rest; programs that start from then on count as a task's.
+    """Lets a newly booted machine settle; programs that start afterwards count as a task's.
 
     Returns:
-        Seconds waited. A screen that never stands still is no failure.
+        Seconds waited. A screen that never stops changing is not a failure.
 
     Raises:
-        GuestLost: it is gone, or does not take note.
+        GuestLost: it is gone, or refuses.
     """
     waited = desktop.wait_stable(quiet=quiet, timeout=seconds)
     desktop.frame()
@@ -106,6 +106,6 @@ def settle(desktop: GuestDesktop, *, quiet: float, seconds: float) -> float:
         desktop.call("POST", "/settled")
     except GuestRefused as error:
         raise GuestLost(
-            f"the guest could not be told that it is at rest: {error.message}", code="resume_failed"
+            f"the guest could not be told that it has settled: {error.message}", code="resume_failed"
         ) from error
     return waited

@@ -1,4 +1,4 @@
-"""What the machine images of a data folder offer on this host."""
+"""Image offers of a data folder on this host."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ from worker.qemu.templates import Templates
 
 
 def offers(images: Path, templates: Templates, host: Host, *, default: str) -> tuple[ImageOffer, ...]:
-    """One offer for each whole image.
+    """One offer per complete image.
 
     Args:
         images: such as `DATA/images`.
-        templates: that are there.
-        host: where its machines would run.
-        default: name of the image that is taken where none is named; empty = the only one.
+        templates: existing ones.
+        host: that would run its machines.
+        default: image for runs that name none; empty = the only one.
     """
     names, prepared = tuple(image_names(images)), {template.image for template in templates.all()}
     default_name = default or (names[0] if len(names) == 1 else "")
@@ -38,13 +38,13 @@ def _offer(folder: Path, host: Host, *, default: bool, prepared: bool) -> ImageO
 
 
 def offer_of(image: MachineImage, *, default: bool, prepared: bool | None, reason: str = "") -> ImageOffer:
-    """What an image offers.
+    """The offer of an image.
 
     Args:
-        image: that it is.
-        default: it is taken where none is named.
-        prepared: whether its template is there; None = there are several, or it is not known.
-        reason: why no machine of it can be made.
+        image: the image.
+        default: whether runs that name none use it.
+        prepared: whether its template exists; None = there are several, or it is unknown.
+        reason: why no machine of it can be created.
     """
     return ImageOffer(
         name=image.name,

@@ -1,4 +1,4 @@
-"""The machine images of a pod's volume, as its supervisor tells of them."""
+"""Machine images of a pod's volume, as reported by its supervisor."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ class PodImage:
 
     Attributes:
         folder: in the pod.
-        image: what it says of itself; None if that is no whole image.
-        built_in: secret that its guest server has; empty = none.
-        reason: why no machine of it can be made; empty if one can.
+        image: its manifest; None if it is not complete.
+        built_in: secret of its guest server; empty = none.
+        reason: why no machine of it can be created; empty if one can.
     """
 
     folder: Path
@@ -32,25 +32,24 @@ class PodImage:
 
 
 class KnownImages:
-    """Images as they were last read: of the volume that all pods have, or of each node's. Safe for threads."""
+    """Images as last read: of the volume of all pods, or of each node. Thread-safe."""
 
     def __init__(self) -> None:
-        """Nothing is known."""
         self._lock = Lock()
         self._read: dict[str, tuple[PodImage, ...]] = {}
 
     def note(self, node: str, images: tuple[PodImage, ...]) -> None:
-        """What a pod there has. Args: node: empty where all pods have the same."""
+        """Records a pod's images. Args: node: empty if all pods share the same."""
         with self._lock:
             self._read[node] = images
 
     def keep(self, nodes: Collection[str]) -> None:
-        """Forgets what others had."""
+        """Forgets the images of other nodes."""
         with self._lock:
             self._read = {node: images for node, images in self._read.items() if node in nodes}
 
     def of(self, node: str = "") -> tuple[PodImage, ...]:
-        """What any pod has, by name; of one that several have, what that node's have, if it is whole."""
+        """All images by name; if several nodes have one, that of the given node is preferred if complete."""
         with self._lock:
             read = sorted(self._read.items(), key=lambda each: (each[0] != node, each[0]))
         by_name: dict[str, PodImage] = {}
@@ -64,7 +63,7 @@ class KnownImages:
 
 
 def read_images(entries: Sequence[Mapping[str, Any]]) -> tuple[PodImage, ...]:
-    """What the supervisor's `images` says, checked as an image of this machine is."""
+    """Parses the supervisor's `images`, validated like an image of this machine."""
     return tuple(_read(each) for each in entries)
 
 
@@ -75,46 +74,46 @@ def _read(entry: Mapping[str, Any]) -> PodImage:
     except ValidationError as error:
         return PodImage(folder, None, reason=f"image.json: {error.errors()[0]['msg']}")
     if image.name != folder.name:
-        return PodImage(folder, None, reason=f"it says {image.name!r}, its folder is called {folder.name!r}")
+        return PodImage(folder, None, reason=(f"its name is {image.name!r}, but its folder is called {folder.name!r}"))
     sizes = entry["sizes"]
     wrong = [each.file for each in image.files() if sizes.get(each.file) != each.size]
     if wrong:
-        return PodImage(folder, None, reason=f"{wrong[0]} is missing or has another size than image.json says")
+        return PodImage(folder, None, reason=f"{wrong[0]} is missing or its size differs from image.json")
     return PodImage(folder, image, built_in=str(entry["secret"]))
 
 
 def select_image(images: Sequence[PodImage], name: str, default: str) -> PodImage:
-    """The image that a `DesktopSpec` asks for.
+    """The image for a `DesktopSpec`.
 
     Args:
-        images: that there are.
+        images: existing ones.
         name: an image's, or `default`.
-        default: what the settings name; empty = the only one there is.
+        default: name in the settings; empty = the only one.
 
     Raises:
-        ClusterLost: there is none, or `default` could be several.
+        ClusterLost: there is none, or `default` is ambiguous.
     """
     image_name = default_of(images, default) if name == DEFAULT else name
     names = ", ".join(each.folder.name for each in images) or "none"
     if not image_name:
         raise ClusterLost(
-            f"no image is named, and the volume of images holds: {names}",
+            f"the run names no image, and there are several: {names}",
             code="image_not_available",
             hint="Set DESKARENA_DEFAULT_IMAGE.",
         )
     choice = next((each for each in images if each.folder.name == image_name), None)
     if choice is None or choice.image is None:
-        why = f"cannot be used: {choice.reason}" if choice is not None else f"is not there; there are: {names}"
+        why = f"cannot be used: {choice.reason}" if choice is not None else (f"does not exist; available: {names}")
         raise ClusterLost(
             f"the image {image_name} {why}",
             code="image_not_available",
-            hint="See docs/deploy-kubernetes.md, 'Machine images'.",
+            hint="See docs/deploy-kubernetes.md, section Machine images.",
         )
     return choice
 
 
 def default_of(images: Sequence[PodImage], default: str) -> str:
-    """Name of the image that is taken where none is named; empty if that is open."""
+    """Name of the image for runs that name none; empty if ambiguous."""
     return default or (images[0].folder.name if len(images) == 1 else "")
 
 

@@ -1,4 +1,4 @@
-"""Pods that are made before anybody leases their slot, and removed while nobody does: each in a thread of its own."""
+"""Pods that are created before their slot is leased, and removed while it is not: each in its own thread."""
 
 import logging
 import time
@@ -23,7 +23,16 @@ logger = logging.getLogger(__name__)
 
 
 class PodPrewarming:
-    """Of one worker's slots. Safe for threads."""
+    """Pre-warming for one worker's slots. Thread-safe.
+
+    Args:
+        slots: of the worker.
+        makings: creates templates.
+        pods: creates the inventory; may raise ClusterError or ClusterLost.
+        rests: notified of slots whose pod is not available.
+        answers: notified when the cluster fails.
+        image: default image in the settings.
+    """
 
     def __init__(  # noqa: PLR0913, PLR0917 - what it works with
         self,
@@ -34,16 +43,6 @@ class PodPrewarming:
         answers: CircuitBreaker,
         image: str,
     ) -> None:
-        """Starts nothing.
-
-        Args:
-            slots: of the worker.
-            makings: makes templates.
-            pods: all of them; may raise ClusterError or ClusterLost.
-            rests: told of slots whose pod cannot be had.
-            answers: told when the cluster does not do it.
-            image: that the settings name.
-        """
         self._slots, self._makings, self._pods = slots, makings, pods
         self._rests, self._answers, self._image = rests, answers, image
         self._lock = Lock()
@@ -52,22 +51,22 @@ class PodPrewarming:
         self._fences: Mapping[str, int] = {}
 
     def has(self, slot: SlotRef) -> bool:
-        """Whether it has a pod that we know to be of use; one that has ended is none."""
+        """Whether it has a pod that is known to be usable; one that has ended is not."""
         pod_slot = self._slots.get(slot)
         return pod_slot is not None and pod_slot.supervisor.alive()
 
     def making(self) -> Mapping[str, str]:
-        """Kinds of desktop by the label of the slot whose pod is just being made."""
+        """Kinds of desktop by label of the slot whose pod is being created."""
         with self._lock:
             return {manifests.slot_name(slot): kind for slot, (kind, _) in self._making.items()}
 
     def noted(self, fences: Mapping[str, int]) -> None:
-        """Notes under which leases pods were held, by their slot's label, before it was asked who holds slots."""
+        """Records under which leases pods were held, by slot label, before slots' holders are queried."""
         with self._lock:
             self._fences = fences
 
     def warm(self, slot: SlotRef, spec: DesktopSpec) -> None:
-        """Makes its pod and template, unless that is being done already, or its pod removed. Returns at once."""
+        """Creates its pod and template, unless that is in progress, or its pod is being removed. Returns at once."""
         with self._lock:
             if slot not in self._making and slot not in self._cooling:
                 thread = Thread(target=self._warm, args=(slot, spec), name=f"warm {slot}", daemon=True)
@@ -75,7 +74,7 @@ class PodPrewarming:
                 self._making[slot] = kind_of(spec), thread
 
     def cool(self, slot: SlotRef) -> None:
-        """Removes its pod, unless that is being done already, or somebody has leased the slot. Returns at once."""
+        """Removes its pod, unless that is in progress, or the slot is leased. Returns at once."""
         with self._lock:
             if slot not in self._cooling:
                 fence = self._fences.get(manifests.slot_name(slot), 0)
@@ -83,7 +82,7 @@ class PodPrewarming:
                 self._cooling.add(slot)
 
     def close(self) -> None:
-        """Waits a moment for what is being made; that notices itself that it is not wanted any more."""
+        """Waits shortly for pods that are being created; they notice the end themselves."""
         with self._lock:
             threads = [thread for _, thread in self._making.values()]
         deadline = time.monotonic() + _END_SECONDS
@@ -98,14 +97,14 @@ class PodPrewarming:
                     self._prepare(slot, spec)
                     self._rests.worked(name)
         except SlotTakenOver as error:
-            logger.info("the slot %s was not warmed, as somebody has it: %s", slot, error.message)
+            logger.info("slot %s not warmed, it is leased: %s", slot, error.message)
         except ClusterSilent as error:
             self._answers.failed(error.message)
         except ClusterLost as error:
             self._rests.failed(name, error.message)
-            logger.warning("the slot %s was not warmed: %s", slot, error.message)
+            logger.warning("slot %s not warmed: %s", slot, error.message)
         except (MachineLost, ClusterError, SupervisorError) as error:
-            logger.warning("the slot %s was not warmed: %s", slot, error)
+            logger.warning("slot %s not warmed: %s", slot, error)
         finally:
             with self._lock:
                 del self._making[slot]
@@ -120,7 +119,8 @@ class PodPrewarming:
                 raise SlotTakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error
             raise
         finally:
-            # Only what a Warmer asks for is kept: a lease's pod is its next attempt's, or nobody's once it has ended.
+            # Only pods requested by the warm pool are kept: a lease's pod belongs to its next attempt, or to nobody
+            # after its end.
             if slot.fence:
                 pod_slot.warm = False
 
@@ -128,13 +128,13 @@ class PodPrewarming:
         try:
             with self._slots.taking(slot):
                 pod_slot = self._slots.get(slot)
-                # Between two attempts, and while one begins, nothing runs in it; somebody has leased it all the same.
+                # Between two attempts, and while one starts, nothing runs in it although it is leased.
                 if pod_slot is not None and not pod_slot.used:
                     self._slots.give_up(slot, pod_slot)
                 elif pod_slot is None:
                     self._pods().clear(slot, fence)
         except (ClusterError, ClusterLost, PodUnavailable) as error:
-            logger.warning("the pod of the slot %s is left to its deadline: %s", slot, error)
+            logger.warning("pod of the slot %s left until its deadline: %s", slot, error)
         finally:
             with self._lock:
                 self._cooling.remove(slot)

@@ -1,4 +1,4 @@
-"""What is made ahead in a thread of its own, for whoever will take it."""
+"""Prepares a slot's next desktop in a background thread."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
@@ -12,15 +12,15 @@ from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 
 
 class PrewarmedDesktop(Protocol):
-    """What a provider makes ahead: an OpenDesktop that can tell whether it lives."""
+    """A desktop prepared in advance: an OpenDesktop that knows whether it is alive."""
 
     details: Mapping[str, Any]
 
     def alive(self) -> bool:
-        """Whether it could be used."""
+        """Whether it is usable."""
 
     def close(self) -> None:
-        """Destroys it."""
+        """Destroys the desktop."""
 
 
 T = TypeVar("T")
@@ -30,10 +30,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class SpareDesktop(Generic[D]):
-    """A slot's next desktop, made or in the making.
+    """A slot's next desktop, ready or being created.
 
     Attributes:
-        seconds: for which whoever wants it, or wants it gone, waits while it is in the making.
+        seconds: maximum wait for one that is being created.
     """
 
     spec: DesktopSpec
@@ -41,11 +41,11 @@ class SpareDesktop(Generic[D]):
     coming: "Future[D]" = field(default_factory=Future)
 
     def made(self) -> bool:
-        """Whether it is there."""
+        """Whether it is ready."""
         return self.coming.done() and self.coming.exception() is None
 
     def take(self, spec: DesktopSpec) -> D | None:
-        """The desktop, if it is what is wanted and well; else it is destroyed."""
+        """The desktop if it matches and is healthy; otherwise it is destroyed."""
         if spec == self.spec:
             ready = self._wait()
             if ready is None or ready.alive():
@@ -56,30 +56,30 @@ class SpareDesktop(Generic[D]):
         return None
 
     def discard(self) -> None:
-        """Destroys it; one that is in the making, when it is there."""
+        """Destroys it; one that is being created, once it is ready."""
         ready = self._wait()
         if ready is not None:
             ready.close()
 
     def _wait(self) -> D | None:
-        """None if it could not be made; or not in time: then it is destroyed as soon as it comes."""
+        """None if it failed, or is not ready in time: then it is destroyed as soon as it is."""
         try:
             return self.coming.result(self.seconds)
         except MachineLost as error:
-            logger.info("a prepared desktop was not there: %s", error.message)
+            logger.info("prepared desktop not available: %s", error.message)
         except TimeoutError:
             self.coming.add_done_callback(_close_late)
         return None
 
 
 def _close_late(coming: "Future[Any]") -> None:
-    """Destroys a desktop that came when nobody waited for it any more."""
+    """Destroys a desktop that became ready after nobody waited for it."""
     if coming.exception() is None:
         coming.result().close()
 
 
 def deliver(coming: "Future[T]", make: Callable[[], T]) -> None:
-    """Makes what somebody waits for, or may wait for later. Every failure reaches them, as a `MachineLost`."""
+    """Creates a desktop for current or later waiters. Every failure reaches them, as a `MachineLost`."""
     try:
         coming.set_result(make())
     except MachineLost as error:
@@ -87,27 +87,27 @@ def deliver(coming: "Future[T]", make: Callable[[], T]) -> None:
     except GuestRefused as error:
         _failed(
             coming,
-            GuestLost(f"a desktop made ahead refused what every desktop does: {error.message}", code="desktop_refused"),
+            GuestLost(f"a prepared desktop refused a basic operation: {error.message}", code="desktop_refused"),
         )
     except Exception as error:
-        # It would end with this thread, and who waits would wait until the deadline.
-        logger.exception("making a desktop ahead broke")
+        # Otherwise the exception would end this thread, and waiters would wait until the deadline.
+        logger.exception("preparing a desktop raised")
         _failed(
             coming,
             ClusterLost(
-                f"a desktop could not be made ahead: {type(error).__name__}: {error}", code="desktop_not_created"
+                f"a desktop could not be prepared: {type(error).__name__}: {error}", code="desktop_not_created"
             ),
         )
 
 
 def _failed(coming: "Future[Any]", error: MachineLost) -> None:
-    logger.warning("a desktop could not be prepared: %s", error.message)
+    logger.warning("desktop not prepared: %s", error.message)
     coming.set_exception(error)
 
 
 @contextmanager
 def closed_on_failure(desktop: OpenDesktop) -> Iterator[None]:
-    """Nothing is left of a desktop with which something goes wrong here."""
+    """Context manager that closes a desktop if the block fails."""
     try:
         yield
     except BaseException:

@@ -1,4 +1,4 @@
-"""Slots that rest after they could not be used, longer each time, so that they do not use up episodes' attempts."""
+"""Exponential backoff per slot, so that a broken slot does not exhaust an episode's retries."""
 
 import datetime as dt
 import time
@@ -13,7 +13,7 @@ SHORTEST, LONGEST = 10.0, LONGEST_REST
 
 @dataclass(frozen=True)
 class _Backoff:
-    """How often a slot could not be used in a row, why the last time, and until when it rests by two clocks."""
+    """Consecutive failures of a slot, the last reason, and until when it pauses by two clocks."""
 
     times: int
     trouble: SlotTrouble
@@ -21,7 +21,7 @@ class _Backoff:
 
 
 class SlotBackoff:
-    """Of all slots, by name. Safe for threads."""
+    """Backoff of all slots, by name. Thread-safe."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """Args: now: monotonic clock."""
@@ -30,7 +30,7 @@ class SlotBackoff:
         self._rests: dict[str, _Backoff] = {}
 
     def failed(self, slot: str, why: str) -> None:
-        """It could not be used."""
+        """Records a failure."""
         with self._lock:
             times = self._rests[slot].times + 1 if slot in self._rests else 1
             seconds = min(LONGEST, SHORTEST * 2.0 ** min(times - 1, 16))
@@ -38,11 +38,11 @@ class SlotBackoff:
             self._rests[slot] = _Backoff(times, SlotTrouble(why, until), self._now() + seconds)
 
     def worked(self, slot: str) -> None:
-        """It could be used: what was wrong is over."""
+        """Records a success, which resets the backoff."""
         with self._lock:
             self._rests.pop(slot, None)
 
     def resting(self) -> Mapping[str, SlotTrouble]:
-        """Those that rest now: why."""
+        """Slots that pause now -> why."""
         with self._lock:
             return {slot: rest.trouble for slot, rest in self._rests.items() if self._now() < rest.until}

@@ -1,4 +1,4 @@
-"""Where machines are made: the templates and images that lie there, on this host or in a pod."""
+"""Storage of templates and images, on this host or in a pod."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -17,18 +17,18 @@ from worker.qemu.templates import Template, Templates
 
 _LOOK_SECONDS = 1.0
 _MAKING_SECONDS = 1200.0
-"""For which a pod waits until another one of its node has made the template that both want."""
+"""Seconds for which a pod waits until another one on its node has created the template that both need."""
 
 
 class ImageChanged(ClusterLost):
-    """The image is not what it was when it was made: no machine of it begins where the others did."""
+    """The image's files have changed since it was built: no machine of it may start."""
 
     code = "image_changed"
 
 
 @dataclass(frozen=True)
 class StoredTemplate:
-    """What is said of a template that was made; as in `Template`."""
+    """Fields of an existing template; as in `Template`."""
 
     key: str
     image: str
@@ -39,32 +39,32 @@ class StoredTemplate:
 
 
 class TemplateStore(Protocol):
-    """What lies where machines are made. Every call may raise OSError or SupervisorError."""
+    """Storage of templates. Every call may raise OSError or SupervisorError."""
 
     def find(self, key: str) -> Template | None:
-        """The template of that key."""
+        """The template with that key."""
         ...
 
     def making(self, key: str) -> AbstractContextManager[Path]:
-        """Waits until nobody else makes it, and gives an empty folder to make it in. Look again first."""
+        """Waits until nobody else creates it, and yields an empty folder to create it in. Search again first."""
         ...
 
     def keep(self, place: Path, what: StoredTemplate) -> Template:
-        """Gives what was made its name and removes those that it replaces. Within `making`."""
+        """Stores the finished template and removes those that it replaces. Call within `making`."""
         ...
 
     def check(self, folder: Path, image: MachineImage) -> None:
-        """Reads all files of an image. Raises ImageChanged: they are not those that were made."""
+        """Verifies the hashes of an image's files. Raises ImageChanged."""
         ...
 
 
 @dataclass(frozen=True)
 class VmHost:
-    """Where machines of a slot are made: who holds them, and what lies there.
+    """Where a slot's machines are created: their supervisor and storage.
 
     Attributes:
-        where: that is: a pod's UID; empty = this host.
-        tracker: is told what is being done there.
+        where: a pod's uid; empty = this host.
+        tracker: records current activities.
     """
 
     supervisor: SupervisorClient
@@ -74,42 +74,37 @@ class VmHost:
 
 
 class LocalTemplateStore:
-    """Of this host. See `TemplateStore`."""
+    """Storage on this host. See `TemplateStore`."""
 
     def __init__(self, templates: Templates) -> None:
-        """Touches nothing yet."""
         self._templates = templates
         self.find, self.making = templates.find, templates.making
 
     def keep(self, place: Path, what: StoredTemplate) -> Template:
-        """See `TemplateStore`."""
         template = self._templates.keep(place, **vars(what))
         self._templates.replace(template)
         return template
 
     def check(self, folder: Path, image: MachineImage) -> None:  # noqa: ARG002 - the folder says it itself.
-        """See `TemplateStore`."""
         try:
             verify(folder)
         except DeskarenaError as error:
-            raise ImageChanged(f"the image {folder.name} was altered: {error}") from error
+            raise ImageChanged(f"the image {folder.name} was modified: {error}") from error
 
 
 class PodTemplateStore:
-    """Of a pod, through its supervisor. See `TemplateStore`."""
+    """Storage in a pod, through its supervisor. See `TemplateStore`."""
 
     def __init__(self, supervisor: RemoteSupervisor) -> None:
-        """Asks nothing yet."""
         self._supervisor = supervisor
         self.find = supervisor.find
 
     @contextmanager
     def making(self, key: str) -> Iterator[Path]:
-        """See `TemplateStore`."""
         deadline = time.monotonic() + _MAKING_SECONDS
         while not (place := self._supervisor.make(key)):
             if time.monotonic() > deadline:
-                raise SupervisorError("another pod has been making the template for too long")
+                raise SupervisorError("another pod has been creating the template for too long")
             Event().wait(_LOOK_SECONDS)
         try:
             yield Path(place)
@@ -118,13 +113,11 @@ class PodTemplateStore:
                 self._supervisor.made(key)
 
     def keep(self, place: Path, what: StoredTemplate) -> Template:
-        """See `TemplateStore`."""
         return self._supervisor.keep({"place": str(place), **asdict(what)})
 
     def check(self, folder: Path, image: MachineImage) -> None:
-        """See `TemplateStore`."""
         files = image.files()
         hashes = self._supervisor.hashes(str(folder), [each.file for each in files])
         altered = [each.file for each in files if hashes.get(each.file) != each.sha256]
         if altered:
-            raise ImageChanged(f"the image {image.name} was altered: {altered[0]} has another content")
+            raise ImageChanged(f"the image {image.name} was modified: {altered[0]} has other content")

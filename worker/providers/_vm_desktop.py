@@ -17,14 +17,14 @@ from worker.providers.vm_factory import StartedVm
 from worker.qemu.client import CLOSED, SupervisorError
 
 _NEWS_SECONDS = 0.5
-"""How long the news of a machine's end may take to come here, once its guest API no longer answers."""
+"""Seconds that the news of a machine's end may take after its guest API stopped responding."""
 _LAST_SECONDS = 5.0
-"""How long the last picture of a machine that has just gone may take."""
+"""Time limit for the last picture of a machine that has just ended."""
 logger = logging.getLogger(__name__)
 
 
 class QemuDesktop:
-    """A virtual machine whose guest answers."""
+    """A virtual machine whose guest responds."""
 
     def __init__(
         self,
@@ -33,13 +33,13 @@ class QemuDesktop:
         lines: Callable[[], GuestTunnels],
         about: Mapping[str, Any] | None = None,
     ) -> None:
-        """Takes over a machine, its gateway, and what opens the lines that lead there.
+        """Takes ownership of a machine and its gateway.
 
         Args:
             vm: the machine.
-            gateway: its way out.
-            lines: opens them.
-            about: further details for the record, the provider's name among them.
+            gateway: its egress gateway.
+            lines: opens tunnels to the gateway.
+            about: additional details for the record, including the provider's name.
         """
         order, host = vm.order, vm.order.host
         self._made, self._gateway, self._open_lines = vm, gateway, lines
@@ -65,7 +65,7 @@ class QemuDesktop:
         self._watching.start()
 
     def _watch(self) -> None:
-        """Once the machine cannot go on, keeps its last picture and ends it: whoever waits for the guest hears so."""
+        """When the machine cannot continue: stores its last picture and ends it, so that waiting requests fail."""
         handle = self._made.held
         handle.ended.wait()
         if handle.dead != CLOSED:
@@ -78,7 +78,10 @@ class QemuDesktop:
         return not self._made.held.dead
 
     def why_dead(self) -> str:
-        """Why it is gone; empty while alive. Asked because the guest API is silent: the reason may be on its way."""
+        """Why it is gone; empty while alive.
+
+        Called when the guest API does not respond: the reason may still be on its way.
+        """
         self._made.held.ended.wait(_NEWS_SECONDS)
         return self._made.held.dead
 
@@ -87,7 +90,7 @@ class QemuDesktop:
         return self._made.address, self._made.secret
 
     def picture(self) -> Frame | None:
-        """The machine's screen as QEMU has it, the last one of a machine that is gone; None if there is none."""
+        """QEMU's picture of the screen, the last one if the machine is gone; None if there is none."""
         if self.alive():
             return self._picture()
         self._watching.join(_LAST_SECONDS)
@@ -101,17 +104,17 @@ class QemuDesktop:
             return None
 
     def private_bytes(self) -> int:
-        """Memory that is its alone; none where that cannot be told: it may then still come to use all that it can."""
+        """Memory that belongs to it alone; 0 if unknown: it may then still come to use its maximum."""
         try:
             return self._made.supervisor.private_bytes(self._made.held)
         except SupervisorError:
             return 0
 
     def let_out(self, way_out: EgressRules, fetch: Callable[[str], bytes]) -> None:
-        """What it may reach from now on, and whom it trusts there.
+        """Sets its egress rules and trusted authority.
 
         Raises:
-            GuestLost: it is gone, or cannot be told whom to trust.
+            GuestLost: it is gone, or the authority cannot be installed.
         """
         certificate = self._gateway.allow(way_out, fetch)
         self._lines = self._lines or self._open_lines()
@@ -121,7 +124,8 @@ class QemuDesktop:
             self._client.call("POST", "/trust", {"certificate": certificate.decode()})
         except GuestRefused as error:
             raise GuestLost(
-                f"the machine could not be told whom to trust: {error.message}", code="resume_failed"
+                f"the certificate authority could not be installed in the machine: {error.message}",
+                code="resume_failed",
             ) from error
         self._trusts = certificate
 
@@ -129,7 +133,7 @@ class QemuDesktop:
         """Destroys it; nothing of it is left then. Safe to call twice.
 
         Raises:
-            ClusterLost: it would not go.
+            ClusterLost: It could not be ended.
         """
         self._client.close()
         with ExitStack() as then:
@@ -137,7 +141,7 @@ class QemuDesktop:
             if self._lines is not None:
                 then.callback(self._lines.close)
             try:
-                # First: its lines would wait for a guest that reads no more.
+                # First: its tunnels would wait for a guest that no longer reads.
                 self._made.supervisor.end(self._made.held)
             except SupervisorError as error:
                 raise ClusterLost(
@@ -146,7 +150,7 @@ class QemuDesktop:
 
 
 def _as_jpeg(png: bytes) -> Frame | None:
-    """A picture of QEMU's as the guest API gives them; None if it is none, or far too large."""
+    """QEMU's picture in the guest API's format; None if it is invalid or far too large."""
     picture = decoded_png(png)
     if picture is None:
         return None

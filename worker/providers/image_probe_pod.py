@@ -1,4 +1,4 @@
-"""Which machine images a cluster's volumes hold: a small pod is made, asked, and removed."""
+"""Determines which machine images a cluster's volumes contain: a small pod is created, queried and removed."""
 
 import logging
 import secrets
@@ -19,25 +19,25 @@ from worker.qemu.machine import TCG
 
 ROOM = PodResources(64, 0.05)
 _AGAIN_SECONDS, _FRESH_SECONDS, _FRESH_CLONE_SECONDS = 60.0, 600.0, 3600.0
-"""Until it looks again: where it has found none, and for others than those that it knows; each look takes a clone."""
+"""Seconds until the next probe: if no images were found, and to find new ones; each probe takes a clone."""
 _NODES_TRIED = 3
-"""In one look, of those that have images of their own, until one of them answers."""
-_LOOKING = "the images of the cluster's volume are being looked at, in a pod that is made for it"
-_NO_NODE = "none of the nodes whose slots are used (DESKARENA_K8S_NODES) is ready to be asked for its images"
+"""Maximum nodes per probe, if nodes have their own images, until one responds."""
+_LOOKING = "a pod is reading the images of the cluster's volume"
+_NO_NODE = "none of the nodes with slots (DESKARENA_K8S_NODES) is ready to list its images"
 logger = logging.getLogger(__name__)
 
 
 class ImageProbe:
-    """Knows the images once it has looked. Safe for threads.
+    """Knows the images after its first probe. Thread-safe.
 
-    Where each node has a volume of its own each look is at another node, those first that nothing was heard of for
-    longest. What any node has, is there: which of them has it, the slots' pods tell.
+    If each node has its own volume, each probe uses another node, the least recently known first. An image of any node
+    counts; slots' pods report which node has it.
     """
 
     def __init__(self, pods: Callable[[], Pods]) -> None:
-        """Looks at nothing yet. Args: pods: makes it; may raise ClusterError or ClusterLost."""
+        """Does not probe yet. Args: pods: creates the inventory; may raise ClusterError or ClusterLost."""
         self._pods = pods
-        # No slot's: its pod is this worker's own, and the same again where it did not start the last time.
+        # Without a slot: its pod belongs to this worker, and is reused if it did not start the last time.
         self._index = -secrets.randbelow(10**9) - 1
         self._looking, self._again_at, self._fresh_seconds = threading.Lock(), 0.0, _FRESH_SECONDS
         self._looks = 0
@@ -48,16 +48,16 @@ class ImageProbe:
 
     @property
     def images(self) -> tuple[PodImage, ...]:
-        """All that are known."""
+        """All known images."""
         return self._images.of()
 
     def heard(self, volume: Volume, pod_slot: PodSlot, *, new: bool = False) -> None:
-        """Takes note of what a slot's pod has.
+        """Records the images of a slot's pod.
 
         Args:
             volume: of images, by the plan.
             pod_slot: has the pod.
-            new: it was just made. A clone that was there before is as its claim was then.
+            new: whether it was just created. An older clone has the claim's content of its time.
         """
         if pod_slot.images and (new or volume.kind != "clone"):
             node = pod_slot.pod.node if volume.by_node else ""
@@ -65,22 +65,21 @@ class ImageProbe:
             self._images.note(node, pod_slot.images)
 
     def beside(self) -> None:
-        """Looks in the background, one look at a time, if the last one is long enough ago.
+        """Probes in the background, one at a time, if the last probe is old enough.
 
-        Somebody may have put another image onto the volume. What is known stays while that is looked at, and where it
-        could not be.
+        Somebody may have added an image to the volume. Known images stay until a probe succeeds.
         """
         if time.monotonic() >= self._again_at and self._looking.acquire(blocking=False):
             self._again_at = time.monotonic() + (self._fresh_seconds if self.images else _AGAIN_SECONDS)
             threading.Thread(target=self._refresh, name="scout", daemon=True).start()
 
     def known(self, node: str = "") -> tuple[PodImage, ...]:
-        """The images, looked at if need be. Raises ClusterError, ClusterLost, PodUnavailable, SupervisorError.
+        """The images, after a probe if needed. Raises ClusterError, ClusterLost, PodUnavailable, SupervisorError.
 
-        What a look has come to, all hear who waited for it: one that fails may take as long as a pod may start.
+        All waiters get the result of the same probe: a failing one may take as long as a pod's start.
 
         Args:
-            node: whose counts for an image that several have.
+            node: preferred for an image that several nodes have.
         """
         before = self._looks
         if not self.images:
@@ -95,18 +94,18 @@ class ImageProbe:
     def _refresh(self) -> None:
         try:
             self._again_at = time.monotonic() + self._looked()
-            self.why_none = "the volume of images holds none"
+            self.why_none = "the volume of images is empty"
         except (ClusterError, ClusterLost, PodUnavailable, SupervisorError) as error:
-            self.why_none = f"the images cannot be looked at: {error}"
+            self.why_none = f"the images cannot be read: {error}"
             logger.warning("%s", self.why_none)
         except Exception as error:
-            self.why_none = f"the images cannot be looked at: {type(error).__name__}: {error}"
-            logger.exception("looking at images broke")
+            self.why_none = f"the images cannot be read: {type(error).__name__}: {error}"
+            logger.exception("probing images raised")
         finally:
             self._looking.release()
 
     def _looked(self) -> float:
-        """Looks, and notes what came of it; seconds until the next look. Whoever calls it holds the lock."""
+        """Probes and records the result; returns the seconds until the next probe. The caller holds the lock."""
         self._error = None
         try:
             return self._read()
@@ -130,7 +129,7 @@ class ImageProbe:
         return self._fresh_seconds if self.images and heard_of_all else _AGAIN_SECONDS
 
     def _read_one(self, pods: Pods, nodes: list[str]) -> None:
-        """Of the first that answers. Raises what was wrong with the last."""
+        """Images of the first node that responds. Raises the last error."""
         for node in nodes:
             self._asked_at[node] = time.monotonic()
             try:
@@ -138,7 +137,7 @@ class ImageProbe:
             except (PodUnavailable, SupervisorError) as error:
                 if node == nodes[-1]:
                     raise
-                logger.warning("the images of %s cannot be looked at: %s", node, error)
+                logger.warning("images of %s cannot be read: %s", node, error)
                 continue
             return
 
@@ -149,5 +148,5 @@ class ImageProbe:
             slot.leave()
             return slot.images
         finally:
-            # What was read counts; the pod is taken again by the next look.
+            # The result counts; the next probe reuses the pod.
             pods.discard_quietly(pod, pod.fence)

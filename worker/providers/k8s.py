@@ -1,4 +1,4 @@
-"""The `k8s` provider: virtual machines in pods, one pod a slot, each attempt a clone (docs/internals/kubernetes.md)."""
+"""The `k8s` provider: one pod of virtual machines per slot, one clone per attempt (docs/internals/kubernetes.md)."""
 
 import logging
 import os
@@ -44,19 +44,19 @@ LOOK_SECONDS = 1.0
 SWEEP_SECONDS = 15.0
 _LISTED_SECONDS = 10.0
 _MOST_NODES = 3
-_NO_IMAGE_SET = "not set up: DESKARENA_K8S_POD_IMAGE names the container image of the pods (docs/deploy-kubernetes.md)"
-_NO_CLUSTER = "no cluster is named: set KUBECONFIG, or run the worker in the cluster"
+_NO_IMAGE_SET = "not configured: set DESKARENA_K8S_POD_IMAGE to the pods' container image (docs/deploy-kubernetes.md)"
+_NO_CLUSTER = "no cluster is configured: set KUBECONFIG, or run the worker in the cluster"
 logger = logging.getLogger(__name__)
 
 
 @register(PluginKind.PROVIDER, "k8s")
 class K8sProvider:
-    """Makes virtual machines in pods of a cluster. Calls may come from several threads."""
+    """Creates virtual machines in pods of a cluster. Thread-safe."""
 
     name = "k8s"
 
     def __init__(self, settings: Settings, *, cluster: Cluster | None = None) -> None:
-        """Starts nothing yet. Args: cluster: instead of the settings' one."""
+        """Does not start yet. Args: cluster: replaces the configured one."""
         self._settings, self._cluster = settings, cluster
         self._makings = VmFactory(health_limits(settings))
         self._gateways = Gateways()
@@ -78,25 +78,23 @@ class K8sProvider:
         self._closed = threading.Event()
         self._minder = threading.Thread(target=self._mind, name="pods", daemon=True)
 
-    # ---- what can run there
+    # ---- capabilities
 
     @property
     def cluster(self) -> str:
-        """See `ClusterProvider`; namespace and owner make two installations of a cluster two."""
+        """See `ClusterProvider`; namespace and owner distinguish installations in a cluster."""
         cluster = self._cluster
         return f"{cluster.namespace}/{self._settings.k8s_instance_label}" if cluster is not None else ""
 
     @property
     def desktops(self) -> int:
-        """See `ClusterProvider`."""
         return self._settings.k8s_max_desktops_per_worker
 
     def largest(self) -> DesktopNeeds | None:
-        """See `largest_need`."""
         return largest_need(self._plan, (each.image for each in self._scout.images))
 
     def availability(self) -> Availability:
-        """Whether the cluster is set up and lets us make pods; which images it has."""
+        """Whether the cluster is configured and allows pods, and which images it has."""
         if not self._settings.k8s_pod_image:
             return Availability(ok=False, reason=_NO_IMAGE_SET)
         if self._cluster is None and not configured(self._settings.kubeconfig):
@@ -112,7 +110,7 @@ class K8sProvider:
         return self._offered(pods)
 
     def emulated(self) -> Mapping[str, str]:
-        """Nodes whose device is there and boots no machine, as the pods on them found: why."""
+        """Nodes whose device boots no machine, as found by their pods -> why."""
         return self._pods.emulated() if self._pods is not None else {}
 
     def _offered(self, pods: Pods) -> Availability:
@@ -126,9 +124,7 @@ class K8sProvider:
             reason=f"pods in the namespace {self._namespace()}"
             # Their slots are not leased; the others are.
             + (f"; {len(troubles)} cannot start: {next(iter(troubles.values()))}" if troubles else "")
-            + "".join(
-                f"; on the node {node} {emulated_words(why)}" for node, why in sorted(slow.items())[:_MOST_NODES]
-            ),
+            + "".join(f"; node {node}: {emulated_words(why)}" for node, why in sorted(slow.items())[:_MOST_NODES]),
             programs=tuple(sorted({program for image in usable for program in image.programs})),
             need=largest(need_of(image) for image in usable),
             images=image_offers,
@@ -138,7 +134,10 @@ class K8sProvider:
         return self._cluster.namespace if self._cluster is not None else ""
 
     def _try_rights(self) -> None:
-        """Has the cluster check a pod of ours without making it: rights, admission, quota. Raises ClusterError."""
+        """Lets the cluster validate a pod of ours without creating it: rights, admission, quota.
+
+        Raises ClusterError.
+        """
         self._try_one()
         watch = self._watch
         if watch is not None and not watch.listed(_LISTED_SECONDS):
@@ -152,12 +151,11 @@ class K8sProvider:
         cluster.create(PODS, manifests.trial(plan, ROOM, index, worker=_worker(), now=time.time()), dry_run=True)
 
     def away(self) -> str:
-        """See `ClusterProvider`."""
-        # Of pods that are not watched nobody knows when they are ready.
+        # Without a watch nobody knows when pods are ready.
         return self._answers.why_not or (self._watch.trouble if self._watch is not None else "")
 
     def troubles(self) -> Mapping[str, SlotTrouble] | None:
-        """See `ClusterProvider`: pods that do not start, and slots that rest after their pod could not be had."""
+        """See `ClusterProvider`: pods that do not start, and slots that pause after a failure."""
         if self._pods is None or self._watch is None or self._watch.trouble:
             return None
         return {**self._rests.resting(), **{slot: SlotTrouble(why) for slot, why in self._pods.troubles().items()}}
@@ -165,7 +163,7 @@ class K8sProvider:
     # ---- desktops
 
     def open(self, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:
-        """A clone in the slot's pod, which is made if need be."""
+        """A clone in the slot's pod, which is created if needed."""
         with self._lock:
             former = self._open.pop(slot, None)
         if former is not None:
@@ -182,7 +180,8 @@ class K8sProvider:
                 self._rests.failed(manifests.slot_name(slot), error.message)
                 raise
             except GuestLost as error:
-                # Nobody can tell the guest's fault from its pod's, and each attempt would end there within seconds.
+                # The guest's fault and its pod's cannot be distinguished, and each attempt would fail there within
+                # seconds.
                 self._rests.failed(manifests.slot_name(slot), error.message)
                 self.distrust(slot)
                 raise
@@ -210,55 +209,50 @@ class K8sProvider:
             raise ClusterLost(f"the slot's pod was lost: {status.why or error}", code="pod_lost", hint=HINT) from error
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
-        """Has a slot without a pod get one, with its template; where it has one the next clone takes a second.
+        """Creates a pod with the template for a slot without one; otherwise the next clone takes a second.
 
-        A clone itself is not made ahead: it would need the pod's memory twice.
+        A clone itself is not prepared: it would need the pod's memory twice.
         """
         if not self._warmth.has(slot) and not self._closed.is_set():
             self._warmth.warm(slot, spec)
 
     def tracker(self, slot: SlotRef | None) -> Tracker | None:
-        """See `ActivitySource`: nothing is known of a slot until its pod is there."""
+        """See `ActivitySource`: nothing is known about a slot until its pod exists."""
         pod_slot = self._slots.get(slot) if slot is not None else None
         return pod_slot.tracker if pod_slot is not None else None
 
     def warmed(self) -> Mapping[str, str] | None:
-        """See `WarmProvider`."""
         if self._pods is None or self.away():
             return None
         self._warmth.noted(self._pods.fences())
         return {**self._pods.desktops(), **self._warmth.making()}
 
     def warming(self) -> Collection[str]:
-        """See `WarmProvider`."""
         return self._warmth.making()
 
     def keep(self, slots: Collection[SlotRef]) -> None:
-        """See `WarmProvider`."""
         self._slots.keep(slots)
 
     def cool(self, slot: SlotRef) -> None:
-        """See `WarmProvider`."""
         if not self._closed.is_set():
             self._warmth.cool(slot)
 
     def unprepare(self, slot: SlotRef) -> None:
-        """The pod is renewed no more: whoever has the slot next takes it over, or its deadline passes."""
+        """Stops renewing the pod: the slot's next holder takes it over, or its deadline passes."""
         pod_slot = self._slots.get(slot)
         if pod_slot is not None:
-            # Whatever it was made for: what is to be kept warm the Warmer says again with its next look.
+            # The warm pool requests the pods to keep again in its next round.
             pod_slot.used = pod_slot.warm = False
             self._tell(pod_slot)
 
     def distrust(self, slot: SlotRef) -> None:
-        """See `Distrusts`."""
         pod_slot = self._slots.get(slot)
         if pod_slot is not None:
             pod_slot.trusted = False
             self._tell(pod_slot)
 
     def _tell(self, pod_slot: PodSlot) -> None:
-        """At once, as others may lease the slot in a moment; while the API is away with a later look."""
+        """At once, as others may lease the slot any moment; after an outage in a later round."""
         if self._pods is None or self.away():
             return
         try:
@@ -291,14 +285,14 @@ class K8sProvider:
             self._cluster.close()
 
     def _remove_all(self, slots: list[PodSlot]) -> None:
-        """All are asked first, then waited for together."""
+        """All deletions are requested first, then waited for together."""
         pods = self._pods
         if pods is not None:
             pods.wait_gone(
                 [pod_slot.pod for pod_slot in slots if pods.discard_quietly(pod_slot.pod, pod_slot.fence, wait=False)]
             )
 
-    # ---- their pods
+    # ---- pods
 
     def _new(self, pod_slot: PodSlot, order: VmRequest) -> PodDesktop:
         vm = self._makings.make(pod_slot.bench(), order)
@@ -309,7 +303,7 @@ class K8sProvider:
             vm.desktop.close()
             remove(pod_slot.supervisor, vm.held)
             raise ClusterLost(
-                f"a machine could not be given its way out: {error}", code="egress_failed", hint=HINT
+                f"the egress gateway of a machine cannot be opened: {error}", code="egress_failed", hint=HINT
             ) from error
         lines = partial(self._gateways.lines, vm.address, vm.secret, way_out)
         return PodDesktop(vm, pod_slot, gateway, lines, partial(self._running().seen, pod_slot.pod))
@@ -321,7 +315,7 @@ class K8sProvider:
             return Path(self._folder.name)
 
     def _running(self) -> Pods:
-        """Connected and watching. Raises ClusterError; ClusterLost where a setting is wrong."""
+        """The connected, watching inventory. Raises ClusterError; ClusterLost if a setting is invalid."""
         with self._starting:
             if self._closed.is_set():
                 raise ClusterLost(STOPPED, code="worker_stopping")
@@ -332,7 +326,7 @@ class K8sProvider:
                 except DeskarenaError as error:
                     raise ClusterLost(error.message, code="desktop_not_created") from error
                 cluster = self._cluster = self._cluster or connect(settings.kubeconfig, settings.k8s_namespace)
-                # Where slots have nodes of their own, nobody begins anything on one that is to be left.
+                # If slots have nodes, nothing starts on one that should be left.
                 left = None if settings.k8s_nodes else DrainingNodes(cluster)
                 watch = self._watch = PodWatch(cluster, manifests.selector(plan), left=left)
                 watch.start()
@@ -340,10 +334,10 @@ class K8sProvider:
                 self._minder.start()
             return self._pods
 
-    # ---- looking after them
+    # ---- maintenance
 
     def _mind(self) -> None:
-        """Renews pods that are used, gives up those that are lost, and removes those that nobody uses any more."""
+        """Renews pods in use, gives up lost ones, and removes unused ones."""
         swept_at = time.monotonic()
         while not self._closed.wait(LOOK_SECONDS):
             try:
@@ -354,14 +348,14 @@ class K8sProvider:
                 self._slots.look(pods)
                 for pod_slot in self._slots.all().values():
                     self._tell(pod_slot)
-                # While the cluster does not do what it is asked, they would only be forgotten.
+                # While the cluster fails, they would only be forgotten.
                 for slot in () if self.away() else self._slots.leaving(pods):
                     self.cool(slot)
                 if time.monotonic() - swept_at > SWEEP_SECONDS:
                     swept_at = time.monotonic()
                     pods.sweep(self._slots.in_use())
             except Exception:
-                logger.exception("looking after pods failed")
+                logger.exception("maintenance of pods raised")
 
 
 def _worker() -> str:

@@ -1,4 +1,4 @@
-"""The `local` provider: contained virtual desktops (Xvfb, with Linux applications or Wine) on this machine."""
+"""The `local` provider: isolated virtual desktops (Xvfb, with Linux applications or Wine) on this machine."""
 
 import logging
 import secrets
@@ -39,24 +39,24 @@ from worker.providers._prewarmed import SpareDesktop, closed_on_failure, deliver
 from worker.providers.local_trial import Trial, use
 
 READY_SECONDS = {"linux": 30.0, "windows": 90.0}
-"""How long a desktop may take until its guest API answers; where the machine is not busy, under 1 and under 5 s."""
+"""Time limit until a desktop's guest API responds; on an idle machine it takes under 1 s (Windows: 5 s)."""
 RESERVE = 512 * MIB
-"""Memory that must be left beside a desktop prepared ahead and all that it may use."""
+"""Memory that must stay free beside a prepared desktop with its maximum usage."""
 _FORGET_FAILURE_SECONDS, _FORGET_WINE_SECONDS = 60.0, 600.0
 _NEWS_SECONDS = 0.5
-"""How long the news of a desktop's end may take to come here, once its guest API no longer answers."""
+"""Seconds that the news of a desktop's end may take after its guest API stopped responding."""
 _TRIAL = DesktopSpec(screen=ScreenSize(width=640, height=480))
 _WINE_TRIAL = _TRIAL.model_copy(update={"image": WINE})
 logger = logging.getLogger(__name__)
 
 
 class LocalDesktop:
-    """A contained desktop of this machine."""
+    """An isolated desktop of this machine."""
 
     def __init__(
         self, keeper: DesktopSupervisorClient, handle: DesktopHandle, secret: str, spec: DesktopSpec, gateway: Gateway
     ) -> None:
-        """Takes over a desktop that the keeper has made, and its way out."""
+        """Takes ownership of a desktop and its gateway."""
         self._keeper, self._kept, self._secret, self._gateway = keeper, handle, secret, gateway
         self._address = f"unix:{handle.socket}"
         self.spec = spec
@@ -77,7 +77,10 @@ class LocalDesktop:
         return not self._kept.dead
 
     def why_dead(self) -> str:
-        """Why it is gone; empty while alive. Asked because the guest API is silent: the reason may be on its way."""
+        """Why it is gone; empty while alive.
+
+        Called when the guest API does not respond: the reason may still be on its way.
+        """
         self._kept.ended.wait(_NEWS_SECONDS)
         return self._kept.dead
 
@@ -90,11 +93,11 @@ class LocalDesktop:
         return None
 
     def let_out(self, way_out: EgressRules, fetch: Callable[[str], bytes]) -> None:
-        """What it may reach from now on, and whom it trusts there.
+        """Sets its egress rules and trusted authority.
 
         Raises:
-            GuestLost: it is gone.
-            ClusterLost: it could not be told.
+            GuestLost: It is gone.
+            ClusterLost: It failed.
         """
         try:
             trust(_way_out_of(self._kept), self._gateway.allow(way_out, fetch))
@@ -102,18 +105,20 @@ class LocalDesktop:
             if self.why_dead():
                 raise GuestLost("the local desktop is gone", code="desktop_gone") from error
             raise ClusterLost(
-                f"a local desktop could not be told whom to trust: {error}", code="desktop_not_created", hint=_HINT
+                f"the certificate authority of a local desktop cannot be written: {error}",
+                code="desktop_not_created",
+                hint=_HINT,
             ) from error
 
     def usage(self) -> Mapping[str, Any]:
-        """What it used, once closed: peak memory in bytes, and which limits it met how often."""
+        """Usage after closing: peak memory in bytes, and how often each limit was reached."""
         return self._kept.usage
 
     def close(self) -> None:
         """Destroys it; nothing of it is left then. Safe to call twice.
 
         Raises:
-            ClusterLost: it would not go.
+            ClusterLost: It could not be ended.
         """
         self._client.close()
         self._gateway.close()
@@ -125,7 +130,7 @@ class LocalDesktop:
 
 @register(PluginKind.PROVIDER, "local")
 class LocalProvider:
-    """Makes contained desktops through one keeper process. Calls may come from several threads."""
+    """Creates isolated desktops through one supervisor process. Thread-safe."""
 
     name = "local"
 
@@ -136,12 +141,12 @@ class LocalProvider:
         limits: DesktopLimits | None = None,
         options: DesktopSupervisorOptions | None = None,
     ) -> None:
-        """Starts nothing yet.
+        """Does not start yet.
 
         Args:
-            settings: the data folder holds the cache, and is hidden from desktops.
+            settings: the data folder has the cache, and is invisible in desktops.
             limits: of each desktop.
-            options: how to start the keeper, instead of the settings'.
+            options: how to start the supervisor, instead of the settings'.
         """
         private = (CHECKOUT, settings.data_dir)
         self._options = options or DesktopSupervisorOptions(
@@ -159,10 +164,10 @@ class LocalProvider:
         self._answer: Availability | None = None
         self._asked = 0.0
 
-    # ---- what can run here
+    # ---- capabilities
 
     def availability(self) -> Availability:
-        """Uses a real desktop of each kind, once; a failure is tried again after a minute, one of Wine after ten."""
+        """Tests a real desktop of each kind once; a failure is retried after a minute, one of Wine after ten."""
         with self._trying:
             age = time.monotonic() - self._asked
             if self._answer is None or (not self._answer.ok and age > _FORGET_FAILURE_SECONDS):
@@ -183,13 +188,13 @@ class LocalProvider:
         return Availability(ok=True, reason=reason, programs=programs, images=images)
 
     def trial(self, programs: Mapping[str, Sequence[str]] | None = None) -> Trial:
-        """Makes a desktop with Linux programs and uses it as an agent does.
+        """Creates a desktop with Linux programs and uses it like an agent.
 
         Args:
             programs: see `use`.
 
         Raises:
-            MachineLost: none can be made, or it does not last.
+            MachineLost: none can be created, or it does not last.
         """
         desktop = self._make_warm(_TRIAL)
         try:
@@ -199,13 +204,13 @@ class LocalProvider:
 
     @property
     def wine_folder(self) -> Path:
-        """What desktops with Windows programs start from."""
+        """Template of desktops with Windows programs."""
         return self._options.wine
 
     def wine_trial(self) -> str:
-        """Makes a desktop whose guest server runs in Wine. Says what went wrong; empty if nothing did.
+        """Creates a desktop whose guest server runs in Wine. Returns what went wrong, or empty.
 
-        It is not made anew where it went well since this host was started.
+        Skipped if it succeeded since this host was started.
         """
         folder, loader = self._options.wine, wine.loader()
         files = [folder / "python" / "python.exe", folder / "home" / wine.PREFIX / "system.reg"]
@@ -216,18 +221,18 @@ class LocalProvider:
         try:
             self._make_warm(_WINE_TRIAL).close()
         except MachineLost as error:
-            return f"Wine is ready, but no desktop with it can be made: {error.message}"
+            return f"Wine is installed, but no desktop with it can be created: {error.message}"
         return ""
 
     # ---- desktops
 
     def open(self, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:
-        """A pristine desktop: the one prepared for the slot if there is one, else a new one."""
+        """A pristine desktop: the prepared one of the slot if there is one, else a new one."""
         if spec.image not in SYSTEMS:
             raise ClusterLost(
                 f"local desktops have no image {spec.image!r}",
                 code="image_not_available",
-                hint=f"There are: {', '.join(SYSTEMS)}.",
+                hint=f"Available: {', '.join(SYSTEMS)}.",
             )
         with self._lock:
             former = self._open.pop(slot, None)
@@ -239,11 +244,11 @@ class LocalProvider:
             self._open[slot] = opened
         if closed:
             opened.close()
-            raise ClusterLost("the worker is being stopped", code="worker_stopping")
+            raise ClusterLost("the worker is stopping", code="worker_stopping")
         return opened
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
-        """Starts making the slot's next desktop, if the machine has room for all that it may use."""
+        """Starts creating the slot's next desktop, if the machine has room for its maximum usage."""
         with self._lock:
             known = self._spares.get(slot)
             if self._closed or (known is not None and known.spec == spec):
@@ -255,7 +260,7 @@ class LocalProvider:
         threading.Thread(target=deliver, args=(spare.coming, make), name=f"spare {slot}").start()
 
     def unprepare(self, slot: SlotRef) -> None:
-        """Destroys the slot's spare, if there is one: a machine without work keeps no desktops."""
+        """Destroys the slot's prepared desktop, if any: a machine without work keeps none."""
         with self._lock:
             spare = self._spares.pop(slot, None)
         if spare is not None:
@@ -276,7 +281,7 @@ class LocalProvider:
                 self._keeper.close()
         self._gateways.close()
 
-    # ---- making them
+    # ---- creating desktops
 
     def _make_spare(self, spec: DesktopSpec, former: SpareDesktop[LocalDesktop] | None) -> LocalDesktop:
         if former is not None:
@@ -284,32 +289,32 @@ class LocalProvider:
         return self._make_warm(spec)
 
     def _make_warm(self, spec: DesktopSpec) -> LocalDesktop:
-        """A desktop that has shown its screen once, so that the first observation finds everything loaded."""
+        """A desktop whose screen was captured once, so that the first observation finds everything loaded."""
         warm_desktop = self._make(spec)
         with closed_on_failure(warm_desktop):
             warm_desktop.desktop.frame()
         return warm_desktop
 
     def _take_spare(self, slot: SlotRef, spec: DesktopSpec) -> LocalDesktop | None:
-        """The slot's prepared desktop, if it is what is wanted and well."""
+        """The slot's prepared desktop, if it matches and is healthy."""
         with self._lock:
             spare = self._spares.pop(slot, None)
         return None if spare is None else spare.take(spec)
 
     def _make(self, spec: DesktopSpec) -> LocalDesktop:
-        """A new desktop. One that does not start is made once more, if need be by another keeper.
+        """A new desktop. One that does not start is retried once, with a new supervisor if needed.
 
-        Nobody has acted in it yet, so nothing is lost by that; Windows' Python ends now and then before its first word.
+        Nobody has acted in it yet, so nothing is lost; Windows' Python occasionally exits at start.
         """
         try:
             return self._ask_keeper(spec)
         except (DesktopSupervisorLost, GuestLost) as error:
-            logger.warning("a local desktop could not be made; making another: %s", error)
+            logger.warning("local desktop failed to start, retrying: %s", error)
         try:
             return self._ask_keeper(spec)
         except DesktopSupervisorLost as error:
             raise ClusterLost(
-                f"the keeper of local desktops died twice: {error}", code="desktop_not_created"
+                f"the supervisor of local desktops died twice: {error}", code="desktop_not_created"
             ) from error
 
     def _ask_keeper(self, spec: DesktopSpec) -> LocalDesktop:
@@ -325,25 +330,25 @@ class LocalProvider:
             if error.kind == "guest":
                 raise GuestLost(f"a local desktop did not start: {error}", code="desktop_not_started") from error
             raise ClusterLost(
-                f"a local desktop could not be made: {error}", code="desktop_not_created", hint=_HINT
+                f"a local desktop could not be created: {error}", code="desktop_not_created", hint=_HINT
             ) from error
         return LocalDesktop(keeper, handle, secret, spec, self._gateway_of(keeper, handle))
 
     def _gateway_of(self, keeper: DesktopSupervisorClient, handle: DesktopHandle) -> Gateway:
-        """The desktop's way out, in the folder that it sees of the host."""
+        """The desktop's gateway, in the folder of the host that it sees."""
         try:
-            # The desktop's user has another number; the folder above keeps everybody else away.
+            # The desktop's user has another id; the parent folder keeps everybody else out.
             return self._gateways.open(_way_out_of(handle) / "gateway", mode=0o666)
         except OSError as error:
             keeper.destroy(handle)
             raise ClusterLost(
-                f"a local desktop could not be given its way out: {error}", code="egress_failed", hint=_HINT
+                f"the egress gateway of a local desktop cannot be opened: {error}", code="egress_failed", hint=_HINT
             ) from error
 
     def _running_keeper(self) -> DesktopSupervisorClient:
         with self._starting:
             if self._closed:
-                raise ClusterLost("the worker is being stopped", code="worker_stopping")
+                raise ClusterLost("the worker is stopping", code="worker_stopping")
             if self._keeper is not None and not self._keeper.alive():
                 self._keeper.close()
                 self._keeper = None
@@ -352,21 +357,21 @@ class LocalProvider:
                     self._keeper = DesktopSupervisorClient(self._options)
                 except (DesktopSupervisorError, OSError) as error:
                     raise ClusterLost(
-                        f"local desktops cannot be made here: {error}", code="desktop_not_created", hint=_HINT
+                        f"local desktops cannot be created here: {error}", code="desktop_not_created", hint=_HINT
                     ) from error
             return self._keeper
 
 
 def _way_out_of(handle: DesktopHandle) -> Path:
-    """The folder that a desktop sees of the host."""
+    """The folder of the host that a desktop sees."""
     return Path(handle.socket).parent / WAY_OUT
 
 
-_HINT = "`deskarena doctor` says what is missing; docs/internals/local-provider.md what local desktops need."
+_HINT = "Run `deskarena doctor` to see what is missing; docs/internals/local-provider.md lists the requirements."
 
 
 def _in_words(trial: Trial) -> str:
-    """Which limits are in force, for people."""
+    """Limits in force, as text."""
     details = trial.details
     limits = ", ".join(f"{what} by {how}" for what, how in details["limits"].items())
     tree = [f"no accessibility tree: {trial.no_tree}"] if trial.no_tree else []

@@ -1,4 +1,4 @@
-"""Uses a local desktop once, as an agent does: reads a window's accessibility tree, starts its programs."""
+"""Uses a local desktop once like an agent: reads a window's accessibility tree, starts its programs."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,12 @@ _WORDS = 200
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of using a desktop.
+    """Result of using a desktop.
 
     Attributes:
-        details: how it was made (see `OpenDesktop`).
-        no_tree: why its accessibility tree cannot be read; empty where it can.
-        broken: by program that was tried and does not start: what it said.
+        details: how it was created (see `OpenDesktop`).
+        no_tree: why its accessibility tree cannot be read; empty if it can.
+        broken: programs that do not start -> their output.
     """
 
     details: Mapping[str, Any]
@@ -34,11 +34,11 @@ class Trial:
 
 
 def use(opened: OpenDesktop, programs: Mapping[str, Sequence[str]]) -> Trial:
-    """Uses a desktop that nobody needs any more. Raises Lost: it is gone.
+    """Uses a desktop that nobody needs any more. Raises MachineLost if it is gone.
 
     Args:
-        opened: the desktop; a window is left open in it.
-        programs: by name, the command by which each only says its version.
+        opened: the desktop; a window stays open in it.
+        programs: command by name, which only prints the version.
     """
     desktop = opened.desktop
     no_tree = _no_tree(desktop)
@@ -60,11 +60,11 @@ def _no_tree(desktop: Desktop) -> str:
 
 
 def _why_absent(desktop: Desktop) -> str:
-    """A window that cannot be opened says nothing against the tree, but then nobody knows whether it can be read."""
+    """A window that cannot be opened proves nothing about the tree, so the result is unknown."""
     done = desktop.execute([PYTHON, "-c", _IMPORT], timeout=_PROGRAM_SECONDS)
     if done.returncode != 0:
-        return f"{NOT_TRIED}, as no window can be opened: {_last_line(done.error)}"
-    return f"a window and its button are not in it after {_TREE_SECONDS:g} s"
+        return f"{NOT_TRIED}: no window can be opened: {_last_line(done.error)}"
+    return f"a window and its button are missing after {_TREE_SECONDS:g} s"
 
 
 def _broken(desktop: Desktop, command: Sequence[str]) -> str:
@@ -74,7 +74,7 @@ def _broken(desktop: Desktop, command: Sequence[str]) -> str:
         return error.message
     if done.returncode == 0:
         return ""
-    return _last_line(done.error or done.output) or f"it ended with {done.returncode}"
+    return _last_line(done.error or done.output) or f"it exited with {done.returncode}"
 
 
 def _last_line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A slot's pod at work: its supervisor, what its host gives, and the desktops made in it."""
+"""A slot's pod in use: its supervisor, host facts, and the desktops created in it."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -24,28 +24,28 @@ from worker.qemu.plan import Host
 from worker.qemu.remote import RemoteSupervisor
 
 _NEWS_SECONDS = 3.0
-"""How long the news of a pod's end may take to come here, once its supervisor no longer answers."""
+"""Seconds that the news of a pod's end may take after its supervisor stopped responding."""
 
 
 @dataclass
 class PodSlot:
-    """What a slot has.
+    """State of a slot.
 
     Attributes:
-        pod: that holds its machines.
+        pod: pod with its machines.
         supervisor: of that pod.
-        host: what the pod's node gives to machines.
+        host: facts of the pod's node.
         images: of the pod's volume.
-        fence: of the lease under which the supervisor was reached.
-        attempts: that began in the pod, whoever had it.
-        used: an attempt runs, or one may begin at any moment.
-        warm: it is kept ready for one although nobody has leased the slot.
+        fence: fencing token under which the supervisor was reached.
+        attempts: number of attempts started in the pod by anybody.
+        used: an attempt runs, or may start at any moment.
+        warm: kept ready for an attempt although the slot is not leased.
         trusted: False = it is replaced before the next attempt.
-        told: what the pod says of that by its annotations, as `notes` has it.
-        telling: held by whoever writes them.
-        tracker: is told what is being done in it.
+        told: the pod's annotations about this, as in `notes`.
+        telling: lock for writing them.
+        tracker: records current activities.
         emulated: why its machines are emulated although it has its device; empty = they are not, or it has none.
-        renewed_at: by the monotonic clock.
+        renewed_at: on the monotonic clock.
     """
 
     pod: Pod
@@ -64,11 +64,11 @@ class PodSlot:
     emulated: str = ""
 
     def bench(self) -> VmHost:
-        """Where its machines are made."""
+        """Where its machines are created."""
         return VmHost(self.supervisor, PodTemplateStore(self.supervisor), self.pod.uid, self.tracker)
 
     def order(self, spec: DesktopSpec, default: str) -> VmRequest:
-        """What is to be made in it. Raises ClusterLost: it cannot be had there."""
+        """Request for a machine in it. Raises ClusterLost if that is impossible."""
         choice = select_image(self.images, spec.image, default)
         if choice.image is None:
             raise ClusterLost(
@@ -77,7 +77,7 @@ class PodSlot:
         return VmRequest.of(choice.folder, choice.image, spec, self.host, built_in=choice.built_in)
 
     def serves(self, spec: DesktopSpec, default: str) -> bool:
-        """Whether it has the image that is asked for, and its pod the memory for a machine of it."""
+        """Whether it has the requested image, and its pod enough memory for a machine of it."""
         try:
             image = select_image(self.images, spec.image, default).image
         except ClusterLost:
@@ -86,15 +86,15 @@ class PodSlot:
 
     @property
     def renewed(self) -> bool:
-        """Whether its pod is renewed from time to time; one that we have lost is not ours to renew."""
+        """Whether its pod is renewed regularly; one that we have lost is not."""
         return (self.used or self.warm) and self.supervisor.alive()
 
     def due(self, seconds: float) -> bool:
-        """Whether its pod is to be renewed, so long after the last time."""
+        """Whether its pod must be renewed, given the time since the last renewal."""
         return self.renewed and time.monotonic() - self.renewed_at > seconds
 
     def notes(self) -> dict[str, str]:
-        """Annotations of its pod for whoever takes it over, and for whoever looks at its node."""
+        """Annotations of its pod for whoever takes it over or inspects its node."""
         return {
             ATTEMPTS: str(self.attempts),
             **({} if self.trusted else {KEY: DISTRUSTED}),
@@ -103,36 +103,36 @@ class PodSlot:
 
     @property
     def untold(self) -> bool:
-        """Whether somebody may take the pod over who does not know of it what we know, or nobody knows its node."""
+        """Whether the pod's annotations lack something that we know."""
         unknown = bool(self.emulated) and EMULATED not in self.told
         return unknown or (not (self.used and self.trusted) and self.told != self.notes())
 
     def leave(self) -> None:
-        """Ends the conversation; no machine is left in the pod then. Safe to call twice."""
+        """Closes the connection; no machine is left in the pod then. Safe to call twice."""
         self.supervisor.close()
 
 
 def reached(pod: Pod, now: float, accelerator: str) -> PodSlot:
-    """The slot whose pod that is.
+    """The slot of that pod.
 
     Args:
-        pod: that is running.
-        now: of the monotonic clock.
+        pod: a running pod.
+        now: on the monotonic clock.
         accelerator: the setting.
 
     Raises:
-        SupervisorError: its supervisor does not answer, or is not the one.
+        SupervisorError: its supervisor does not respond, or is another one.
     """
     supervisor = RemoteSupervisor((pod.address, PORT), pod.token, pod.fence)
     try:
         host, images = Host.from_json(supervisor.host(accelerator)), read_images(supervisor.images())
     except (TypeError, KeyError, AttributeError) as error:
         supervisor.close()
-        raise SupervisorError(f"the pod's supervisor is of another version: {error}") from error
+        raise SupervisorError(f"the pod's supervisor has another version: {error}") from error
     except BaseException:
         supervisor.close()
         raise
-    # The lease's first attempt is counted ahead: if we are killed in it nobody else does.
+    # The lease's first attempt is counted in advance: if we are killed during it, nobody else counts it.
     notes = {ATTEMPTS: str(pod.attempts + (pod.fence > 0))}
     return PodSlot(pod, supervisor, host, images, pod.fence, now, pod.attempts, told=notes)
 
@@ -148,7 +148,7 @@ class PodDesktop(QemuDesktop):
         lines: Callable[[], GuestTunnels],
         read_status: Callable[[], PodStatus],
     ) -> None:
-        """Like QemuDesktop. Args: read_status: tells what has become of its pod."""
+        """Like QemuDesktop. Args: read_status: returns the state of its pod."""
         about: Mapping[str, Any] = {
             "provider": "k8s",
             "pod": slot.pod.name,
@@ -170,7 +170,7 @@ class PodDesktop(QemuDesktop):
     def _death_reason(self) -> str:
         handle = self._made.held
         if self._slot.supervisor.alive() and not handle.dead:
-            # A guest that is silent: is it the guest, or everything between it and us?
+            # The guest does not respond: determine whether it is the guest, or everything between it and us.
             with suppress(SupervisorError):
                 self._slot.supervisor.private_bytes(handle)
                 return ""
@@ -181,7 +181,7 @@ class PodDesktop(QemuDesktop):
             if status.cause and status.cause not in PATIENT:
                 return status.why
             self._ending.wait(0.1)
-        return handle.dead or "the pod's supervisor does not answer"
+        return handle.dead or "the pod's supervisor does not respond"
 
     def close(self) -> None:
         """Destroys it; see QemuDesktop."""

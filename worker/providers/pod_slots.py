@@ -1,4 +1,4 @@
-"""The slots whose pods a worker has: taken, used again, given up, renewed."""
+"""Slots whose pods a worker has: taken, reused, given up, renewed."""
 
 import logging
 import time
@@ -21,30 +21,30 @@ from worker.providers.pod_slot import PodSlot, reached
 from worker.qemu.client import SupervisorError
 from worker.qemu.remote import LeaseSuperseded
 
-HINT = "docs/deploy-kubernetes.md says what the cluster must give; the workers page, what is wrong with each slot."
+HINT = "See docs/deploy-kubernetes.md for requirements, and the workers page for the state of each slot."
 AGAIN_SECONDS = 2.0
-"""Until pods are renewed again where the cluster did not do it."""
-STOPPED = "the worker is being stopped"
+"""Seconds until renewing is retried after the cluster failed."""
+STOPPED = "the worker is stopping"
 logger = logging.getLogger(__name__)
 
 
 class SlotTakenOver(ClusterLost):
-    """Somebody holds the slot under a later lease: nothing is wrong with it, it is only not ours any more."""
+    """Somebody holds the slot under a later lease: nothing is wrong with it, but it is no longer ours."""
 
     code = "slot_taken_over"
 
 
 class ClusterSilent(ClusterLost):
-    """The cluster's API did not do it, and may do it later: nothing is wrong with the slot."""
+    """The cluster's API failed temporarily: nothing is wrong with the slot."""
 
     code = "cluster_unavailable"
 
 
 class PodSlots:
-    """Of one worker. Safe for threads; whoever takes a slot or gives it up holds its lock, `taking`."""
+    """Slots of one worker. Thread-safe; taking or giving up a slot requires its lock, `taking`."""
 
     def __init__(self, settings: Settings, scout: ImageProbe, pods: Callable[[], Pods]) -> None:
-        """Args: pods: makes it; may raise ClusterError or ClusterLost."""
+        """Args: pods: creates the inventory; may raise ClusterError or ClusterLost."""
         self._settings, self._scout, self._pods = settings, scout, pods
         self._lock, self._closed = Lock(), False
         self._taking: dict[SlotRef, Lock] = {}
@@ -52,36 +52,36 @@ class PodSlots:
         self._renew_at = 0.0
 
     def taking(self, slot: SlotRef) -> Lock:
-        """The lock of one."""
+        """Lock of a slot."""
         with self._lock:
             return self._taking.setdefault(slot, Lock())
 
     def get(self, slot: SlotRef) -> PodSlot | None:
-        """What it has; None = nothing that we know of."""
+        """State of a slot; None = unknown."""
         with self._lock:
             return self._slots.get(slot)
 
     def all(self) -> dict[SlotRef, PodSlot]:
-        """Those that have something."""
+        """All slots with a state."""
         with self._lock:
             return dict(self._slots)
 
     def close(self) -> list[PodSlot]:
-        """None is taken from now on. Returns what there was. Safe to call twice."""
+        """No slot is taken afterwards. Returns the states. Safe to call twice."""
         with self._lock:
             self._closed = True
             pod_slots, self._slots = list(self._slots.values()), {}
         return pod_slots
 
-    # ---- one
+    # ---- one slot
 
     def have(self, slot: SlotRef, spec: DesktopSpec) -> PodSlot:
-        """What the slot has; another pod where that is of no use.
+        """The slot's state, with a new pod if the old one is unusable.
 
         Raises:
-            SlotTakenOver: somebody else has it by now.
-            ClusterSilent: none can be had now.
-            ClusterLost: it cannot be had; says why.
+            SlotTakenOver: Somebody else has it now.
+            ClusterSilent: None is available now.
+            ClusterLost: it is not available; the message says why.
         """
         try:
             pod_slot = self._had(slot, spec)
@@ -90,11 +90,9 @@ class PodSlots:
         except PodUnavailable as error:
             raise ClusterLost(f"the slot has no pod: {error}", code="pod_not_ready", hint=HINT) from error
         except ClusterUnavailable as error:
-            raise ClusterSilent(f"the cluster does not do it: {error.message}", hint=HINT) from error
+            raise ClusterSilent(f"the cluster failed: {error.message}", hint=HINT) from error
         except ClusterError as error:
-            raise ClusterLost(
-                f"the cluster does not do it: {error.message}", code="cluster_refused", hint=HINT
-            ) from error
+            raise ClusterLost(f"the cluster failed: {error.message}", code="cluster_refused", hint=HINT) from error
         except SupervisorError as error:
             raise ClusterLost(f"the slot's pod cannot be used: {error}", code="pod_lost", hint=HINT) from error
         pod_slot.used = True
@@ -104,20 +102,20 @@ class PodSlots:
         pods, now, pod_slot = self._pods(), time.monotonic(), self.get(slot)
         if pod_slot is not None and self.is_good(pod_slot, spec):
             if slot.fence > pod_slot.fence:
-                # Whoever had the slot in between must not come back into it.
+                # A holder in between must not come back into it.
                 pods.hold(pod_slot.pod, slot.fence, {DESKTOP: kind_of(spec), ATTEMPTS: begins(slot, pod_slot.attempts)})
                 pod_slot.leave()
                 pod_slot = self._reached(
                     pods, slot, replace(pod_slot.pod, fence=slot.fence, attempts=pod_slot.attempts)
                 )
             else:
-                # A lease may go on for hours, and an image be built anew meanwhile: no clone may begin on its new disk
-                # with what the old one had in memory.
+                # A lease may last for hours, and an image be rebuilt meanwhile: no clone may start on the new disk with
+                # the old one's memory.
                 pod_slot.images = read_images(pod_slot.supervisor.images())
             self._scout.heard(pods.plan.images, pod_slot)
             if self.is_good(pod_slot, spec):
                 return pod_slot
-        # Before the pod is given up: for an image that is nowhere, none of another image needs to go.
+        # Before the pod is given up: if no image exists, no pod needs to be removed for it.
         choice = select_image(self._scout.known(slot.node), spec.image, self._settings.default_image)
         if pod_slot is not None:
             self._let_go(slot, pod_slot)
@@ -130,7 +128,7 @@ class PodSlots:
         return pod_slot
 
     def is_good(self, pod_slot: PodSlot, spec: DesktopSpec) -> bool:
-        """Whether the slot's next desktop may be made in the pod that it has."""
+        """Whether the slot's next desktop can be created in its pod."""
         status = self._pods().seen(pod_slot.pod)
         return (
             pod_slot.trusted
@@ -146,7 +144,7 @@ class PodSlots:
         except LeaseSuperseded:
             raise
         except SupervisorError:
-            # Left there, it would be taken over by each lease in turn, in vain.
+            # Otherwise each lease in turn would take it over in vain.
             pods.discard_quietly(pod, pod.fence, wait=False)
             raise
         pod_slot.emulated = pod_slot.host.why_emulated if pods.plan.kvm else ""
@@ -154,20 +152,20 @@ class PodSlots:
             if not self._closed:
                 self._slots[slot] = pod_slot
                 return pod_slot
-        # What is being made while the worker stops goes with all the others.
+        # What is being created while the worker stops is closed with all others.
         pod_slot.leave()
         pods.discard_quietly(pod, pod.fence, wait=False)
         raise ClusterLost(STOPPED, code="worker_stopping")
 
     def _let_go(self, slot: SlotRef, pod_slot: PodSlot) -> None:
-        """Of what cannot be used. Out of what was taken over we only go: there is nothing wrong with its pod."""
+        """Releases an unusable pod. One that was taken over is only left: nothing is wrong with it."""
         if pod_slot.supervisor.shown_out:
             self.forget(slot, pod_slot)
         else:
             self.give_up(slot, pod_slot)
 
     def forget(self, slot: SlotRef, pod_slot: PodSlot) -> None:
-        """The pod is somebody else's."""
+        """The pod belongs to somebody else."""
         with self._lock:
             if self._slots.get(slot) is pod_slot:
                 del self._slots[slot]
@@ -175,10 +173,10 @@ class PodSlots:
 
     @staticmethod
     def tell(pods: Pods, pod_slot: PodSlot) -> None:
-        """Writes on a pod what whoever takes it over must know, where it does not say so yet.
+        """Writes annotations to a pod that whoever takes it over must know, if they are missing.
 
         Raises:
-            ClusterUnavailable: the cluster does not do it now.
+            ClusterUnavailable: The cluster failed temporarily.
         """
         with pod_slot.telling:
             if not pod_slot.untold:
@@ -189,21 +187,21 @@ class PodSlots:
             except ClusterUnavailable:
                 raise
             except (ClusterError, PodUnavailable) as error:
-                logger.info("nothing more is said on the pod %s: %s", pod_slot.pod.name, error)
+                logger.info("pod %s not annotated: %s", pod_slot.pod.name, error)
             pod_slot.told = notes
 
     def give_up(self, slot: SlotRef, pod_slot: PodSlot) -> None:
-        """The slot gets another pod; nothing of this one is left. Raises PodUnavailable, ClusterError, ClusterLost."""
+        """Removes the slot's pod, so that it gets another. Raises PodUnavailable, ClusterError, ClusterLost."""
         self.forget(slot, pod_slot)
         pods = self._pods()
         if leave := pods.seen(pod_slot.pod).leave:
-            logger.info("the pod %s leaves its node %s: %s", pod_slot.pod.name, pod_slot.pod.node, leave)
+            logger.info("pod %s leaves its node %s: %s", pod_slot.pod.name, pod_slot.pod.node, leave)
         pods.discard(pod_slot.pod, max(pod_slot.fence, slot.fence))
 
-    # ---- all
+    # ---- all slots
 
     def look(self, pods: Pods) -> None:
-        """Renews pods that are used, and notes what has become of the others."""
+        """Renews pods in use, and records the state of the others."""
         for slot, pod_slot in self.all().items():
             self._look_at(pods, slot, pod_slot)
 
@@ -224,24 +222,24 @@ class PodSlots:
         except ObjectConflict:
             return  # It has just changed: looked at again with the next look.
         except ClusterUnavailable as error:
-            # Soon after the cluster answers again, before others take the pod for one that nobody uses.
+            # Soon after the cluster responds again, before others consider the pod unused.
             if not self._renew_at:
                 logger.warning("pods cannot be renewed: %s", error.message)
             self._renew_at = time.monotonic() + AGAIN_SECONDS
             return
         except (ClusterError, PodUnavailable) as error:
-            logger.warning("the pod %s could not be renewed: %s", pod_slot.pod.name, error)
+            logger.warning("pod %s not renewed: %s", pod_slot.pod.name, error)
         self._renew_at, pod_slot.renewed_at = 0.0, time.monotonic()
 
     def leaving(self, pods: Pods) -> list[SlotRef]:
-        """Those whose pod nobody uses, and is to leave its node."""
+        """Slots with an idle pod that should leave its node."""
         return [slot for slot, pod_slot in self.all().items() if not pod_slot.used and pods.seen(pod_slot.pod).leave]
 
     def in_use(self) -> set[str]:
-        """Uids of the pods in which an attempt runs, may begin at any moment, or which are kept ready."""
+        """Uids of pods in which an attempt runs or may start, or which are kept ready."""
         return {pod_slot.pod.uid for pod_slot in self.all().values() if pod_slot.renewed}
 
     def keep(self, warm_slots: Collection[SlotRef]) -> None:
-        """Pods of these slots are renewed although no attempt uses them; those of others are not."""
+        """Renews pods of these slots although no attempt uses them, and no other idle ones."""
         for slot, pod_slot in self.all().items():
             pod_slot.warm = slot in warm_slots

@@ -1,6 +1,6 @@
-"""The `qemu` provider: virtual machines of this host, reset by throwing a clone away and starting the next.
+"""The `qemu` provider: virtual machines on this host, reset by discarding a clone and starting the next.
 
-`worker/qemu/` holds QEMU, this the guest: docs/internals/qemu.md.
+`worker/qemu/` controls QEMU, this module the guest: docs/internals/qemu.md.
 """
 
 import logging
@@ -30,16 +30,18 @@ from worker.qemu.memory_budget import MIB, MemoryBudget
 from worker.qemu.plan import Host, this_host
 from worker.qemu.templates import Template, Templates
 
-_NO_IMAGE = "there is no machine image: `deskarena image build linux` makes one (docs/internals/machine-images.md)"
+_NO_IMAGE = (
+    "there is no machine image. Build one with `deskarena image build linux` (docs/internals/machine-images.md)."
+)
 _TEMPLATES = SlotRef(-1)
-"""Whose supervisor makes templates that are asked for."""
-_HINT = "docs/internals/qemu.md says what virtual machines need; `deskarena doctor` what is missing."
+"""Key of the supervisor that creates templates on request."""
+_HINT = "See docs/internals/qemu.md for requirements; `deskarena doctor` shows what is missing."
 logger = logging.getLogger(__name__)
 
 
 @dataclass(eq=False)
 class _Claim:
-    """Bytes that a machine may come to use: from before it is made until it is gone."""
+    """Maximum bytes of a machine, reserved from before its creation until it is gone."""
 
     size: int
     machine: QemuDesktop | None = None
@@ -53,12 +55,12 @@ class _Claim:
 
 @register(PluginKind.PROVIDER, "qemu")
 class QemuProvider:
-    """Makes virtual machines, through one supervisor process for each slot. Calls may come from several threads."""
+    """Creates virtual machines through one supervisor process per slot. Thread-safe."""
 
     name = "qemu"
 
     def __init__(self, settings: Settings) -> None:
-        """Starts nothing yet. Args: settings: the data folder holds images and templates."""
+        """Does not start yet. Args: settings: the data folder has images and templates."""
         self._settings = settings
         self._images = settings.data_dir / "images"
         self._overlays = settings.data_dir / "machines"
@@ -76,10 +78,10 @@ class QemuProvider:
         self._host: Host | None = None
         self._closed = False
 
-    # ---- what can run here
+    # ---- capabilities
 
     def availability(self) -> Availability:
-        """Looks for QEMU and tries KVM, once where they work; reads the images, which come and go, each time."""
+        """Looks for QEMU and tests KVM, once if they work; reads the images each time."""
         try:
             host = self._known_host()
         except ClusterLost as error:
@@ -108,7 +110,7 @@ class QemuProvider:
     # ---- desktops
 
     def open(self, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:
-        """A pristine machine: the one prepared for the slot if there is one, else a new one."""
+        """A pristine machine: the prepared one of the slot if there is one, else a new one."""
         with self._lock:
             former = self._open.pop(slot, None)
         if former is not None:
@@ -119,11 +121,11 @@ class QemuProvider:
             self._open[slot] = opened
         if closed:
             opened.close()
-            raise ClusterLost("the worker is being stopped", code="worker_stopping")
+            raise ClusterLost("the worker is stopping", code="worker_stopping")
         return opened
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
-        """Starts making the slot's next machine, if fewer wait than are wanted and memory is left for all."""
+        """Starts creating the slot's next machine, if the number of prepared ones and the memory allow it."""
         try:
             order = self._order(spec)
         except ClusterLost:
@@ -142,29 +144,28 @@ class QemuProvider:
         threading.Thread(target=deliver, args=(spare.coming, make), name=f"spare {slot}").start()
 
     def unprepare(self, slot: SlotRef) -> None:
-        """Destroys the slot's spare, if there is one."""
+        """Destroys the slot's prepared machine, if any."""
         with self._lock:
             spare = self._spares.pop(slot, None)
         if spare is not None:
             threading.Thread(target=spare.discard, name=f"no spare {slot}").start()
 
     def ready(self, slot: SlotRef) -> bool:
-        """Whether the slot's next machine waits, made."""
+        """Whether the slot's next machine is ready."""
         with self._lock:
             spare = self._spares.get(slot)
         return spare is not None and spare.made()
 
     def template(self, spec: DesktopSpec) -> Template:
-        """The template from which such desktops are cloned, made if it is not there.
+        """The template of such desktops, created if missing.
 
         Raises:
-            ClusterLost, GuestLost: it cannot be made; says why.
+            ClusterLost, GuestLost: it cannot be created; the message says why.
         """
         bench = VmHost(self._supervisor(_TEMPLATES), self._stock, tracker=self.tracker(None))
         return self._makings.prepare(bench, self._order(spec))
 
     def tracker(self, slot: SlotRef | None) -> Tracker:
-        """See `ActivitySource`."""
         with self._lock:
             return self._trackers.setdefault(slot or _TEMPLATES, Tracker())
 
@@ -175,7 +176,7 @@ class QemuProvider:
             spares, self._spares = list(self._spares.values()), {}
             opened, self._open = list(self._open.values()), {}
             supervisors, self._supervisors = list(self._supervisors.values()), {}
-        # The supervisors first: what is being made then fails at once.
+        # Supervisors first: machines that are being created then fail at once.
         for supervisor in supervisors:
             supervisor.close()
         for spare in spares:
@@ -184,7 +185,7 @@ class QemuProvider:
             each.close()
         self._gateways.close()
 
-    # ---- making them
+    # ---- creating machines
 
     def _order(self, spec: DesktopSpec) -> VmRequest:
         try:
@@ -194,7 +195,7 @@ class QemuProvider:
         return VmRequest.of(folder, image, spec, self._known_host())
 
     def _claim(self, size: int) -> _Claim | None:
-        """Room for one more machine, its own from now on; None if there is none."""
+        """Reserves room for one more machine; None if there is none."""
         with self._admitting:
             if not self._budget.admits(size, self._memory_claims()):
                 return None
@@ -204,16 +205,16 @@ class QemuProvider:
             return claim
 
     def _memory_claims(self) -> list[tuple[int, Callable[[], int]]]:
-        """Of each machine, of those in the making too: bytes that it may come to use, and what tells what it uses."""
+        """Of each machine, including those being created: maximum bytes, and a function that returns its usage."""
         with self._lock:
             self._claims = [each for each in self._claims if each.holds()]
             return [(each.size, each.used) for each in self._claims]
 
     def _make_in_room(self, slot: SlotRef, spec: DesktopSpec) -> QemuDesktop:
-        """A new machine; what waits for other slots makes room for it if need be.
+        """A new machine; machines prepared for other slots are discarded if needed.
 
         Raises:
-            ClusterLost: there is no room for it.
+            ClusterLost: There is no room for it.
         """
         order = self._order(spec)
         while (claim := self._claim(order.size)) is None:
@@ -221,7 +222,7 @@ class QemuProvider:
                 _, spare = self._spares.popitem() if self._spares else (None, None)
             if spare is None:
                 raise ClusterLost(
-                    f"there is no memory for a machine that takes {order.size // MIB} MiB",
+                    f"not enough memory for a machine of {order.size // MIB} MiB",
                     code="host_memory_full",
                     hint=_HINT,
                 )
@@ -235,18 +236,18 @@ class QemuProvider:
             former.discard()
         machine = self._make(slot, order, claim)
         with closed_on_failure(machine):
-            # Seen once, so that the first observation finds everything loaded.
+            # Captured once, so that the first observation finds everything loaded.
             machine.desktop.frame()
         return machine
 
     def _take_spare(self, slot: SlotRef, spec: DesktopSpec) -> QemuDesktop | None:
-        """The slot's prepared machine, if it is what is wanted and well."""
+        """The slot's prepared machine, if it matches and is healthy."""
         with self._lock:
             spare = self._spares.pop(slot, None)
         return None if spare is None else spare.take(spec)
 
     def _make(self, slot: SlotRef, order: VmRequest, claim: _Claim) -> QemuDesktop:
-        """A new machine in the room that is claimed for it, which is free again if it cannot be made."""
+        """A new machine in its reserved room, which is released on failure."""
         try:
             machine = claim.machine = self._new(slot, order)
         except BaseException:
@@ -265,16 +266,16 @@ class QemuProvider:
             vm.desktop.close()
             remove(supervisor, vm.held)
             raise ClusterLost(
-                f"a machine could not be given its way out: {error}", code="egress_failed", hint=_HINT
+                f"the egress gateway of a machine cannot be opened: {error}", code="egress_failed", hint=_HINT
             ) from error
         lines = partial(self._gateways.lines, vm.address, vm.secret, way_out)
         return QemuDesktop(vm, gateway, lines)
 
     def _supervisor(self, slot: SlotRef) -> SlotSupervisor:
-        """The slot's; another one if it died."""
+        """The slot's supervisor; a new one if it died."""
         with self._lock:
             if self._closed:
-                raise ClusterLost("the worker is being stopped", code="worker_stopping")
+                raise ClusterLost("the worker is stopping", code="worker_stopping")
             known = self._supervisors.get(slot)
             if known is None or not known.alive():
                 if known is not None:
@@ -284,6 +285,6 @@ class QemuProvider:
                     known = self._supervisors[slot] = SlotSupervisor(self._overlays)
                 except (SupervisorError, OSError) as error:
                     raise ClusterLost(
-                        f"virtual machines cannot be made here: {error}", code="desktop_not_created", hint=_HINT
+                        f"virtual machines cannot be created here: {error}", code="desktop_not_created", hint=_HINT
                     ) from error
             return known

@@ -1,4 +1,4 @@
-"""Makes virtual machines for a slot: as clones of a template, or by a cold boot where there can be no template."""
+"""Creates virtual machines for a slot: as clones of a template, or by a cold boot if there is no template."""
 
 import logging
 import secrets
@@ -26,36 +26,36 @@ from worker.qemu.templates import Template
 BOOT_SECONDS = 600.0
 """Emulated on a busy host a desktop boots for minutes."""
 KVM_BOOT_SECONDS = 300.0
-"""With KVM it boots for ten seconds, Windows for a minute: what takes longer is tried emulated."""
+"""With KVM it boots in ten seconds, Windows in a minute: longer boots are retried emulated."""
 CLONE_SECONDS = 30.0
 _QUIET_SECONDS = 2.0
 _SETTLE_SECONDS = 60.0
 _FORGET_FAILURE_SECONDS = 600.0
 _PATIENCE_SECONDS = 60.0
-"""For what may pass in a machine that has just booted."""
+"""Seconds for transient findings in a newly booted machine."""
 PHASES: Mapping[str, str] = {
-    "lock": "waiting until nobody else makes it",
+    "lock": "waiting until another process has created it",
     "check": "checking the image's files",
     "start": "starting the machine",
     "boot": "waiting for the guest API",
-    "rest": "waiting for the screen to stand still",
+    "rest": "waiting until the screen stops changing",
     "health": "checking the machine's health",
     "freeze": "saving the machine's state",
 }
-"""What is done of a machine that boots, in this order, in words."""
+"""Phases of a booting machine, in order, with descriptions."""
 logger = logging.getLogger(__name__)
 
 
 @dataclass
 class StartedVm:
-    """A machine whose guest answers.
+    """A machine whose guest responds.
 
     Attributes:
-        order: what it was made for; emulated where a machine of the order that was asked for does not boot with KVM.
-        desktop: its guest, by the connection over which it was told that it begins.
-        secret: of its guest API, known to nobody else.
+        order: its request; emulated if a machine of the original request does not boot with KVM.
+        desktop: client of its guest, on the connection over which it was initialised.
+        secret: of its guest API, known only here.
         path: `clone` or `cold boot`.
-        why_cold: why no clone; empty for one.
+        why_cold: why it is not a clone; empty for a clone.
         seconds: by phase.
     """
 
@@ -70,31 +70,31 @@ class StartedVm:
 
     @property
     def address(self) -> str:
-        """Of the guest API."""
+        """Address of the guest API."""
         return address_of(self.held)
 
 
 def address_of(handle: VmHandle) -> str:
-    """Of a machine's guest API."""
+    """Address of a machine's guest API."""
     return f"http://{handle.host}:{handle.port}"
 
 
 class VmFactory:
-    """Makes machines. Safe for threads."""
+    """Creates machines. Thread-safe."""
 
     def __init__(self, limits: HealthLimits) -> None:
-        """Starts nothing yet. Args: limits: what a machine must be to become a template."""
+        """Does not start any yet. Args: limits: health limits for a machine that becomes a template."""
         self._limits = limits.model_copy(update={"patience": _PATIENCE_SECONDS})
         self._lock = Lock()
         self._failed: dict[tuple[str, str], tuple[float, MachineLost]] = {}
 
     def make(self, bench: VmHost, order: VmRequest) -> StartedVm:
-        """A machine whose guest answers and has been told that it begins.
+        """A machine whose guest responds and is initialised.
 
         Raises:
-            ClusterLost: it could not be started here, or no machine of its image became ready here a short while ago;
-                nothing of it is left.
-            GuestLost: it started, and its guest API never became ready.
+            ClusterLost: it could not be started here, or a machine of its image failed here recently; nothing of it is
+                left.
+            GuestLost: it started, but its guest API never became ready.
         """
         template, why_cold = self._template(bench, order)
         supervisor = bench.supervisor
@@ -109,33 +109,34 @@ class VmFactory:
     def boot(
         self, supervisor: SupervisorClient, order: VmRequest, why_cold: str, tracker: Tracker | None = None
     ) -> StartedVm:
-        """The same without a template, and why there is none. Raises like `make`."""
+        """Like `make`, without a template and with the reason."""
         start, secret, tracker = time.monotonic(), order.first_secret(), tracker or Tracker()
         with _phase(tracker, order, "start", subject="a machine"):
             handle = _started(lambda: supervisor.start(COLD, order.machine, secret=secret))
         return _hand_over(_BootingVm(supervisor, handle, secret, start, tracker), order, why_cold)
 
     def prepare(self, bench: VmHost, order: VmRequest) -> Template:
-        """The order's template, made if it is not there.
+        """The request's template, created if missing.
 
         Raises:
-            ClusterLost: it cannot be made; says why.
-            ImageChanged: the image's files are not those that were made.
-            GuestLost: the image's guest never became ready.
+            ClusterLost: it cannot be created; the message says why.
+            ImageChanged: The image's files were modified.
+            GuestLost: The image's guest never became ready.
         """
         try:
             return _find(bench, order) or self._make_or_find(bench, order)
         except GuestRefused as error:
             raise GuestLost(
-                f"no template can be made of the image {order.image.name}: {error.message}", code="desktop_not_started"
+                f"the template of the image {order.image.name} cannot be created: {error.message}",
+                code="desktop_not_started",
             ) from error
         except (SupervisorError, OSError) as error:
             raise ClusterLost(
-                f"no template can be made of the image {order.image.name}: {error}", code="desktop_not_created"
+                f"the template of the image {order.image.name} cannot be created: {error}", code="desktop_not_created"
             ) from error
 
     def _make_or_find(self, bench: VmHost, order: VmRequest) -> Template:
-        """Makes it unless somebody else has made it while we waited. Raises like `prepare`, or OSError."""
+        """Creates it unless somebody else did while we waited. Raises like `prepare`, or OSError."""
         with ExitStack() as making:
             with _phase(bench.tracker, order, "lock"):
                 place = making.enter_context(bench.stock.making(order.key))
@@ -148,33 +149,33 @@ class VmFactory:
                 return self._make_emulated(bench, order, error.failure)
 
     def _make_emulated(self, bench: VmHost, order: VmRequest, failure: GuestLost | SupervisorError) -> Template:
-        """Makes it without KVM, once, after a machine with it did not boot. Raises like `_make_or_find`."""
-        logger.warning("%s does not boot with KVM (%s): trying once without", order.image.name, failure)
-        emulated = order.as_emulated(f"the image did not boot with it: {failure}")
+        """Creates it without KVM, once, after a machine with KVM did not boot. Raises like `_make_or_find`."""
+        logger.warning("%s does not boot with KVM (%s), retrying without", order.image.name, failure)
+        emulated = order.as_emulated(f"the image did not boot with KVM: {failure}")
         try:
             with bench.stock.making(emulated.key) as place:
-                # One that is there does not say why it takes KVM's place, or it would have been found before.
+                # An existing one has no reason for replacing KVM, or it would have been found before.
                 return self._make_template(bench, emulated, place)
         except (MachineLost, SupervisorError):
-            # It boots neither way, so the accelerator is not the reason: the first failure is told.
+            # It boots neither way, so the accelerator is not the reason: report the first failure.
             raise failure from None
 
     def _template(self, bench: VmHost, order: VmRequest) -> tuple[Template | None, str]:
-        """The template, or why there is none. A failure is not tried again for a while in the same place.
+        """The template, or why there is none. A failure is not retried for a while in the same place.
 
         Raises:
-            GuestLost: no machine of the image becomes ready.
-            ClusterLost: none did a short while ago: none is booted for each attempt to find that again. An attempt for
-                which no machine was started has lost none.
+            GuestLost: No machine of the image becomes ready.
+            ClusterLost: one failed recently, so none is booted for each attempt. An attempt for which no machine was
+                started has lost none.
         """
         known = self._known_failure(bench, order)
         if known is not None:
-            # Another slot may have made it meanwhile.
+            # Another slot may have created it meanwhile.
             template = self._known_template(bench, order)
             if template is not None:
                 return template, ""
             if isinstance(known, GuestLost):
-                why = f"no machine of the image {order.image.name} became ready here a short while ago: {known.message}"
+                why = f"a machine of the image {order.image.name} failed here recently: {known.message}"
                 raise ClusterLost(why, code="image_not_available", hint=known.hint)
             return None, known.message
         try:
@@ -190,7 +191,7 @@ class VmFactory:
             return None, error.message
 
     def _known_failure(self, bench: VmHost, order: VmRequest) -> MachineLost | None:
-        """Why it could not be made there a short while ago."""
+        """Why it could not be created there recently."""
         with self._lock:
             now = time.monotonic()
             young = {place: each for place, each in self._failed.items() if now - each[0] < _FORGET_FAILURE_SECONDS}
@@ -202,14 +203,14 @@ class VmFactory:
         try:
             return _find(bench, order)
         except (SupervisorError, OSError) as error:
-            raise ClusterLost(f"templates cannot be looked for: {error}", code="desktop_not_created") from error
+            raise ClusterLost(f"templates cannot be searched: {error}", code="desktop_not_created") from error
 
     def _make_template(self, bench: VmHost, order: VmRequest, place: Path) -> Template:
         start, secret, supervisor = time.monotonic(), order.first_secret(), bench.supervisor
         phase = partial(_phase, bench.tracker, order)
         with phase("check"):
             bench.stock.check(order.folder, order.image)
-        logger.warning("making a template of the image %s (%s)", order.image.name, order.machine.accelerator)
+        logger.warning("creating a template of the image %s (%s)", order.image.name, order.machine.accelerator)
         with phase("start"):
             handle = _boots_or(order, lambda: supervisor.start(MASTER, order.machine, secret=secret, place=place))
         client = GuestDesktop(address_of(handle), secret, screen=order.screen)
@@ -220,7 +221,7 @@ class VmFactory:
             with phase("rest", limit=_SETTLE_SECONDS, screen=screen):
                 rested = settle(client, quiet=_QUIET_SECONDS, seconds=_SETTLE_SECONDS)
             with phase("health", screen=screen):
-                # An emulated machine's clock goes wrong while it boots on a busy host.
+                # An emulated machine's clock drifts while it boots on a busy host.
                 restore(client, secret, seconds=CLONE_SECONDS)
                 check_health(client, order.screen, client.frame(), self._limits, pause=_pause)
             client.close()
@@ -247,7 +248,7 @@ _Result = TypeVar("_Result")
 
 
 def _boots_or(order: VmRequest, step: Callable[[], _Result]) -> _Result:
-    """Does a step of booting. Raises _KvmBootFailed for its failure where the machine has KVM."""
+    """Context manager for a step of booting. Raises _KvmBootFailed on failure if the machine uses KVM."""
     try:
         return step()
     except (GuestLost, SupervisorError) as error:
@@ -265,7 +266,7 @@ def _wait_boot(handle: VmHandle, secret: str, order: VmRequest) -> float:
 
 
 def _find(bench: VmHost, order: VmRequest) -> Template | None:
-    """The order's template, or the emulated one of an image that does not boot with KVM."""
+    """The request's template, or the emulated one of an image that does not boot with KVM."""
     template = bench.stock.find(order.key)
     if template is None and order.host.chose_kvm:
         emulated = bench.stock.find(order.as_emulated("").key)
@@ -286,7 +287,7 @@ def _phase(  # noqa: PLR0913 - what is known of it
     screen: ScreenWatch | None = None,
     subject: str = "the template",
 ) -> AbstractContextManager[Activity]:
-    """Tells that the block is that phase of making what was ordered."""
+    """Records the block as that phase of the request."""
     note = "machines are emulated" if phase == "boot" and order.machine.accelerator == "tcg" else ""
     return tracker.during(
         phase, PHASES[phase], subject=f"{subject} of {order.image.name}", limit=limit, note=note, screen=screen
@@ -294,7 +295,7 @@ def _phase(  # noqa: PLR0913 - what is known of it
 
 
 def _screen(supervisor: SupervisorClient, handle: VmHandle) -> ScreenWatch:
-    """The machine's, as QEMU has it."""
+    """The machine's screen from QEMU."""
 
     def take() -> bytes:
         try:
@@ -313,16 +314,16 @@ def _started(start: Callable[[], VmHandle]) -> VmHandle:
 
 
 def remove(supervisor: SupervisorClient, handle: VmHandle) -> None:
-    """Ends a machine that came to nothing: why it did is what is told, not that it would not go either."""
+    """Ends a failed machine; only its first failure is reported."""
     try:
         supervisor.end(handle)
     except SupervisorError as error:
-        logger.warning("a machine that came to nothing could not be removed: %s", error)
+        logger.warning("failed machine not removed: %s", error)
 
 
 @dataclass(frozen=True)
 class _BootingVm:
-    """A machine that was started at a moment of the monotonic clock, with the secret that its guest has."""
+    """A machine, its start on the monotonic clock, and its guest's secret."""
 
     supervisor: SupervisorClient
     held: VmHandle
@@ -332,12 +333,12 @@ class _BootingVm:
 
 
 def _hand_over(launch: _BootingVm, order: VmRequest, why_cold: str = "") -> StartedVm:
-    """Tells the guest that it begins; one that boots is waited for. Nothing of the machine is left if that fails.
+    """Initialises the guest, after waiting if it boots. Nothing of the machine is left on failure.
 
     Args:
-        launch: what was started.
-        order: what it was started for.
-        why_cold: why it boots; empty for a clone, which needs no asking: it goes on in the middle of its server's work.
+        launch: the started machine.
+        order: its request.
+        why_cold: why it boots; empty for a clone, which needs no waiting: its server is already running.
     """
     handle, secret = launch.held, secrets.token_urlsafe(24)
     address, seconds = address_of(handle), dict(handle.seconds)

@@ -1,4 +1,4 @@
-"""What a virtual machine is made of before it is started: an image with a screen, on a host."""
+"""Request for a virtual machine: an image with a screen, on a host."""
 
 import secrets
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from worker.qemu.volumes import SECRET
 
 @dataclass(frozen=True)
 class VmRequest:
-    """What is to be made: an image's machine with a screen, on a host.
+    """What to create: an image's machine with a screen, on a host.
 
     Attributes:
-        folder: of the image, where machines are made.
+        folder: of the image, where machines are created.
         key: of its template.
-        host: that runs it.
-        built_in: secret that the image's guest server has built in; empty = it takes the one it is started with.
+        host: facts of the host.
+        built_in: secret of the image's guest server; empty = it takes the one that it is started with.
     """
 
     folder: Path
@@ -36,7 +36,10 @@ class VmRequest:
     def of(
         cls, folder: Path, image: MachineImage, spec: DesktopSpec, host: Host, *, built_in: str | None = None
     ) -> "VmRequest":
-        """Args: built_in: None = as the folder on this host says. Raises ClusterLost: it cannot be had there."""
+        """Args: built_in: secret in the image; None = read it from the image folder.
+
+        Raises ClusterLost if that is impossible.
+        """
         machine = machine_of(folder, image, spec.screen, host)
         if built_in is None:
             file = folder / SECRET
@@ -45,15 +48,15 @@ class VmRequest:
         return cls(folder, image, machine, key, spec.screen, host, built_in)
 
     def as_emulated(self, detail: str) -> "VmRequest":
-        """The same without KVM, for a machine that does not boot with it. Args: detail: what happened."""
+        """The request without KVM, for a machine that does not boot with it. Args: detail: what happened."""
         spec = DesktopSpec(screen=self.screen, image=self.image.name)
         return VmRequest.of(self.folder, self.image, spec, self.host.as_emulated(detail), built_in=self.built_in)
 
     @property
     def size(self) -> int:
-        """Bytes of memory that the machine may come to use, as slots are counted."""
+        """Maximum bytes of memory of the machine, as slots are computed."""
         return need_of(self.image).memory
 
     def first_secret(self) -> str:
-        """What the guest's server begins with: built into the image, else drawn."""
+        """The guest server's first secret: built into the image, else random."""
         return self.built_in or secrets.token_urlsafe(24)

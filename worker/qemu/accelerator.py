@@ -27,23 +27,23 @@ AUTO = "auto"
 SETTINGS = (AUTO, KVM, TCG)
 DEVICE = Path("/dev/kvm")
 CLEARLY = 1.5
-"""KVM is used where emulation takes at least this many times as long."""
+"""KVM is used if emulation takes at least this many times as long."""
 _PATIENCE = 20.0
 """KVM's guest is given up after this many times the emulated guest's seconds, or after _LIMIT."""
 _LIMIT = 30.0
-"""Seconds for a guest."""
+"""Time limit of a guest in seconds."""
 _DECISIVE = 2.0
-"""Where one takes this many times as long as the other, one run of each decides; else the best of _ROUNDS."""
+"""If one takes this many times as long as the other, one run of each decides; else the best of _ROUNDS."""
 _ROUNDS = 3
 _MODULES = Path("/sys/module")
 _FEATURES = ("arch-capabilities", "pdcm", "core-capability", "tsx-ctrl", "vmx", "svm", "xsaves", "pmu")
-"""Features of the host's processor that are backed by registers which a KVM may refuse."""
+"""CPU features backed by registers that a KVM may refuse."""
 _HINTS = ("hv-relaxed", "hv-vapic", "hv-spinlocks=0x1fff", "hv-time", "hv-crash")
-"""What makes Windows count on a hypervisor's clock, and tell it of a blue screen; emulation has none of it."""
+"""Makes Windows use a hypervisor's clock, and report blue screens; emulation has none."""
 
 
 class AccelerationReason(StrEnum):
-    """Why machines run as they do. A stable code: the words beside it may change."""
+    """Why machines run as they do. A stable code; the accompanying text may change."""
 
     FASTER = "faster"
     SET = "set"
@@ -55,7 +55,7 @@ class AccelerationReason(StrEnum):
 
 
 class KvmRefused(Exception):  # noqa: N818 - says what happened.
-    """The setting asks for KVM, and no machine runs with it; the text says why."""
+    """The setting requires KVM, and no machine runs with it; the message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +64,12 @@ class Acceleration:
 
     Attributes:
         accelerator: `kvm` or `tcg` (emulation).
-        reason: code of why.
-        detail: the same in words, without a full stop; says how fast.
-        cpu: QEMU's CPU model with what is left out of it.
-        hints: Hyper-V hints that Windows machines get; none when emulated.
-        refused: features and hints that this KVM or QEMU refuses, and which are left out.
-        seconds: accelerator -> part of the probe's workload -> seconds; empty where it was not measured.
+        reason: code of the reason.
+        detail: the reason as text, without a full stop; includes the speed.
+        cpu: QEMU's CPU model, without refused features.
+        hints: Hyper-V hints of Windows machines; none when emulated.
+        refused: features and hints that this KVM or QEMU refuses.
+        seconds: accelerator -> part of the probe's workload -> seconds; empty if not measured.
     """
 
     accelerator: str
@@ -82,12 +82,12 @@ class Acceleration:
 
     @property
     def emulated(self) -> bool:
-        """No hardware virtualisation."""
+        """Whether there is no hardware virtualisation."""
         return self.accelerator != KVM
 
     @property
     def figures(self) -> str:
-        """What the trial guest took, as an addition in brackets; empty where nothing was measured."""
+        """The trial guest's durations, in brackets; empty if not measured."""
         text = ", ".join(
             f"{'stopped after ' if UNFINISHED in parts else ''}{sum(parts.values()):.1f} s "
             f"{'with KVM' if name == KVM else 'emulated'}"
@@ -96,30 +96,30 @@ class Acceleration:
         return f" [trial guest: {text}]" if text else ""
 
     def to_json(self) -> dict[str, Any]:
-        """For the wire and the note."""
+        """For transfer and the cache."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """From the wire. Raises TypeError or KeyError if it is something else."""
+        """Reverse of `to_json`. Raises TypeError or KeyError for invalid data."""
         return cls(**{**value, "hints": tuple(value["hints"]), "refused": tuple(value["refused"])})
 
 
 def acceleration(
     machine: MachineSpec, windows: MachineSpec, *, setting: str = AUTO, fresh: bool = False
 ) -> Acceleration:
-    """Measures, or reads what was measured since this host started.
+    """Measures, or reads a measurement made since this host started.
 
     Args:
-        machine: a small machine as Linux images become here; its accelerator and processor are replaced.
-        windows: the same for Windows images.
+        machine: a small machine like those of Linux images; its accelerator and CPU are replaced.
+        windows: likewise for Windows images.
         setting: one of SETTINGS.
-        fresh: measures in any case.
+        fresh: measure in any case.
 
     Raises:
-        KvmRefused: the setting is `kvm`, and no machine runs with it.
+        KvmRefused: The setting is `kvm`, and no machine runs with it.
         QemuFailed: QEMU cannot emulate a machine either.
-        OSError: no temporary folder can be had.
+        OSError: no temporary folder is available.
     """
     with _note(setting) as note:
         choice = None if fresh else note.read()
@@ -136,17 +136,16 @@ def acceleration(
 
 
 class Chooser:
-    """One choice, on one host."""
+    """Makes one choice on one host."""
 
     def __init__(self, host: ProbeHost, machine: MachineSpec, windows: MachineSpec, setting: str) -> None:
-        """See `acceleration`."""
         self._host, self._setting = host, setting
         self._emulated = replace(machine, accelerator=TCG, cpu=EMULATED_CPU)
         self._kvm, self._windows = replace(machine, accelerator=KVM), replace(windows, accelerator=KVM)
         self._seconds: dict[str, Mapping[str, float]] = {}
 
     def choose(self) -> Acceleration:
-        """What `acceleration` returns. Raises QemuFailed: emulation does not work."""
+        """Result of `acceleration`. Raises QemuFailed if emulation does not work."""
         try:
             self._measure(TCG, self._host.run(self._emulated, _LIMIT))
         except ProbeTimeout as timeout:
@@ -154,12 +153,10 @@ class Chooser:
         if self._setting == TCG:
             return self._emulate(AccelerationReason.SET, "DESKARENA_ACCELERATOR is tcg")
         if not DEVICE.exists():
-            return self._emulate(AccelerationReason.NO_DEVICE, f"there is no {DEVICE}")
+            return self._emulate(AccelerationReason.NO_DEVICE, f"{DEVICE} does not exist")
         if why := self._host.starts(replace(self._kvm, cpu=_cpu(()))):
             if "permission denied" in why.lower():
-                return self._emulate(
-                    AccelerationReason.NO_ACCESS, f"QEMU, which runs as a user of its own, may not open {DEVICE}"
-                )
+                return self._emulate(AccelerationReason.NO_ACCESS, f"QEMU's user may not open {DEVICE}")
             return self._emulate(AccelerationReason.NO_START, why)
         features = accepted(
             _FEATURES, lambda combination: not self._host.starts(replace(self._kvm, cpu=_cpu(combination)))
@@ -193,7 +190,7 @@ class Chooser:
         )
 
     def _times_faster(self, machine: MachineSpec) -> float:
-        """Emulation's seconds by KVM's: of one run each if that is clear, else of the best of a few."""
+        """Emulation's seconds divided by KVM's: one run each if the result is clear, else the best of a few."""
         times = 1.0
         for _ in range(_ROUNDS):
             self._measure(KVM, self._host.run(machine, self._limit()))
@@ -225,11 +222,11 @@ class Chooser:
 
 
 def accepted(options: Sequence[str], works: Callable[[tuple[str, ...]], bool]) -> tuple[str, ...]:
-    """The options that can be had together: all, or found by adding one after another to those that work.
+    """Options that work together: all, or found by adding one after another.
 
     Args:
-        options: in the order in which they are tried.
-        works: tries some of them.
+        options: in the order of testing.
+        works: tests some of them.
     """
     if works(tuple(options)):
         return tuple(options)
@@ -241,7 +238,7 @@ def accepted(options: Sequence[str], works: Callable[[tuple[str, ...]], bool]) -
 
 
 def _cpu(features: Sequence[str]) -> str:
-    """The host's processor without those of _FEATURES that are not among these."""
+    """The host's CPU without those of _FEATURES that are not listed."""
     return ",".join(("host", *(f"-{each}" for each in _FEATURES if each not in features)))
 
 
@@ -254,14 +251,14 @@ def _slower(times: float) -> str:
 
 
 class _Note:
-    """What was measured, kept until this host, its kernel modules, its QEMU or the user's rights change."""
+    """Cached measurement, valid until this host, its kernel modules, its QEMU or the user's rights change."""
 
     def __init__(self, file: Path | None, key: str) -> None:
-        """Args: file: None = nothing can be kept."""
+        """Args: file: None = no cache."""
         self._file, self._key = file, key
 
     def read(self) -> Acceleration | None:
-        """None if there is none that holds."""
+        """None if there is no valid one."""
         try:
             value = json.loads(self._file.read_text()) if self._file else {}
             return Acceleration.from_json(value["acceleration"]) if value["key"] == self._key else None
@@ -269,7 +266,7 @@ class _Note:
             return None
 
     def write(self, choice: Acceleration) -> None:
-        """Replaces it, where there is room for it."""
+        """Replaces it, if there is room."""
         with suppress(OSError):
             if self._file:
                 note = {"key": self._key, "acceleration": choice.to_json()}
@@ -278,7 +275,7 @@ class _Note:
 
 @contextmanager
 def _note(setting: str) -> Iterator[_Note]:
-    """The note of a setting, locked: of several processes that start together one measures, undisturbed."""
+    """The cache of a setting, locked: of several processes that start together only one measures."""
     try:
         folder = private_folder("deskarena-accelerator")
         lock = (folder / "lock").open("w")
@@ -291,7 +288,7 @@ def _note(setting: str) -> Iterator[_Note]:
 
 
 def _key() -> str:
-    """Changes when the answer may: another start of the host, kernel, KVM module, device, user or QEMU."""
+    """Changes when the result may: another start of the host, kernel, KVM module, device, user or QEMU."""
     files = (Path("/proc/sys/kernel/random/boot_id"), Path("/proc/version"))
     parts = [str(os.getuid()), str(os.getgroups()), *(_text(file) for file in files)]
     parts += [f"{module.name} {_text(module / 'srcversion')}" for module in sorted(_MODULES.glob("kvm*"))]
@@ -304,7 +301,7 @@ def _text(file: Path) -> str:
 
 
 def _state(file: Path) -> str:
-    """Whose a file is, who may use it, and when it was changed."""
+    """Owner, mode and change time of a file."""
     if not file.exists():
         return ""
     state = file.stat()

@@ -1,6 +1,6 @@
-"""The door of a supervisor in a pod: lets one worker in at a time, the one with the latest lease.
+"""Access gate of a supervisor in a pod: admits one worker at a time, the one with the latest lease.
 
-It never waits for a visitor, so nobody who only holds a line open keeps the machines' owner waiting. See `handshake`.
+It never waits for a peer, so an idle connection does not block the machines' owner. See `handshake`.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ _KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_
 
 
 def steady(connection: socket.socket) -> None:
-    """A line that says at once what is to be said, and notices within half a minute that nobody is there any more."""
+    """Disables delays, and detects a dead peer within half a minute."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in _KEEPALIVE:
@@ -31,7 +31,7 @@ def steady(connection: socket.socket) -> None:
 
 @dataclass
 class _UnverifiedConnection:
-    """Somebody who has not shown yet that they know the token."""
+    """A peer that has not proved yet that it knows the token."""
 
     connection: socket.socket
     until: float
@@ -42,15 +42,15 @@ class _UnverifiedConnection:
 
 
 class AccessGate:
-    """Takes connections and tells who may come in. For one thread."""
+    """Accepts connections and decides who may enter. For one thread."""
 
     def __init__(self, listener: socket.socket, token: str, fence: int = 0) -> None:
-        """Takes over a listening socket.
+        """Takes ownership of a listening socket.
 
         Args:
-            listener: on which workers knock.
-            token: that they must know.
-            fence: lowest number of a lease that is let in.
+            listener: for workers.
+            token: shared secret.
+            fence: lowest fencing token that is admitted.
         """
         self._listener, self._token = listener, token
         self.fence = fence
@@ -58,11 +58,11 @@ class AccessGate:
         listener.setblocking(False)
 
     def sockets(self) -> list[socket.socket]:
-        """All to wait for."""
+        """All sockets to wait for."""
         return [self._listener, *self._visitors]
 
     def wait(self, seconds: float = math.inf) -> socket.socket:
-        """Waits for somebody who may come in. Raises TimeoutError: nobody did in all that time."""
+        """Waits for a peer that may enter. Raises TimeoutError."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             with selectors.DefaultSelector() as selector:
@@ -75,7 +75,10 @@ class AccessGate:
         raise TimeoutError
 
     def turn(self, ready: Collection[object]) -> socket.socket | None:
-        """Hears whoever has something to say; the line of one who may come in now. Nobody else may from then on."""
+        """Reads from peers that sent something; returns the connection of one that may enter.
+
+        Nobody else may afterwards.
+        """
         entered: socket.socket | None = None
         if self._listener in ready:
             self._accept()
@@ -108,7 +111,7 @@ class AccessGate:
         return visitor.connection
 
     def _knows(self, visitor: _UnverifiedConnection) -> bool:
-        """Whether they have shown that they know the token. Whoever breaks the protocol is shown out."""
+        """Whether the peer has proved that it knows the token. A peer that violates the protocol is disconnected."""
         try:
             data = visitor.connection.recv(handshake.LONGEST)
             messages = visitor.decoder.feed(data)
@@ -130,7 +133,7 @@ class AccessGate:
     def _answer(self, visitor: _UnverifiedConnection, message: dict[str, object]) -> None:
         theirs, fence = message["nonce"], message["fence"]
         if not isinstance(theirs, str) or not theirs or type(fence) is not int or fence < 0:
-            raise ValueError("no greeting")
+            raise ValueError("invalid greeting")
         visitor.theirs, visitor.fence = theirs, fence
         shown = handshake.proof(self._token, handshake.SUPERVISOR, theirs, visitor.nonce, fence)
         visitor.connection.send(encode({"nonce": visitor.nonce, "proof": shown}))

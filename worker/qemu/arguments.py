@@ -1,6 +1,6 @@
-"""QEMU's command line for a machine: pure functions, no decision about where anything lies.
+"""QEMU's command line for a machine, as pure functions without decisions about paths.
 
-Template and clones get the same devices in the same order; they differ in where memory and disk come from.
+Template and clones have the same devices in the same order; they differ in the source of memory and disk.
 """
 
 import json
@@ -10,12 +10,15 @@ from worker.qemu.machine import KVM, WINDOWS, MachineFiles, MachineSpec
 
 PROGRAM = "qemu-system-x86_64"
 GUEST_PORT = 5000
-"""Where the guest API listens inside."""
+"""Port of the guest API inside."""
 SECRET_NAME = "io.systemd.credential:deskarena.secret"  # noqa: S105 - the name of the string, not its value.
-"""The machine's first secret is a string of its SMBIOS tables (type 11), `NAME=VALUE`: systemd takes it from there."""
+"""The machine's first secret is a string of its SMBIOS tables (type 11), `NAME=VALUE`, from which systemd reads it."""
 SCREEN_NAME = "deskarena.screen"
-"""Another such string, for Windows: the size that its guest server asks for. Linux takes it from the display device."""
-# `deny` ends QEMU at the first such system call: started programs and new rights are what a break-out begins with.
+"""Another such string, for Windows: the screen size that its guest server sets.
+
+Linux takes it from the display device.
+"""
+# `deny` kills QEMU at the first such system call: a break-out starts with new programs and privileges.
 _SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
 
 
@@ -29,16 +32,16 @@ def arguments(  # noqa: PLR0913 - the ways in which machines of one make differ
     shared: bool = False,
     incoming: bool = False,
 ) -> list[str]:
-    """The words of the command line.
+    """The command line.
 
     Args:
-        machine: what it is made of.
-        files: where that lies.
+        machine: the machine.
+        files: their paths.
         monitor: file descriptor of QMP's socket.
-        secret: that the guest's server begins with.
-        forward: host address whose port leads to the guest API; QEMU chooses the port.
-        shared: what the guest writes to memory goes into the memory file: only for the master of a template.
-        incoming: does not start, but waits for a state to be loaded.
+        secret: first secret of the guest's server.
+        forward: host address for the guest API; QEMU chooses the port.
+        shared: write the guest's memory to the memory file: only for the master of a template.
+        incoming: do not start, but wait for a state to be loaded.
     """
     return [
         *(PROGRAM, "-nodefaults", "-no-user-config", "-name", "deskarena", "-sandbox", _SANDBOX),
@@ -87,7 +90,7 @@ def _firmware(machine: MachineSpec, files: MachineFiles) -> list[str]:
 
 
 def _disk(machine: MachineSpec, files: MachineFiles) -> list[str]:
-    # What a machine writes is thrown away with it, so nothing has to reach the platter in order.
+    # A machine's writes are discarded with it, so they need not be flushed in order.
     careless = {"direct": False, "no-flush": True}
     node: dict[str, Any] = _image(files.disk, None)
     if files.below:
@@ -100,7 +103,7 @@ def _disk(machine: MachineSpec, files: MachineFiles) -> list[str]:
         "file": {"driver": "file", "filename": files.overlay, "cache": careless},
         "backing": node,
     }
-    # A full host stops the machine and says so; anything else is told to the guest, as a broken disk would.
+    # A full host stops the machine with an event; other errors are reported to the guest like those of a broken disk.
     device: dict[str, Any] = {"driver": machine.disk_device, "drive": "disk"}
     if machine.disk_device == "nvme":
         device["serial"] = "deskarena"
@@ -113,13 +116,13 @@ def _disk(machine: MachineSpec, files: MachineFiles) -> list[str]:
 
 def _image(path: str, backing: dict[str, Any] | None) -> dict[str, Any]:
     file = {"driver": "file", "filename": path, "read-only": True}
-    # Without a base, whatever the file itself names as one is not followed.
+    # Without a base, the one named in the file itself is not followed.
     return {"driver": "qcow2", "read-only": True, "file": file, "backing": backing}
 
 
 def _network(machine: MachineSpec, forward: str) -> list[str]:
     line = f"user,id=net,restrict=on,hostfwd=tcp:{forward}:0-:{GUEST_PORT}"
-    # No boot from the network: its program would only take time to be loaded.
+    # No network boot: loading its program only takes time.
     return ["-netdev", line, "-device", f"{machine.network_device},netdev=net,mac=52:54:00:64:61:01,romfile="]
 
 
@@ -136,7 +139,7 @@ def _screen(machine: MachineSpec) -> list[str]:
 
 def _identity(machine: MachineSpec, secret: str) -> list[str]:
     entropy = ["-device", "virtio-rng-pci"] if machine.entropy else []
-    # A clone gets another generation id than its template had, by which its kernel knows that it must reseed.
+    # A clone's generation id differs from its template's, which makes its kernel reseed.
     words = [*entropy, "-device", "vmgenid,guid=auto", "-device", "pvpanic", "-rtc", "base=utc,clock=host"]
     if not secret:
         return words

@@ -1,7 +1,7 @@
-"""What takes minutes to do with large files, in a process of its own.
+"""Runs minutes of work on large files in a separate process.
 
-`python -S -m worker.qemu.background_job PARENT WHAT FILE...`: its supervisor hears meanwhile who is at the door. A
-thread would not do, as whoever starts a QEMU must have one thread only.
+`python -S -m worker.qemu.background_job PARENT WHAT FILE...`: meanwhile its supervisor handles connections. A thread
+would not do: a process that starts QEMU must have one thread only.
 
 | what | says, as JSON |
 |---|---|
@@ -26,19 +26,19 @@ HASH, SYNC = "hash", "sync"
 _ROOT = Path(__file__).resolve().parents[2]
 _PIECE = 65536
 _END_SECONDS = 1.0
-"""The kernel may keep one that waits for the disk for longer; it is not waited for."""
+"""The kernel may delay the end of one that waits for the disk; it is not waited for longer."""
 
 
 class BackgroundJob:
-    """One that is under way; ended with the `with` block.
+    """A running job; ended with the `with` block.
 
     Attributes:
-        output: descriptor to wait for what it says.
-        over: it says nothing more.
+        output: descriptor that becomes readable when it has output.
+        over: no more output follows.
     """
 
     def __init__(self, what: str, files: Sequence[Path]) -> None:
-        """Begins it. Raises OSError if it cannot be begun."""
+        """Starts it. Raises OSError."""
         words = [sys.executable, "-S", "-m", "worker.qemu.background_job", str(os.getpid()), what]
         self._said, self.over = b"", False
         self.output, writer = os.pipe()
@@ -57,16 +57,16 @@ class BackgroundJob:
             os.close(writer)
 
     def hear(self) -> None:
-        """Reads what it says; waits unless `output` has something."""
+        """Reads its output; blocks unless `output` is readable."""
         piece = os.read(self.output, _PIECE)
         self._said += piece
         self.over = not piece
 
     def result(self) -> list[str]:
-        """What it has come to, once it is over. Raises OSError: it could not do it."""
+        """Its result, once it is over. Raises OSError if it failed."""
         code = self._process.wait()
         if code != 0:
-            raise OSError(self._said.decode(errors="replace").strip() or f"what was done with files ended with {code}")
+            raise OSError(self._said.decode(errors="replace").strip() or f"the job exited with {code}")
         results: list[str] = json.loads(self._said)
         return results
 
@@ -81,7 +81,7 @@ class BackgroundJob:
 
 
 def run_job(what: str, files: Sequence[Path]) -> list[str]:
-    """Does it. Raises OSError."""
+    """Runs the job. Raises OSError."""
     results = []
     for each in files:
         with each.open("rb") as file:
@@ -93,7 +93,7 @@ def run_job(what: str, files: Sequence[Path]) -> list[str]:
 
 
 def main() -> None:
-    """Reads the command line, does it, and says what came of it."""
+    """Parses the command line, runs the job and prints the result."""
     parent, what, *files = sys.argv[1:]
     kernel.die_with_parent(signal.SIGKILL)
     if os.getppid() != int(parent):

@@ -1,4 +1,4 @@
-"""The worker's side of a supervisor. Safe for threads; what is asked is done one after another."""
+"""The worker's client of a supervisor. Thread-safe; requests are processed sequentially."""
 
 import base64
 import binascii
@@ -20,18 +20,18 @@ from worker.qemu.machine import MachineSpec
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CLOSED = "closed"
-"""Why a machine is gone that was ended because nobody needs it any more."""
+"""Reason for the end of a machine that nobody needs any more."""
 _STARTED_SECONDS = 30.0
 _STOP_SECONDS = 20.0
 _QUICK_SECONDS = 15.0
 _START_SECONDS = 120.0
 _FREEZE_SECONDS = 400.0
 _NOBODY = 0
-"""Instead of a request's number, which begin at 1."""
+"""Placeholder for a request number, which start at 1."""
 
 
 class SupervisorError(Exception):
-    """The supervisor could not do what was asked."""
+    """The supervisor could not do what was requested."""
 
 
 class SupervisorLost(SupervisorError):
@@ -40,15 +40,15 @@ class SupervisorLost(SupervisorError):
 
 @dataclass
 class VmHandle:
-    """A machine that the supervisor holds.
+    """A machine of the supervisor.
 
     Attributes:
-        port: of the supervisor's host, leads to the guest API.
-        pid: of its QEMU.
+        port: of the supervisor's host, forwarded to the guest API.
+        pid: process id of its QEMU.
         seconds: by phase.
-        host: address at which that port is reached.
-        dead: why it cannot be used any more; empty while it can.
-        ended: set when that is known.
+        host: address of that port.
+        dead: why it is unusable; empty while it is usable.
+        ended: set when it is.
     """
 
     name: str
@@ -60,22 +60,22 @@ class VmHandle:
     ended: threading.Event = field(default_factory=threading.Event)
 
     def end(self, why: str) -> None:
-        """Notes its end; the first reason is kept."""
+        """Records its end; the first reason is kept."""
         self.dead = self.dead or why
         self.ended.set()
 
 
 class SupervisorClient:
-    """The conversation with one supervisor, wherever it runs."""
+    """Connection to one supervisor, wherever it runs."""
 
     gone = "the supervisor of virtual machines died, and its machines with it"
 
     def __init__(self, connection: socket.socket, *, host: str = "127.0.0.1") -> None:
-        """Takes over a connection on which the supervisor is about to say that it has started.
+        """Wraps a connection on which the supervisor is about to report its start.
 
         Args:
             connection: to it.
-            host: address at which its machines' guest APIs are reached.
+            host: address of its machines' guest APIs.
         """
         self._host = host
         self._machines: dict[str, VmHandle] = {}
@@ -85,7 +85,7 @@ class SupervisorClient:
         self._conversation.begin()
 
     def _wait_started(self) -> Message:
-        """What it says of itself when it serves. Nothing is left of it if it does not. Raises SupervisorError."""
+        """The supervisor's start report. Raises SupervisorError; nothing of it is left then."""
         try:
             return self._started.result(_STARTED_SECONDS)
         except (SupervisorError, TimeoutError) as error:
@@ -96,10 +96,10 @@ class SupervisorClient:
         """False once it is known to be gone."""
         return not self._conversation.over
 
-    # ---- what can be asked
+    # ---- requests
 
     def start(self, kind: str, machine: MachineSpec, *, secret: str = "", place: Path | None = None) -> VmHandle:
-        """Starts a machine; see `Slot.start`.
+        """Starts a machine; see `VmSlot.start`.
 
         Raises:
             SupervisorError: it could not be started; nothing of it is left.
@@ -109,30 +109,30 @@ class SupervisorClient:
         return handle
 
     def freeze(self, handle: VmHandle, place: Path) -> Mapping[str, float]:
-        """Makes a template out of a master. Returns seconds by phase. Raises SupervisorError."""
+        """Makes a template from a master. Returns seconds by phase. Raises SupervisorError."""
         request = {"op": "freeze", "machine": handle.name, "place": str(place)}
         seconds: Mapping[str, float] = self.told("seconds", request, _FREEZE_SECONDS)
         return seconds
 
     def picture(self, handle: VmHandle) -> bytes:
-        """The machine's screen as PNG, whatever its guest does. Raises SupervisorError."""
+        """The machine's screen as PNG, independent of its guest. Raises SupervisorError."""
         try:
             return base64.b64decode(self.told("png", {"op": "picture", "machine": handle.name}))
         except (binascii.Error, TypeError) as error:
-            raise SupervisorError("the supervisor sent no picture") from error
+            raise SupervisorError("the supervisor sent no valid picture") from error
 
     def private_bytes(self, handle: VmHandle) -> int:
-        """Memory that is this machine's alone. Raises SupervisorError."""
+        """Memory that belongs to this machine alone. Raises SupervisorError."""
         try:
             return int(self.told("bytes", {"op": "memory", "machine": handle.name}))
         except (ValueError, TypeError) as error:
-            raise SupervisorError("the supervisor sent no number of bytes") from error
+            raise SupervisorError("the supervisor sent no valid number of bytes") from error
 
     def end(self, handle: VmHandle) -> None:
         """Ends a machine; nothing of it is left then. Safe to call twice.
 
         Raises:
-            SupervisorError: it does not go.
+            SupervisorError: It does not end.
         """
         if self.alive():
             with contextlib.suppress(SupervisorLost):
@@ -142,46 +142,46 @@ class SupervisorClient:
         handle.end(CLOSED)
 
     def ask(self, question: Message, seconds: float = _QUICK_SECONDS) -> Message:
-        """Anything that `worker.qemu.supervisor` lists. Raises SupervisorError."""
+        """Any request that `worker.qemu.supervisor` supports. Raises SupervisorError."""
         return self._conversation.ask(question, seconds)
 
     def told(self, what: str, question: Message, seconds: float = _QUICK_SECONDS) -> Any:
-        """One field of the answer. Raises SupervisorError, also where there is no such field."""
+        """One field of the response. Raises SupervisorError, also if the field is missing."""
         answer = self.ask(question, seconds)
         if what not in answer:
-            raise SupervisorError(f"the supervisor's answer to {question['op']!r} has no {what!r}")
+            raise SupervisorError(f"the supervisor's response to {question['op']!r} has no {what!r}")
         return answer[what]
 
     def close(self) -> None:
-        """Leaves it; returns when its machines are gone, as far as it still answers. Safe to call twice."""
+        """Disconnects; returns when its machines are gone, if it still responds. Safe to call twice."""
         with contextlib.suppress(SupervisorError):
             self.ask({"op": "stop"}, _STOP_SECONDS)
         self._conversation.close(_STOP_SECONDS)
 
-    # ---- manners: see `worker.local.rpc`
+    # ---- protocol hooks: see `worker.local.rpc`
 
     def encode(self, message: Message) -> bytes:
-        """A line."""
+        """One line."""
         return encode(message)
 
     def decoder(self) -> LineDecoder:
-        """Of lines."""
+        """Decoder of lines."""
         return LineDecoder()
 
     def refused(self, answer: Message) -> SupervisorError:
-        """In its own words."""
+        """The error response as an exception."""
         return SupervisorError(answer["error"])
 
     def late(self, what: str) -> SupervisorError:
-        """It may still be doing it."""
-        return SupervisorError(f"the supervisor did not answer {what}")
+        """Timeout; the request may still be in progress."""
+        return SupervisorError(f"the supervisor did not respond to {what}")
 
     def lost(self, why: str) -> SupervisorLost:
-        """Nothing can be asked any more."""
+        """No further request is possible."""
         return SupervisorLost(why)
 
     def news(self, message: Message) -> None:
-        """That it has started, or that a machine cannot go on."""
+        """Handles notifications: started, or a machine cannot continue."""
         if message["event"] == "started":
             self._started.set_result(message)
         elif message["event"] == "refused":
@@ -193,19 +193,19 @@ class SupervisorClient:
                 handle.end(str(message["why"]))
 
     def answered(self, answer: Message, *, expected: bool) -> None:
-        """Notes a machine that was started. One for which nobody waits any more is ended, and nobody hears of it."""
+        """Handles a started machine. One for which nobody waits any more is ended."""
         if "port" not in answer:
             return
         if not expected:
             self._conversation.say({"op": "end", "machine": answer["machine"], "id": _NOBODY})
             return
-        # Noted in the reader's order: news of its end may be the very next message.
+        # Registered in the reader's order: the next message may be its end.
         handle = VmHandle(answer["machine"], answer["port"], answer["pid"], answer["seconds"], self._host)
         with self._noting:
             answer["held"] = self._machines[handle.name] = handle
 
     def died(self) -> None:
-        """Its machines went with it."""
+        """Its machines ended with it."""
         with self._noting:
             machines = list(self._machines.values())
             self._machines.clear()
@@ -216,16 +216,16 @@ class SupervisorClient:
 
 
 class SlotSupervisor(SupervisorClient):
-    """One supervisor process of this host, and the conversation with it."""
+    """One supervisor process of this host, and the connection to it."""
 
     def __init__(self, overlays: Path) -> None:
-        """Starts it and waits until it serves.
+        """Starts it and waits until it is ready.
 
         Args:
-            overlays: folder with room for what machines write; must be there.
+            overlays: existing folder with room for machines' writes.
 
         Raises:
-            SupervisorError: it could not start.
+            SupervisorError: It could not start.
         """
         ours, theirs = socket.socketpair()
         with theirs:
@@ -252,13 +252,13 @@ class SlotSupervisor(SupervisorClient):
 
 
 def clean_environment() -> dict[str, str]:
-    """For processes of ours beside QEMU: nothing of the worker's environment, above all no secret, is handed on."""
+    """Environment for our processes beside QEMU: nothing of the worker's, above all no secret, is inherited."""
     environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONPATH": str(CHECKOUT)}
     return environment | ({"TMPDIR": os.environ["TMPDIR"]} if "TMPDIR" in os.environ else {})
 
 
 def _start(fd: int, overlays: Path) -> "subprocess.Popen[bytes]":
-    # -S: it needs nothing but the standard library, and starts faster for it.
+    # -S: it needs only the standard library and starts faster.
     words = [sys.executable, "-S", "-m", "worker.qemu.supervisor", "--fd", str(fd), "--overlays", str(overlays)]
     return subprocess.Popen(
         words, pass_fds=[fd], stdin=subprocess.DEVNULL, env=clean_environment(), cwd="/", start_new_session=True

@@ -1,7 +1,7 @@
-"""How a worker and a pod's supervisor show each other that they know the pod's token, without saying it.
+"""Mutual authentication of a worker and a pod's supervisor by the pod's token, without sending it.
 
-Each side names a number used once; each answers with a keyed hash (HMAC-SHA256) over both, its role and the number of
-the lease. So whoever happens to have the pod's address learns no token, and nobody gets a machine of another's pod.
+Each side sends a nonce; each answers with an HMAC-SHA256 over both, its role and the fencing token. So whoever has the
+pod's address by accident learns no token, and nobody gets a machine of another's pod.
 
 | who | line |
 |---|---|
@@ -15,21 +15,21 @@ import hmac
 import secrets
 
 LONGEST = 2000
-"""Bytes of all lines of the one side."""
+"""Maximum bytes of all lines of one side."""
 WORKER, SUPERVISOR = "worker", "supervisor"
 
 
 def nonce() -> str:
-    """A number used once."""
+    """A random number used once."""
     return secrets.token_hex(16)
 
 
 def proof(token: str, role: str, worker_nonce: str, supervisor_nonce: str, fence: int) -> str:
-    """What a side shows. Args: role: its own, so that nobody can be sent back what they said."""
+    """A side's proof. Args: role: its own, so that a proof cannot be reflected."""
     text = "\n".join(("deskarena", role, worker_nonce, supervisor_nonce, str(fence)))
     return hmac.new(token.encode(), text.encode(), "sha256").hexdigest()
 
 
 def same(shown: object, expected: str) -> bool:
-    """Whether a proof is right; in the same time whatever is wrong with it."""
+    """Compares proofs in constant time."""
     return isinstance(shown, str) and hmac.compare_digest(shown.encode(), expected.encode())

@@ -1,7 +1,7 @@
-"""What this host gives to machines, as a supervisor tells it: plain values, the standard library only.
+"""Facts about this host for machines, as reported by a supervisor: plain values, standard library only.
 
-`python -S -m worker.qemu.host_facts` prints it as JSON. The worker and `deskarena doctor` ask in that way, since
-QEMU needs a parent of one thread.
+`python -S -m worker.qemu.host_facts` prints them as JSON. The worker and `deskarena doctor` use it, since QEMU needs a
+single-threaded parent.
 """
 
 import argparse
@@ -29,7 +29,7 @@ _PROBE_MEMORY_MIB = 256
 
 
 class QemuUnavailable(Exception):  # noqa: N818 - says what there is not.
-    """There is no QEMU that could be used; the text says why."""
+    """There is no usable QEMU; the message says why."""
 
 
 def facts(setting: str = AUTO, *, fresh: bool = False) -> dict[str, Any]:
@@ -37,15 +37,15 @@ def facts(setting: str = AUTO, *, fresh: bool = False) -> dict[str, Any]:
 
     Args:
         setting: which accelerator; one of `accelerator.SETTINGS`.
-        fresh: measures again what a note tells of an earlier measurement.
+        fresh: ignore the cached measurement.
 
     Raises:
-        QemuUnavailable: none that could be used.
-        KvmRefused: the setting is `kvm`, and no machine runs with it.
+        QemuUnavailable: There is no usable QEMU.
+        KvmRefused: The setting is `kvm`, and no machine runs with it.
     """
     alias = _ALIAS.search(_output("-machine", "help"))
     if alias is None:
-        raise QemuUnavailable(f"this {PROGRAM} knows no machine q35")
+        raise QemuUnavailable(f"this {PROGRAM} does not support the machine q35")
     uefi = (UEFI / UEFI_CODE).is_file()
     machine = _probe_machine(alias[1])
     windows = replace(machine, system=WINDOWS)
@@ -90,7 +90,7 @@ def _output(*words: str) -> str:
             check=True,
         )
     except FileNotFoundError as error:
-        raise QemuUnavailable(f"QEMU is not installed: there is no program {PROGRAM}") from error
+        raise QemuUnavailable(f"QEMU is not installed: program {PROGRAM} not found") from error
     except (OSError, subprocess.SubprocessError) as error:
         raise QemuUnavailable(f"{PROGRAM} cannot be used: {error}") from error
     return process.stdout
@@ -103,10 +103,10 @@ def _processor() -> str:
 
 
 def main() -> int:
-    """Prints the facts; where there are none, says why on standard error and exits with one of the codes above."""
-    parser = argparse.ArgumentParser(description="What this host gives to virtual machines.")
+    """Prints the facts; otherwise prints the reason to stderr and exits with one of the codes above."""
+    parser = argparse.ArgumentParser(description="Prints facts about this host for virtual machines.")
     parser.add_argument("--accelerator", choices=SETTINGS, default=AUTO)
-    parser.add_argument("--fresh", action="store_true", help="measure again")
+    parser.add_argument("--fresh", action="store_true", help="Measure again.")
     options = parser.parse_args()
     kernel.adopt_orphans()
     try:

@@ -1,14 +1,14 @@
-"""JSON objects, one a line: how QEMU talks (QMP), and how a worker talks with its supervisors."""
+"""JSON lines: protocol of QEMU (QMP), and of a worker with its supervisors."""
 
 import json
 from typing import Any
 
 MAX_LINE = 64 * 2**20
-"""Bytes. The longest honest line is a picture of a large screen."""
+"""Bytes. The longest valid line is a picture of a large screen."""
 
 
 class LineError(ValueError):
-    """The other side sent something that is no message."""
+    """Invalid message."""
 
 
 def encode(message: dict[str, Any]) -> bytes:
@@ -17,17 +17,17 @@ def encode(message: dict[str, Any]) -> bytes:
 
 
 class LineDecoder:
-    """Cuts a stream of bytes into messages."""
+    """Splits a byte stream into messages."""
 
     def __init__(self, most: int = MAX_LINE) -> None:
         self._buffer = bytearray()
         self._most = most
 
     def feed(self, data: bytes) -> list[dict[str, Any]]:
-        """The messages that are complete now, in order.
+        """Complete messages so far, in order.
 
         Raises:
-            LineError: a line is too long, or no JSON object.
+            LineError: a line is too long, or not a JSON object.
         """
         before = len(self._buffer)
         self._buffer += data
@@ -47,7 +47,7 @@ def _object(line: bytes) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
-        raise LineError(f"a line of {len(line)} bytes is no JSON") from None
+        raise LineError(f"a line of {len(line)} bytes is not valid JSON") from None
     if not isinstance(value, dict):
-        raise LineError("a line is no object")
+        raise LineError("a line is not a JSON object")
     return value

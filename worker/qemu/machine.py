@@ -1,31 +1,31 @@
-"""What a virtual machine is made of, in a form that a supervisor understands: plain values, no library."""
+"""A virtual machine as plain values that a supervisor understands, standard library only."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 KVM, TCG = "kvm", "tcg"
 EMULATED_CPU = "Nehalem-v1,+rdtscp"
-"""What is emulated: SSE4.2, but no AVX, whose instructions take twice the time (docs/internals/qemu.md)."""
+"""Emulated CPU: SSE4.2, but no AVX, whose emulation takes twice the time (docs/internals/qemu.md)."""
 WINDOWS = "windows"
 
 
 @dataclass(frozen=True, kw_only=True)
 class MachineSpec:
-    """A machine as its image and this host want it.
+    """A machine as defined by its image and this host.
 
     Attributes:
         system: `linux` or `windows`.
-        type: versioned name of QEMU's machine: a template belongs to it.
+        type: versioned name of QEMU's machine: a template is valid for one.
         accelerator: `kvm` or `tcg`.
-        cpu: QEMU's CPU model, with the features and Hyper-V hints that it gets or lacks.
+        cpu: QEMU's CPU model, with features and Hyper-V hints added or removed.
         screen: width and height in pixels.
-        disk: path of the golden image; never written to.
-        disk_size: bytes that the guest sees of it.
+        disk: path of the golden image; never written.
+        disk_size: size of the disk for the guest, in bytes.
         kernel, initrd, command_line: of a direct boot; empty = the firmware boots from the disk.
         firmware: `bios` or `uefi`.
-        firmware_code, firmware_vars: paths of UEFI's program and of the settings that it begins with.
+        firmware_code, firmware_vars: paths of UEFI's program and of its initial settings.
         disk_device, network_device, display_device, pointer_device: QEMU's names.
-        entropy: has a driver for `virtio-rng-pci`.
+        entropy: whether the guest has a driver for `virtio-rng-pci`.
     """
 
     system: str
@@ -50,27 +50,27 @@ class MachineSpec:
     entropy: bool = True
 
     def to_json(self) -> dict[str, Any]:
-        """For the wire."""
+        """For transfer."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        """From the wire. Raises TypeError or ValueError if it is none."""
+        """Reverse of `to_json`. Raises TypeError or ValueError for invalid data."""
         width, height = value["screen"]
         return cls(**{**value, "screen": (int(width), int(height))})
 
 
 @dataclass(frozen=True, kw_only=True)
 class MachineFiles:
-    """Where QEMU finds what a machine is made of; paths as the QEMU process itself can open them.
+    """Paths of a machine's files, as the QEMU process can open them.
 
     Attributes:
         disk: the golden image.
-        kernel, initrd, firmware_code: as in Machine.
+        kernel, initrd, firmware_code: as in MachineSpec.
         firmware_vars: this machine's own copy.
-        overlay: takes what the machine writes.
+        overlay: receives the machine's writes.
         below: the template's overlay, between that and the golden image; empty without a template.
-        memory: the template's memory; empty = memory of its own.
+        memory: the template's memory; empty = its own memory.
     """
 
     disk: str

@@ -1,26 +1,26 @@
-"""How much memory virtual machines may take: what is free now, less what the running ones may still grow by."""
+"""Memory for virtual machines: free memory, minus what running machines may still use."""
 
 from collections.abc import Callable, Iterable
 
 MIB = 2**20
 RESERVE = 512 * MIB
-"""Stays free for everything else on the host."""
+"""Bytes that stay free for everything else on the host."""
 
 
 class MemoryBudget:
-    """Admits machines. A clone begins with little memory of its own, and may come to use all that it was given."""
+    """Admits machines. A clone starts with little memory of its own, and may come to use its maximum."""
 
     def __init__(self, most: int, free: Callable[[], int]) -> None:
-        """Args: most: bytes for all machines together, 0 = what is free; free: bytes that the host has left."""
+        """Args: most: bytes for all machines together, 0 = the free memory; free: returns the host's free bytes."""
         self._most, self._free = most, free
 
     def admits(self, size: int, machines: Iterable[tuple[int, Callable[[], int]]]) -> bool:
         """Whether one more machine of that size may be started.
 
         Args:
-            size: bytes that it may come to use.
-            machines: of each running machine: bytes that it may come to use, and what tells those that it uses. That
-                takes a while, so it is asked only where it matters.
+            size: maximum bytes.
+            machines: of each running machine: maximum bytes, and a function that returns the current usage. That is
+                slow, so it is called only if it matters.
         """
         running = list(machines)
         total, spare = sum(most for most, _ in running), self._free() - size - RESERVE

@@ -1,6 +1,6 @@
-"""Qcow2 images: the empty overlay into which a machine writes (QEMU's command line names its base), and small disks.
+"""Qcow2 images: the empty overlay for a machine's writes (QEMU's command line names its base), and small disks.
 
-Source: QEMU's docs/interop/qcow2. Its own program for this takes longer to start than a clone may take altogether.
+Source: QEMU's docs/interop/qcow2. Starting QEMU's own program takes longer than a clone may take in total.
 """
 
 import struct
@@ -16,11 +16,11 @@ _COPIED = 1 << 63  # of a table's entry: used once, so it may be written in plac
 
 
 def small_image(content: bytes, size: int) -> bytes:
-    """A whole image with data at its beginning, for programs of a few sectors.
+    """A complete image with data at its beginning, for programs of a few sectors.
 
     Args:
-        content: what the guest reads from byte 0 on; at most what one second-level table describes (512 MiB).
-        size: bytes that the guest sees, zeros behind the content.
+        content: data from byte 0 on; at most what one second-level table describes (512 MiB).
+        size: bytes for the guest, zeros after the content.
     """
     image = bytearray(empty_overlay(size))
     first_level, counts = _FIRST_LEVEL * _CLUSTER, 2 * _CLUSTER
@@ -35,15 +35,15 @@ def small_image(content: bytes, size: int) -> bytes:
 
 
 def empty_overlay(size: int) -> bytes:
-    """The whole file.
+    """The complete file.
 
     Args:
-        size: bytes that the guest sees; the base's virtual size.
+        size: bytes for the guest; the base's virtual size.
     """
     data_per_table = _CLUSTER * (_CLUSTER // _ENTRY)
     tables = -(-size // data_per_table)
     table_clusters = max(1, -(-tables * _ENTRY // _CLUSTER))
-    # In this order: header, table of reference counts, their one block, first-level table.
+    # In this order: header, reference count table, its one block, first-level table.
     used = 3 + table_clusters
     header = struct.pack(
         ">4sIQIIQIIQQIIQQQQII",

@@ -1,4 +1,4 @@
-"""Which machine an image becomes on this host, and the key under which its template is kept."""
+"""The machine of an image on this host, and the key of its template."""
 
 import hashlib
 import json
@@ -19,25 +19,25 @@ from worker.qemu.host_facts import KVM_REFUSED_EXIT, NO_QEMU_EXIT, UEFI, UEFI_CO
 from worker.qemu.machine import EMULATED_CPU, TCG, WINDOWS, MachineFiles, MachineSpec
 
 _FACTS_SECONDS = 300.0
-"""For all that is measured where KVM is slow; another process may be measuring first."""
+"""Time limit for all measurements where KVM is slow; another process may be measuring first."""
 _PATIENCE = 4.0
-"""Emulated, an editor takes 5 to 15 s until it is there; on a busy host that is several times as much again."""
+"""Emulated, an editor takes 5 to 15 s to start; several times as long on a busy host."""
 _READS_LONGER = "systemd.setenv=DESKARENA_LIMIT_A11Y_SECONDS={seconds:.0f}"
-"""Tells an emulated guest that boots directly for how long it may read the accessibility tree before it cuts it."""
+"""Tells an emulated guest with direct boot its time limit for the accessibility tree."""
 _TREE_SECONDS = 20.0
 """The guest server's own limit (vm_images/guest_server/protocol/limits.py)."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """What this host gives to machines.
+    """Facts about a host for machines.
 
     Attributes:
-        qemu: the first line of what QEMU says of itself.
-        type: its newest q35 machine, by its versioned name.
+        qemu: first line of QEMU's version output.
+        type: its newest q35 machine, by versioned name.
         acceleration: how its machines run, and why.
-        processor: hash of what a machine can see of the processor: a template does not go on with another one.
-        uefi: has the program and settings that machines with UEFI begin with.
+        processor: hash of the CPU properties that machines can see: a template is not valid for another one.
+        uefi: whether it has the files for machines with UEFI.
     """
 
     qemu: str
@@ -48,22 +48,22 @@ class Host:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """From what a supervisor says. Raises TypeError or KeyError if it is something else."""
+        """Parses a supervisor's report. Raises TypeError or KeyError for invalid data."""
         return cls(**{**value, "acceleration": Acceleration.from_json(value["acceleration"])})
 
     @property
     def emulated(self) -> bool:
-        """Its machines run without hardware virtualisation."""
+        """Whether its machines run without hardware virtualisation."""
         return self.acceleration.emulated
 
     @property
     def why_emulated(self) -> str:
-        """What is wrong with its KVM; empty where it is used, or was not to be used."""
+        """What is wrong with its KVM; empty if it is used, or need not be."""
         return self.acceleration.detail if self.emulated and self.acceleration.reason != AccelerationReason.SET else ""
 
     @property
     def speed(self) -> str:
-        """How its machines run, in a line."""
+        """How its machines run, on one line."""
         how, figures = self.acceleration.detail, self.acceleration.figures
         if self.emulated:
             return f"emulated, 10 to 30 times slower than with hardware virtualisation; kvm: {how}{figures}"
@@ -71,7 +71,7 @@ class Host:
 
     @property
     def patience(self) -> float:
-        """How many times as long as usual a machine's programs may take."""
+        """Factor for time limits of a machine's programs."""
         return _PATIENCE if self.emulated else 1.0
 
     def cpu(self, system: str) -> str:
@@ -83,31 +83,31 @@ class Host:
 
     @property
     def chose_kvm(self) -> bool:
-        """KVM was measured to be faster, and not set: a machine that does not boot with it may be emulated."""
+        """Whether KVM was measured to be faster, and not configured: then a machine that fails to boot is emulated."""
         return self.acceleration.reason == AccelerationReason.FASTER
 
     @property
     def gave_up_kvm(self) -> bool:
-        """KVM works here, but the machine that this is about did not boot with it: see `as_emulated`."""
+        """Whether KVM works here, but this machine did not boot with it: see `as_emulated`."""
         return self.acceleration.reason == AccelerationReason.NO_BOOT
 
     def as_emulated(self, detail: str) -> "Host":
-        """The same host without KVM, for a machine that does not boot with it. Args: detail: what happened."""
+        """The host without KVM, for a machine that does not boot with it. Args: detail: what happened."""
         acceleration = replace(self.acceleration, accelerator=TCG, reason=AccelerationReason.NO_BOOT, detail=detail)
         return replace(self, acceleration=acceleration, processor="")
 
 
 def this_host(accelerator: str = AUTO, *, fresh: bool = False) -> Host:
-    """Asks QEMU, and measures what a guest costs with and without KVM.
+    """Queries QEMU, and measures a guest with and without KVM.
 
     Args:
         accelerator: the setting.
-        fresh: measures again what was measured since this host started.
+        fresh: ignore measurements made since this host started.
 
     Raises:
-        ClusterLost: there is no QEMU that could be used, or not with that accelerator.
+        ClusterLost: there is no usable QEMU, or not with that accelerator.
     """
-    # A process of its own: QEMU needs a parent of one thread.
+    # A separate process: QEMU needs a single-threaded parent.
     words = [sys.executable, "-S", "-m", "worker.qemu.host_facts", "--accelerator", accelerator]
     try:
         process = subprocess.run(
@@ -121,11 +121,11 @@ def this_host(accelerator: str = AUTO, *, fresh: bool = False) -> Host:
         )
     except subprocess.TimeoutExpired as error:
         raise ClusterLost(
-            f"this host's QEMU could not be tried within {_FACTS_SECONDS:.0f} s", code="qemu_not_usable"
+            f"the test of this host's QEMU did not finish within {_FACTS_SECONDS:.0f} s", code="qemu_not_usable"
         ) from error
     if process.returncode not in {0, NO_QEMU_EXIT, KVM_REFUSED_EXIT}:
         raise ClusterLost(
-            f"this host's QEMU could not be tried: {process.stderr[-1000:].strip()}",
+            f"the test of this host's QEMU failed: {process.stderr[-1000:].strip()}",
             code="qemu_not_usable",
             hint=_INSTALL,
         )
@@ -135,26 +135,28 @@ def this_host(accelerator: str = AUTO, *, fresh: bool = False) -> Host:
     return Host.from_json(json.loads(process.stdout))
 
 
-_INSTALL = "Install qemu-system-x86 and qemu-utils; `deskarena doctor` says what works."
+_INSTALL = "Install qemu-system-x86 and qemu-utils; `deskarena doctor` shows what works."
 
 
 def machine_of(folder: Path, image: MachineImage, screen: ScreenSize, host: Host) -> MachineSpec:
     """The machine of an image with that screen.
 
     Raises:
-        ClusterLost: it cannot be had here.
+        ClusterLost: It is not possible here.
     """
     if not image.shows(screen):
         can = ", ".join(f"{each.width}x{each.height}" for each in image.screens)
         raise ClusterLost(
-            f"the image {image.name} cannot show {screen.width}x{screen.height}",
+            f"the image {image.name} does not support the screen {screen.width}x{screen.height}",
             code="screen_not_available",
-            hint=f"It can show: {can}.",
+            hint=f"Supported: {can}.",
         )
     boot, uefi, devices = image.boot, image.firmware == "uefi", image.devices
     if uefi and not host.uefi:
         raise ClusterLost(
-            f"the image {image.name} needs UEFI, which is not installed", code="qemu_not_usable", hint="Install ovmf."
+            f"the image {image.name} needs UEFI, which is not installed",
+            code="qemu_not_usable",
+            hint=("Install the package ovmf."),
         )
     return MachineSpec(
         system=image.os,
@@ -188,9 +190,9 @@ def _command_line(boot: DirectBoot, screen: ScreenSize, host: Host) -> str:
 
 
 def template_key(image: MachineImage, machine: MachineSpec, host: Host) -> str:
-    """Another key for another image, QEMU, machine type, processor, memory, device or screen; 64 hexadecimal digits.
+    """Changes with image, QEMU, machine type, CPU, memory, devices or screen; 64 hexadecimal digits.
 
-    The command line is what a template really depends on, so it is part of the key; where files lie is not.
+    A template depends on the command line, so that is part of the key; paths are not.
     """
     nowhere = MachineFiles(
         disk="disk", overlay="overlay", memory="memory", below="below", kernel="kernel", initrd="initrd"

@@ -1,4 +1,4 @@
-"""Runs the probe's guest on this host as real machines run: same command line, own user, template and clone."""
+"""Runs the probe's guest on this host like real machines: same command line, own user, template and clone."""
 
 import contextlib
 import shutil
@@ -14,33 +14,33 @@ from worker.qemu.runtime_dir import RuntimeDir
 from worker.qemu.slot import CLONE, MASTER, StartRequest, VmSlot
 
 UNFINISHED = "unfinished"
-"""In place of the part at which a guest was stopped."""
+"""Name of the part during which a guest was stopped."""
 _SHORTEST_LIMIT = 2.0
-"""Seconds that a clone's first mark may take at least."""
+"""Minimum time limit for a clone's first mark, in seconds."""
 
 
 class ProbeTimeout(Exception):  # noqa: N818 - says what happened.
     """The guest did not finish within the limit.
 
     Attributes:
-        seconds: by part, as far as it came; `UNFINISHED` is the rest until it was stopped.
+        seconds: by part, as far as it came; `UNFINISHED` is the time until it was stopped.
     """
 
     def __init__(self, seconds: Mapping[str, float], limit: float) -> None:
-        """Args: seconds: of the finished parts. limit: seconds after which it was stopped."""
-        super().__init__(f"a trial guest had not finished after {limit:.1f} s")
+        """Args: seconds: of finished parts. limit: seconds after which it was stopped."""
+        super().__init__(f"a trial guest did not finish within {limit:.1f} s")
         self.seconds = {**seconds, UNFINISHED: max(0.0, limit - sum(seconds.values()))}
 
 
 class ProbeHost:
-    """Starts probe guests, one at a time. The caller must have one thread only: see `Qemu`."""
+    """Starts probe guests, one at a time. The caller must be single-threaded: see `Qemu`."""
 
     def __init__(self, slot: VmSlot, folder: Path) -> None:
-        """Args: slot: holds the machines. folder: for disks and templates, empty."""
+        """Args: slot: runs the machines. folder: for disks and templates, empty."""
         self._slot, self._folder = slot, folder
 
     def starts(self, machine: MachineSpec) -> str:
-        """Whether QEMU starts that machine at all; its own message if not, empty if it does."""
+        """QEMU's error message if it does not start that machine; empty if it does."""
         try:
             self._slot.end(self._start(machine))
         except QemuFailed as error:
@@ -52,14 +52,14 @@ class ProbeHost:
 
         Args:
             machine: its disk is replaced by the probe's.
-            limit: seconds for all of it.
+            limit: seconds for the whole workload.
 
         Returns:
             Seconds of each of PARTS; `firmware` includes QEMU's own start.
 
         Raises:
             QemuFailed: the machine did not start, or died.
-            ProbeTimeout: it took longer.
+            ProbeTimeout: It took longer.
         """
         began = time.time()
         name = self._start(machine)
@@ -69,7 +69,7 @@ class ProbeHost:
             self._slot.end(name)
 
     def run_and_clone(self, machine: MachineSpec, limit: float) -> dict[str, float]:
-        """The same, then makes a template of the machine and waits for a mark of its clone, within the limit again."""
+        """Like `run`, then makes a template of the machine and waits for a mark of its clone, within the same limit."""
         began = time.time()
         name = self._start(machine)
         try:
@@ -121,15 +121,15 @@ class ProbeHost:
             return qemu.wait({MARK_EVENT}, max(0.0, limit)).time
         except QemuFailed:
             if (verdict := qemu.look()) or time.monotonic() < deadline:
-                raise QemuFailed(verdict or "QEMU does not answer") from None
+                raise QemuFailed(verdict or "QEMU does not respond") from None
             return None
 
 
 @contextlib.contextmanager
 def probe_host() -> Iterator[ProbeHost]:
-    """Everything that probing needs, gone afterwards. Raises OSError: no temporary folder can be had.
+    """Context manager with everything that probing needs. Raises OSError if there is no temporary folder.
 
-    What a killed process leaves lies in its `RuntimeDir`, so the next one removes it.
+    Files left by a killed process are in its `RuntimeDir`, so the next one removes them.
     """
     place = RuntimeDir()
     try:

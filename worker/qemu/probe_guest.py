@@ -1,9 +1,9 @@
-"""The guest of the accelerator probe: a program of ours that does what booting a system costs, and marks each part.
+"""Guest of the accelerator probe: a program that does the expensive parts of booting, and marks each.
 
 It computes, takes page faults and switches page tables, writes system registers and writes to a port. A mark is bit 1
-of the pvpanic device's port, which QEMU reports as the event `GUEST_CRASHLOADED` and which every machine of ours has,
-so the probe runs with the command line of a real machine. After the last part it goes on marking, which is how a clone
-shows that it runs.
+of the pvpanic device's port, which QEMU reports as the event `GUEST_CRASHLOADED` and which all our machines have, so
+the probe runs with the command line of a real machine. After the last part it keeps marking, which shows that a clone
+runs.
 
 The parts are sized so that emulation takes a few hundred milliseconds and hardware virtualisation clearly less, also
 where each exit from the guest costs 50 microseconds (KVM inside a virtual machine).
@@ -15,12 +15,12 @@ from worker.qemu.overlay import small_image
 
 MARK_EVENT = "GUEST_CRASHLOADED"
 PARTS = ("firmware", "compute", "page faults", "system registers", "ports")
-"""What has been done at each of the first marks."""
+"""Parts that are done at each of the first marks."""
 
 _SECTOR, _DISK_BYTES = 512, 2**20
 _LOAD_ADDRESS = 0x7C00
 
-# 16-bit mode, as a BIOS starts it: switches to 64 bits with the first 2 MiB mapped, then goes on with _WORK.
+# 16-bit mode, as a BIOS starts it: switches to 64 bits with the first 2 MiB mapped, then continues with _WORK.
 _ENTRY = bytes.fromhex(
     "fafc"  # cli; cld
     "31c08ed88ec08ed0"  # xor ax, ax; mov ds, ax; mov es, ax; mov ss, ax
@@ -35,11 +35,11 @@ _ENTRY = bytes.fromhex(
     "0f20c0660d010000800f22c0"  # mov eax, cr0; or eax, 0x80000001; mov cr0, eax: paging and protection
     "66ea5b7c00000800"  # jmp 8:0x7C5B: _WORK
 )
-# Descriptors at 0x7DEE: the first, which is never used, holds their size and place; the second is code of 64 bits.
+# Descriptors at 0x7DEE: the first, unused one has their size and address; the second is 64-bit code.
 _DESCRIPTORS = bytes.fromhex("0f00ee7d00000000 00000000009a2000")
 _DESCRIPTORS_AT = 0x1EE
 
-# 64-bit mode, wherever it lies below 1 GiB; uses the memory from 0x100000 to 0x120000, and 2 MiB from 0x200000.
+# 64-bit mode, position-independent below 1 GiB; uses memory from 0x100000 to 0x120000, and 2 MiB from 0x200000.
 _WORK = bytes.fromhex(
     "fafc"  # cli; cld
     "bc00001200"  # mov esp, 0x120000
@@ -79,16 +79,16 @@ _WORK = bytes.fromhex(
     "0f20e0 3480 0f22e0"  # mov rax, cr4; xor al, 0x80; mov cr4, rax
     "41ffc8 75ea"  # dec r8d; jnz two lines up
     "e819000000"  # call mark
-    # Ports: 1,000 writes to the one that nobody listens to.
+    # Ports: 1,000 writes to an unused one.
     "b9e8030000 e680 e2fc"  # mov ecx, 1000; out 0x80, al; loop out
-    # For as long as it is left running: a mark, and ten million rounds.
+    # Forever: a mark, and ten million rounds.
     "e80b000000 b980969800 ffc9 75fc ebf0"  # call mark; mov ecx, 10000000; dec ecx; jnz dec; jmp call
     # mark:
     "66ba0505 b002 ee c3"  # mov dx, 0x505; mov al, 2; out dx, al; ret
     # work:
     "f20f2ac1 f20f59c0 f20f58c8"  # cvtsi2sd xmm0, ecx; mulsd xmm0, xmm0; addsd xmm1, xmm0
     "69c1d15b0000 25f80f0000 48010c07 c3"  # imul eax, ecx, 0x5BD1; and eax, 0xFF8; add [rdi+rax], rcx; ret
-    # Fault handler: maps the page that was touched to one of its own from 0x200000 on.
+    # Fault handler: maps the touched page to one of its own from 0x200000 on.
     "50 57 0f20d0 2500f01f00 89c7 c1ef09"  # push rax; push rdi; mov rax, cr2; and eax, 0x1FF000; edi = eax >> 9
     "0503002000 898700401000"  # add eax, 0x200003; mov [rdi+0x104000], eax
     "5f 58 4883c408 48cf"  # pop rdi; pop rax; add rsp, 8; iretq
@@ -96,7 +96,7 @@ _WORK = bytes.fromhex(
 
 
 def boot_disk(firmware: str) -> bytes:
-    """A qcow2 image from which that firmware (`bios` or `uefi`) starts the guest; the guest sees 1 MiB."""
+    """A qcow2 image from which that firmware (`bios` or `uefi`) starts the guest; 1 MiB for the guest."""
     return small_image(_efi_volume() if firmware == "uefi" else _boot_sector(), _DISK_BYTES)
 
 
@@ -120,7 +120,7 @@ def _efi_program() -> bytes:
 
 
 def _efi_volume() -> bytes:
-    """A FAT12 volume with `EFI/BOOT/BOOTX64.EFI`, where UEFI looks on a disk it knows nothing of."""
+    """A FAT12 volume with `EFI/BOOT/BOOTX64.EFI`, UEFI's default path on an unknown disk."""
     program = _efi_program()
     sectors, clusters = _DISK_BYTES // _SECTOR, -(-len(program) // _SECTOR)
     tables, root_entries = 6, 16

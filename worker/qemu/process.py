@@ -1,4 +1,4 @@
-"""One running QEMU: started so that it dies with whoever started it, and gone when `end` returns."""
+"""One running QEMU, which dies with the process that started it, and is gone when `end` returns."""
 
 import contextlib
 import os
@@ -20,24 +20,24 @@ _LAST_WORDS = 2000
 _END_SECONDS = 10.0
 _START_SECONDS = 30.0
 _REAP_SECONDS = 1.0
-"""From the end of its monitor's connection to the end of its process."""
+"""Seconds from the end of its monitor's connection to the end of its process."""
 _FORWARD = re.compile(r"TCP\[HOST_FORWARD\]\s+\d+\s+\S+\s+(\d+)\s")
 _KVM_DEVICE = Path("/dev/kvm")
 
 
 class QemuFailed(Exception):
-    """QEMU could not be started, or not brought to do what it should."""
+    """QEMU could not be started, or failed to do what was requested."""
 
 
 class Qemu:
-    """A QEMU process and the conversation with it.
+    """A QEMU process and its monitor connection.
 
-    Whoever makes it must have one thread only, and must live on: the kernel ends QEMU together with that thread.
+    The creating process must be single-threaded and stay alive: the kernel kills QEMU together with that thread.
 
     Attributes:
-        verdict: why it is to be given up; empty while it is well.
-        restarts: its guest may restart. A clone's must not: it would come back without the secret that it was told.
-        words_fd, pid_fd: to wait for what it says, and for its end.
+        verdict: why it must be given up; empty while it is healthy.
+        restarts: whether its guest may restart. A clone's must not: it would lose the secret that it was told.
+        words_fd, pid_fd: readable when it has output, and when it has ended.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class Qemu:
         monitor: tuple[socket.socket, socket.socket],
         user: int | None,
     ) -> None:
-        """Starts it and waits until it takes commands.
+        """Starts it and waits until it accepts commands.
 
         Args:
             words: the command line.
             folder: its working directory; belongs to `user`.
-            fds: descriptors that the command line names.
-            monitor: our end of its monitor's socket, and its own, which the command line names.
-            user: number to run as; None = ours.
+            fds: descriptors used in the command line.
+            monitor: our end of its monitor's socket, and its own, which is used in the command line.
+            user: user id to run as; None = ours.
 
         Raises:
             QemuFailed: it did not start; nothing of it is left.
@@ -76,7 +76,7 @@ class Qemu:
                 stderr=writer,
                 pass_fds=(*fds, theirs.fileno()),
                 start_new_session=True,
-                # After the change of user, which would make the kernel forget it.
+                # After changing the user, which resets the parent-death signal.
                 preexec_fn=partial(bind_to_parent, os.getpid()),  # noqa: PLW1509 - one thread: see above.
                 user=user,
                 group=user,
@@ -87,7 +87,7 @@ class Qemu:
             ours.close()
             raise QemuFailed(f"{words[0]} cannot be started: {error}") from error
         finally:
-            # Only if nobody else holds them do we see its end.
+            # Its end is visible only if nobody else holds them.
             os.close(writer)
             theirs.close()
         self.pid_fd = os.pidfd_open(self._process.pid)
@@ -104,15 +104,15 @@ class Qemu:
         return int(self._process.pid)
 
     def port(self) -> int:
-        """The host's port that leads to the guest API.
+        """The host's port that is forwarded to the guest API.
 
         Raises:
-            QemuFailed: QEMU does not say.
+            QemuFailed: QEMU does not report it.
         """
         reply = self.ask("human-monitor-command", {"command-line": "info usernet"})
         match = _FORWARD.search(reply if isinstance(reply, str) else "")
         if match is None:
-            raise QemuFailed("QEMU does not say which port leads to its guest")
+            raise QemuFailed("QEMU does not report the port of its guest")
         return int(match[1])
 
     def ask(
@@ -123,23 +123,21 @@ class Qemu:
         seconds: float = QUICK,
         fds: Sequence[int] = (),
     ) -> Any:
-        """See `Qmp.ask`. Raises QemuFailed."""
         try:
             return self.qmp.ask(command, arguments, seconds=seconds, fds=fds)
         except (QmpError, QmpLost) as error:
             raise QemuFailed(f"{error} {self.last_words()}".strip()) from error
 
     def wait(self, names: Collection[str], seconds: float) -> QmpEvent:
-        """See `Qmp.wait`. Raises QemuFailed."""
         try:
             return self.qmp.wait(names, seconds)
         except QmpLost as error:
             raise QemuFailed(f"{error} {self.last_words()}".strip()) from error
 
     def look(self) -> str:
-        """Notes what has become of it since; why it is to be given up, empty while it is well."""
+        """Records what has happened to it; returns why it must be given up, empty while it is healthy."""
         self.read_words()
-        # Asked before its events are read: one that ends in between would have its last ones unread, and is seen later.
+        # Checked before its events are read: the last events of one that ends in between are read later.
         code = self._process.poll()
         if not self.verdict:
             try:
@@ -150,26 +148,26 @@ class Qemu:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     code = self._process.wait(_REAP_SECONDS)
         if code is not None and self.verdict in {"", "QEMU is gone"}:
-            self.verdict = f"QEMU ended with {code}. {self.last_words()}".strip()
+            self.verdict = f"QEMU exited with {code}. {self.last_words()}".strip()
         return self.verdict
 
     def read_words(self) -> None:
-        """Reads what it says on standard error, so that it never waits for us; keeps the end of it."""
+        """Reads its stderr, so that it never blocks on us; keeps the end."""
         with contextlib.suppress(BlockingIOError):
             while self.words_fd >= 0 and (piece := os.read(self.words_fd, 65536)):
                 self._last_words = (self._last_words + piece)[-_LAST_WORDS:]
 
     def last_words(self) -> str:
-        """The last lines of its messages."""
+        """Last lines of its stderr."""
         self.read_words()
         lines = self._last_words.decode(errors="replace").splitlines()
         return "; ".join(line.strip() for line in lines[-3:])
 
     def end(self) -> None:
-        """Ends it at once, stopped or not. Safe to call twice.
+        """Kills it, stopped or not. Safe to call twice.
 
         Raises:
-            QemuFailed: the kernel does not let it go.
+            QemuFailed: The kernel does not end it.
         """
         if self.pid_fd >= 0:
             self.qmp.close()
@@ -188,10 +186,10 @@ class Qemu:
         self.words_fd = -1
 
     def quit(self) -> None:
-        """Lets it end in good order: what is to stay is written.
+        """Lets it exit gracefully, so that its files are written.
 
         Raises:
-            QemuFailed: it does not.
+            QemuFailed: It does not.
         """
         deadline = time.monotonic() + _START_SECONDS
         with contextlib.suppress(QmpLost):
@@ -199,34 +197,34 @@ class Qemu:
         try:
             self._process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            raise QemuFailed("QEMU does not end in good order") from None
+            raise QemuFailed("QEMU does not exit gracefully") from None
         finally:
             self.end()
 
 
 def bind_to_parent(parent: int) -> None:
-    """From here on this process dies with its parent; if that has died already, at once."""
+    """Makes this process die with its parent; at once if that has died already."""
     kernel.die_with_parent(signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
 
 def unusable_after(event: QmpEvent, *, restarts: bool) -> str:
-    """Why a machine to which this happened cannot be used any more; empty if it can. `restarts`: it may begin again."""
+    """Why a machine with this event is unusable; empty if it is usable. `restarts`: its guest may restart."""
     if event.name == "RESET" and event.data.get("guest") and not restarts:
         return "the guest restarted its machine"
     if event.name == "SHUTDOWN":
         reason = event.data.get("reason", "unknown reason")
-        return "the guest shut its machine down" if event.data.get("guest") else f"QEMU was ended ({reason})"
+        return "the guest shut its machine down" if event.data.get("guest") else (f"QEMU was terminated ({reason})")
     if event.name == "GUEST_PANICKED":
         return "the guest's system crashed"
     if event.name == "BLOCK_IO_ERROR" and event.data.get("action") == "stop":
-        return "the machine was stopped: the host has no room for what it writes to its disk"
-    return "the machine cannot go on: an internal error of QEMU" if event.name == "INTERNAL_ERROR" else ""
+        return "the machine was stopped: the host has no disk space for its writes"
+    return "the machine cannot continue: internal error of QEMU" if event.name == "INTERNAL_ERROR" else ""
 
 
 def _groups() -> list[int]:
-    """The group that may use KVM, if there is one that may."""
+    """The group with access to KVM, if any."""
     try:
         state = _KVM_DEVICE.stat()
     except OSError:

@@ -1,6 +1,6 @@
-"""A small client of QMP, QEMU's machine protocol: commands, events, file descriptors, and a deadline for everything.
+"""Small client of QMP, QEMU's machine protocol: commands, events, file descriptors, and a deadline for everything.
 
-Source: QEMU's docs/interop/qmp-spec. A guest that has taken over its QEMU writes here, too: what comes is bounded.
+Source: QEMU's docs/interop/qmp-spec. A guest that has taken over its QEMU can write here, too: input is bounded.
 """
 
 import socket
@@ -13,43 +13,43 @@ from typing import Any
 from worker.qemu.json_lines import LineDecoder, LineError, encode
 
 QUICK = 10.0
-"""Seconds that a command may take which only asks or switches something."""
+"""Time limit in seconds of commands that only query or switch something."""
 _MOST_EVENTS = 256
-"""Older ones are forgotten: a guest can cause as many as it likes."""
+"""Older events are dropped: a guest can cause any number."""
 _LONGEST = 4 * 2**20
 _PIECE = 65536
 
 
 class QmpError(Exception):
-    """QEMU refused a command; the message is its own."""
+    """QEMU refused a command; the message is QEMU's."""
 
 
 class QmpLost(Exception):
-    """QEMU is gone, silent, or does not keep to the protocol."""
+    """QEMU is gone, does not respond, or violates the protocol."""
 
 
 @dataclass(frozen=True)
 class QmpEvent:
-    """What QEMU told unasked, for example `SHUTDOWN` with `{"guest": true, "reason": "guest-shutdown"}`."""
+    """An event, for example `SHUTDOWN` with `{"guest": true, "reason": "guest-shutdown"}`."""
 
     name: str
     data: Mapping[str, Any] = field(default_factory=dict)
     time: float = 0.0
-    """Of QEMU's clock, seconds since 1970; 0 where it did not say."""
+    """QEMU's clock, seconds since 1970; 0 if missing."""
 
 
 class Qmp:
-    """A conversation with one QEMU, over one end of a socket. Not safe for threads."""
+    """Connection to one QEMU over one end of a socket. Not thread-safe."""
 
     def __init__(self, connection: socket.socket, *, seconds: float = QUICK) -> None:
-        """Reads the greeting and switches to commands.
+        """Reads the greeting and enables commands.
 
         Args:
-            connection: a connected unix socket; belongs to this object from now on.
-            seconds: deadline for that.
+            connection: a connected unix socket, owned by this object.
+            seconds: time limit.
 
         Raises:
-            QmpLost: nobody greets, or in another tongue.
+            QmpLost: no valid greeting.
         """
         self._connection = connection
         self._decoder = LineDecoder(_LONGEST)
@@ -63,11 +63,10 @@ class Qmp:
         self.ask("qmp_capabilities", seconds=seconds)
 
     def fileno(self) -> int:
-        """For selectors."""
         return self._connection.fileno()
 
     def close(self) -> None:
-        """Ends the conversation, not QEMU. Safe to call twice."""
+        """Closes the connection, not QEMU. Safe to call twice."""
         self._connection.close()
 
     def ask(
@@ -78,17 +77,17 @@ class Qmp:
         seconds: float = QUICK,
         fds: Sequence[int] = (),
     ) -> Any:
-        """Sends a command and waits for what it returns. Events that come meanwhile are kept.
+        """Sends a command and returns its result. Events received meanwhile are stored.
 
         Args:
             command: its name.
             arguments: of the command.
-            seconds: deadline.
-            fds: file descriptors that go with it.
+            seconds: time limit.
+            fds: file descriptors to pass.
 
         Raises:
             QmpError: QEMU refuses.
-            QmpLost: no answer in time, or QEMU is gone.
+            QmpLost: no response in time, or QEMU is gone.
         """
         self._number += 1
         message = {"execute": command, "arguments": dict(arguments or {}), "id": self._number}
@@ -102,7 +101,7 @@ class Qmp:
                 return _returned(answer, command)
 
     def wait(self, names: Collection[str], seconds: float) -> QmpEvent:
-        """The first kept or coming event of one of these names; those before it are forgotten.
+        """The first stored or future event of one of these names; earlier ones are dropped.
 
         Raises:
             QmpLost: none in time, or QEMU is gone.
@@ -116,7 +115,7 @@ class Qmp:
             self._keep(self._next_message(deadline))
 
     def hear(self) -> list[QmpEvent]:
-        """The events that are there now, without waiting; empties what was kept. A flood waits for the next call.
+        """Available events without waiting; empties the store. Further events wait for the next call.
 
         Raises:
             QmpLost: QEMU is gone.
@@ -127,7 +126,7 @@ class Qmp:
         except TimeoutError:
             pass
         except QmpLost:
-            # Its last words come before its end; that is told by the next call.
+            # Its last messages come before its end, which the next call reports.
             if not self.events:
                 raise
         heard = list(self.events)
@@ -147,13 +146,13 @@ class Qmp:
             sent = socket.send_fds(self._connection, [data], list(fds)) if fds else 0
             self._connection.sendall(data[sent:])
         except OSError as error:
-            raise QmpLost(f"QEMU takes no commands: {error}") from error
+            raise QmpLost(f"QEMU accepts no commands: {error}") from error
 
     def _next_message(self, deadline: float) -> dict[str, Any]:
         try:
             return self._received(deadline)
         except TimeoutError:
-            raise QmpLost("QEMU did not answer in time") from None
+            raise QmpLost("QEMU did not respond in time") from None
 
     def _received(self, deadline: float) -> dict[str, Any]:
         """The next message. Raises TimeoutError at the deadline, QmpLost."""

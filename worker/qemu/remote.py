@@ -1,4 +1,4 @@
-"""The worker's side of a supervisor in a pod: over TCP, once each has shown that it knows the pod's token."""
+"""The worker's client of a supervisor in a pod: over TCP, with mutual authentication by the pod's token."""
 
 import socket
 import time
@@ -13,37 +13,37 @@ from worker.qemu.templates import Template
 PORT = 7070
 _CONNECT_SECONDS = 5.0
 _HOST_SECONDS = 90.0
-"""A host whose KVM is slow, or refuses features and hints, is measured for 15 to 40 s."""
+"""Measuring a host whose KVM is slow, or refuses features and hints, takes 15 to 40 s."""
 _HASH_SECONDS = 1200.0
 _KEEP_SECONDS = 120.0
 
 
 class ForeignPod(SupervisorError):
-    """Whoever answers there does not know the pod's token: it is another pod, or no pod of ours."""
+    """The peer does not know the pod's token: it is another pod, or not a pod of ours."""
 
 
 class LeaseSuperseded(SupervisorLost):
-    """It let us in no more, or never: the slot is held under a later lease."""
+    """Access was refused or ended: the slot is held under a later lease."""
 
 
 def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float = 30.0) -> socket.socket:
-    """A line to the supervisor at an address, which is about to say that it has started.
+    """Connects to the supervisor at an address, which is about to report its start.
 
     Args:
         address: host and port.
-        token: of the pod.
-        fence: number of the lease under which its slot is held.
-        seconds: for its answer; it may be busy with what another worker asked last.
+        token: the pod's token.
+        fence: fencing token of the slot's lease.
+        seconds: time limit; it may be busy with another worker's last request.
 
     Raises:
-        SupervisorError: nobody answers there.
-        ForeignPod: whoever does is not the one.
+        SupervisorError: It does not respond.
+        ForeignPod: The peer is another one.
     """
     mine = handshake.nonce()
     try:
         connection = socket.create_connection(address, timeout=_CONNECT_SECONDS)
     except OSError as error:
-        raise SupervisorError(f"nobody answers at {address[0]}:{address[1]}: {error}") from error
+        raise SupervisorError(f"no response at {address[0]}:{address[1]}: {error}") from error
     try:
         connection.settimeout(seconds)
         steady(connection)
@@ -54,7 +54,7 @@ def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float 
         connection.settimeout(None)
     except OSError as error:
         connection.close()
-        raise SupervisorError(f"the supervisor at {address[0]}:{address[1]} does not answer: {error}") from error
+        raise SupervisorError(f"the supervisor at {address[0]}:{address[1]} does not respond: {error}") from error
     except BaseException:
         connection.close()
         raise
@@ -62,10 +62,10 @@ def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float 
 
 
 def _line(connection: socket.socket, deadline: float) -> dict[str, Any]:
-    """The first line; no byte after it is read. Raises TimeoutError at the deadline, by the monotonic clock."""
+    """The first line; no byte after it is read. Raises TimeoutError at the deadline, on the monotonic clock."""
     decoder, got = LineDecoder(handshake.LONGEST), 0
     while got < handshake.LONGEST:
-        # For the whole line: one that sends a byte now and then would be waited for through hours.
+        # Time limit of the whole line: a peer that trickles bytes could otherwise take hours.
         left = deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("timed out")
@@ -77,39 +77,39 @@ def _line(connection: socket.socket, deadline: float) -> dict[str, Any]:
         try:
             messages = decoder.feed(byte)
         except LineError as error:
-            raise ForeignPod(f"what answers there is no supervisor: {error}") from error
+            raise ForeignPod(f"the peer is not a supervisor: {error}") from error
         if messages:
             return messages[0]
-    raise ForeignPod("what answers there is no supervisor of ours")
+    raise ForeignPod("the peer is not a supervisor of ours")
 
 
 def _checked(answer: dict[str, Any], token: str, mine: str, fence: int) -> str:
     theirs = answer.get("nonce")
     if not isinstance(theirs, str) or not theirs:
-        raise ForeignPod("what answers there is no supervisor of ours")
+        raise ForeignPod("the peer is not a supervisor of ours")
     expected = handshake.proof(token, handshake.SUPERVISOR, mine, theirs, fence)
     if not handshake.same(answer.get("proof"), expected):
-        raise ForeignPod("what answers there does not know the pod's token")
+        raise ForeignPod("the peer does not know the pod's token")
     return theirs
 
 
 class RemoteSupervisor(SupervisorClient):
-    """A supervisor in a pod. It outlives this conversation and waits for the next one."""
+    """A supervisor in a pod. It outlives this connection and waits for the next one."""
 
     shown_out = False
 
     def __init__(self, address: tuple[str, int], token: str, fence: int) -> None:
-        """Connects and waits until it serves.
+        """Connects and waits until it is ready.
 
         Args:
             address: host and port.
-            token: of the pod.
-            fence: number of the lease under which its slot is held; one with an earlier lease is shown out.
+            token: the pod's token.
+            fence: fencing token of the slot's lease; earlier leases are disconnected.
 
         Raises:
-            SupervisorError: nobody answers there, or it does not serve.
-            LeaseSuperseded: the slot is held under a later lease.
-            ForeignPod: whoever answers there is not the one.
+            SupervisorError: it does not respond, or is not ready.
+            LeaseSuperseded: The slot is held under a later lease.
+            ForeignPod: The peer is another one.
         """
         super().__init__(connect(address, token, fence), host=address[0])
         try:
@@ -120,19 +120,18 @@ class RemoteSupervisor(SupervisorClient):
             raise
         except KeyError as error:
             self.close()
-            raise SupervisorError("the pod's supervisor is of another version: it does not say its qemu") from error
+            raise SupervisorError("the pod's supervisor has another version: it does not report its qemu") from error
 
     def lost(self, why: str) -> SupervisorLost:
-        """Nothing can be asked any more."""
         return LeaseSuperseded(why) if self.shown_out else super().lost(why)
 
     def news(self, message: dict[str, Any]) -> None:
-        """See `SupervisorClient`; that we are shown out is noted."""
+        """See `SupervisorClient`; also records that access was ended."""
         self.shown_out = self.shown_out or message["event"] == "refused"
         super().news(message)
 
     def lose(self, why: str) -> None:
-        """Gives it up: it is known from elsewhere that it is gone. Its machines end for that reason."""
+        """Gives it up: it is known from elsewhere to be gone. Its machines end with that reason."""
         self.gone = why
         self._conversation.hang_up()
 
@@ -142,41 +141,37 @@ class RemoteSupervisor(SupervisorClient):
         return fields
 
     def images(self) -> list[dict[str, Any]]:
-        """See `Volumes.images`. Raises SupervisorError."""
         images: list[dict[str, Any]] = self.told("images", {"op": "images"})
         return images
 
     def hashes(self, folder: str, names: list[str]) -> dict[str, str]:
-        """sha256 by name of files of an image. Raises SupervisorError."""
+        """SHA-256 by file name of an image. Raises SupervisorError."""
         request = {"op": "hashes", "folder": folder, "names": names}
         hashes: dict[str, str] = self.told("hashes", request, _HASH_SECONDS)
         return hashes
 
     def find(self, key: str) -> Template | None:
-        """The template of that key. Raises SupervisorError."""
+        """The template with that key. Raises SupervisorError."""
         fields = self.told("template", {"op": "find", "key": key})
         return None if fields is None else _template(fields)
 
     def templates(self) -> list[Template]:
-        """Every whole one. Raises SupervisorError."""
+        """Every complete template. Raises SupervisorError."""
         return [_template(each) for each in self.told("templates", {"op": "templates"})]
 
     def make(self, key: str) -> str:
-        """See `Volumes.make`. Raises SupervisorError."""
         return str(self.told("place", {"op": "make", "key": key}))
 
     def made(self, key: str) -> None:
-        """See `Volumes.made`. Raises SupervisorError."""
         self.ask({"op": "made", "key": key})
 
     def keep(self, fields: dict[str, Any]) -> Template:
-        """See `Volumes.keep`. Raises SupervisorError."""
         return _template(self.told("template", {"op": "keep", **fields}, _KEEP_SECONDS))
 
 
 def _template(fields: Any) -> Template:
-    """What a supervisor tells of one. Raises SupervisorError: it is none."""
+    """Parses a template. Raises SupervisorError if it is invalid."""
     try:
         return Template.from_json(fields)
     except (TypeError, ValueError, KeyError) as error:
-        raise SupervisorError(f"the supervisor told of what is no template: {error!r}") from error
+        raise SupervisorError(f"the supervisor sent an invalid template: {error!r}") from error

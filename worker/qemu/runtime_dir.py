@@ -1,7 +1,7 @@
-"""Where a supervisor keeps what must not outlive it, and how a later one removes what a killed one left.
+"""Runtime folders of supervisors, and removal of those that killed ones left behind.
 
-Each has a folder with a lock on it for as long as it lives. What machines write has no name in any folder, and QEMUs
-die with their supervisor, so a killed one leaves sockets' names and folders only, and the small files of a probe.
+Each supervisor locks its folder while it lives. Machines' writes are in unlinked files, and QEMUs die with their
+supervisor, so a killed one leaves only socket names, folders and the small files of a probe.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ _TRIES = 20
 
 
 def base_folder() -> Path:
-    """The private folder of this user's supervisors.
+    """Private parent folder for this user's supervisors.
 
     Raises:
         PermissionError: somebody else made a folder of that name.
@@ -32,24 +32,24 @@ class RuntimeDir:
     """A living supervisor's own folder, locked until it is removed or the process ends."""
 
     def __init__(self) -> None:
-        """Makes and locks a new one, and removes those of dead supervisors. Raises OSError."""
+        """Creates and locks a new one, and removes those of dead supervisors. Raises OSError."""
         handle, tries = None, _TRIES
         while handle is None:
             tries -= 1
-            # Another one that sweeps may remove ours before it is locked; then it is made again.
+            # Another sweep may remove ours before it is locked: try again.
             try:
                 self.path = base_folder() / f"s-{uuid.uuid4().hex[:8]}"
                 self.path.mkdir(mode=0o711 if os.getuid() == 0 else 0o700)
                 handle = lock(self.path)
             except FileNotFoundError:
-                # Also where no temporary directory can be written to.
+                # Also if no temporary folder is writable.
                 if not tries:
                     raise
         self._handle: int | None = handle
         sweep(self.path.parent)
 
     def remove(self) -> None:
-        """Removes the folder and, with the last one, the base folder. Safe to call twice."""
+        """Removes the folder, and the base folder if it is empty. Safe to call twice."""
         if self._handle is not None:
             shutil.rmtree(self.path, ignore_errors=True)
             os.close(self._handle)
@@ -59,7 +59,7 @@ class RuntimeDir:
 
 
 def sweep(base: Path) -> int:
-    """Removes the folders of dead supervisors. Returns how many."""
+    """Removes the folders of dead supervisors. Returns their number."""
     swept = 0
     for folder in base.glob("s-*"):
         handle = lock(folder)

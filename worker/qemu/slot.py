@@ -1,4 +1,4 @@
-"""The machines of one slot: starting them cold or as clones, freezing one into a template, pictures, ending them."""
+"""The machines of one slot: starts them cold or as clones, freezes one into a template, takes pictures, ends them."""
 
 import base64
 import contextlib
@@ -22,17 +22,17 @@ _LOAD_SECONDS = 60.0
 _FREEZE_SECONDS = 300.0
 _MAX_PICTURE = 32 * 2**20
 _BLOCK = 512
-"""Bytes of what `stat` calls a block, whatever the file system's are."""
+"""Block size of `stat`, independent of the file system."""
 
 
 @dataclass(frozen=True)
 class StartRequest:
-    """What to start.
+    """Request to start a machine.
 
     Attributes:
-        kind: `cold`, `clone` (of the template at `place`) or `master` (of the template to be made there).
-        machine: what it is made of.
-        secret: that its guest's server begins with; a clone has its template's.
+        kind: `cold`, `clone` (of the template at `place`) or `master` (of a new template there).
+        machine: the machine.
+        secret: first secret of its guest's server; a clone has its template's.
         place: folder of the template.
     """
 
@@ -44,15 +44,15 @@ class StartRequest:
 
 @dataclass
 class RunningVm:
-    """A machine that runs.
+    """A running machine.
 
     Attributes:
         folder: its working directory.
-        user: number that it runs as; None = ours.
-        port: the host's, that leads to the guest API.
+        user: user id that it runs as; None = ours.
+        port: of the host, forwarded to the guest API.
         seconds: by phase.
-        reported: its end was reported.
-        overlay: what it writes to its disk, open.
+        reported: whether its end was reported.
+        overlay: open file with its disk writes.
     """
 
     qemu: Qemu
@@ -65,9 +65,9 @@ class RunningVm:
 
 
 class _OpenFiles:
-    """Files as descriptors: QEMU opens them again as `/proc/self/fd/N`, whatever folders they lie in.
+    """Files as descriptors: QEMU reopens them as `/proc/self/fd/N`, whatever folders they are in.
 
-    So it needs no right to enter our folders, and a file that has no name any more can be given, too.
+    So it needs no access to our folders, and unlinked files can be passed, too.
     """
 
     def __init__(self, user: int | None) -> None:
@@ -75,11 +75,11 @@ class _OpenFiles:
         self.fds: list[int] = []
 
     def path(self, file: str | Path) -> str:
-        """The name of a file for QEMU; empty for none."""
+        """Path of a file for QEMU; empty for none."""
         return self._added(os.open(file, os.O_RDONLY)) if str(file) else ""
 
     def nameless(self, folder: Path, content: bytes) -> str:
-        """A new file that vanishes with the last process that has it open."""
+        """A new unlinked file."""
         file = folder / f".{os.getpid()}-{time.monotonic_ns()}"
         fd = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         name = self._added(fd)
@@ -89,12 +89,12 @@ class _OpenFiles:
         return name
 
     def named(self, file: Path, content: bytes) -> str:
-        """A new file that stays."""
+        """A new file with a name."""
         file.write_bytes(content)
         return self.writable(file)
 
     def writable(self, file: Path) -> str:
-        """An existing file that QEMU may write to."""
+        """An existing file that QEMU may write."""
         fd = os.open(file, os.O_RDWR)
         name = self._added(fd)
         self._owned(fd)
@@ -114,16 +114,16 @@ class _OpenFiles:
 
 
 class VmSlot:
-    """Makes and holds machines. Raises QemuFailed or OSError where one cannot be had; nothing of it is left then."""
+    """Creates and runs machines. Raises QemuFailed or OSError on failure; nothing of the machine is left then."""
 
     def __init__(self, folder: Path, overlays: Path, *, forward: str = "127.0.0.1", most: int = 0) -> None:
-        """Starts nothing.
+        """Does not start any yet.
 
         Args:
             folder: private, for sockets; its path should be short.
-            overlays: where there is room for what machines write.
-            forward: host address on which guest APIs can be reached.
-            most: bytes that one machine may write to its disk; 0 = as many as there is room for.
+            overlays: folder with room for machines' writes.
+            forward: host address of guest APIs.
+            most: maximum bytes that one machine may write to its disk; 0 = no limit.
         """
         self._folder, self._overlays, self._forward, self._most = folder, overlays, forward, most
         self._numbers = UserNumbers()
@@ -181,15 +181,14 @@ class VmSlot:
         return running
 
     def look(self, name: str) -> str:
-        """Why a machine is to be given up; empty while it is well.
+        """Why a machine must be given up; empty while it is healthy.
 
-        One that has written too much is stopped. Its guest is not told, as of a broken disk: what it would make of that
-        might be scored.
+        One that has written too much is stopped, without an error for its guest: the guest's reaction might be scored.
         """
         running = self.machines[name]
         if self._most and not running.qemu.verdict and (written := _overlay_size(running)) > self._most:
             running.qemu.verdict = (
-                f"the machine was stopped: it wrote {written // 2**20} MiB to its disk, and there is room for "
+                f"the machine was stopped: it wrote {written // 2**20} MiB to its disk, the limit is "
                 f"{self._most // 2**20} MiB"
             )
             with contextlib.suppress(QemuFailed):
@@ -223,23 +222,25 @@ class VmSlot:
 
     @staticmethod
     def _disk(request: StartRequest, opened: _OpenFiles) -> str:
-        """The golden disk. A template's memory and writes mean nothing on another one than it was made on."""
+        """The golden disk. A template's memory and writes are valid only for the disk that it was created on."""
         name = opened.path(request.machine.disk)
         if request.kind == MASTER:
             template.note_disk(request.place, opened.fds[-1])
         elif request.kind == CLONE and not template.goes_with(request.place, opened.fds[-1]):
             template.give_up(request.place)
-            raise QemuFailed("the image's disk was changed after the template was made: the template is made anew")
+            raise QemuFailed(
+                "the image's disk changed after the template was created: the template will be created again"
+            )
         return name
 
     def freeze(self, name: str, place: Path) -> list[Path]:
-        """Makes the rest of a template out of a master, which ends with that.
+        """Makes the rest of a template from a master, which ends.
 
         Returns:
-            Its files, which are to be written to the disk yet.
+            Returns its files, which still have to be flushed to disk.
 
         Raises:
-            QemuFailed: its state could not be saved, for example because a device cannot be moved.
+            QemuFailed: its state could not be saved, for example because a device cannot be migrated.
         """
         running = self.machines[name]
         running.qemu.ask("stop")
@@ -258,10 +259,10 @@ class VmSlot:
         return template.settle(place)
 
     def picture(self, name: str) -> str:
-        """What the machine's screen shows, as PNG in base64. Asks QEMU, not the guest; a frozen guest has one, too.
+        """The machine's screen as base64 PNG, from QEMU; also works with a frozen guest.
 
         Raises:
-            QemuFailed: QEMU itself does not answer.
+            QemuFailed: QEMU itself does not respond.
         """
         qemu = self.machines[name].qemu
         memory = os.memfd_create("picture")
@@ -275,7 +276,7 @@ class VmSlot:
             os.close(memory)
 
     def private_bytes(self, name: str) -> int:
-        """Memory that is this machine's alone: what it would give back if it ended."""
+        """Memory that belongs to this machine alone, and would be freed with it."""
         with contextlib.suppress(OSError):
             return dirty_bytes(Path(f"/proc/{self.machines[name].qemu.pid}/smaps_rollup").read_text())
         return 0
@@ -284,11 +285,11 @@ class VmSlot:
         """Ends a machine; nothing of it is left then. Safe to call twice.
 
         Raises:
-            QemuFailed: it does not go.
+            QemuFailed: It does not end.
         """
         running = self.machines.get(name)
         if running is not None:
-            # Whatever comes of it: nobody waits for its news any more, and its descriptors may be closed.
+            # In any case: nobody waits for its news any more, and its descriptors may be closed.
             running.reported = True
             _close(running)
             running.qemu.end()
@@ -301,20 +302,20 @@ class VmSlot:
             self._numbers.give_back(user)
 
     def close(self) -> None:
-        """Ends all machines. Raises QemuFailed for the first that does not go."""
+        """Ends all machines. Raises QemuFailed for the first that does not end."""
         for name in list(self.machines):
             self.end(name)
 
 
 def _write(fd: int, content: bytes) -> None:
-    """All of it, or OSError: where a disk gets full, `write` itself may take less and not say so."""
+    """Writes everything, or raises OSError: `write` itself may write less on a full disk."""
     left = memoryview(content)
     while left:
         left = left[os.write(fd, left) :]
 
 
 def _overlay_size(running: RunningVm) -> int:
-    """Bytes that a machine's overlay takes on the host's disk."""
+    """Bytes of a machine's overlay on the host's disk."""
     return os.fstat(running.overlay).st_blocks * _BLOCK if running.overlay >= 0 else 0
 
 
@@ -325,13 +326,13 @@ def _close(running: RunningVm) -> None:
 
 
 def dirty_bytes(maps: str) -> int:
-    """What a process has written to, of the kernel's account of its memory. All else is files', and counts as free."""
+    """Memory that a process has written, according to the kernel. Everything else is file-backed and counts as free."""
     lines = (line.split() for line in maps.splitlines())
     return sum(int(words[1]) * 1024 for words in lines if words[0] == "Private_Dirty:")
 
 
 def _take_picture(qemu: Qemu, memory: int) -> None:
-    """Has QEMU write a PNG into an open file, which it gets for writing only: that is how it opens it."""
+    """Lets QEMU write a PNG into an open file, which is write-only because QEMU opens it so."""
     fd = os.open(f"/proc/self/fd/{memory}", os.O_WRONLY)
     try:
         qemu.ask("add-fd", {"fdset-id": 1}, fds=[fd], seconds=PICTURE_SECONDS)
@@ -344,7 +345,7 @@ def _take_picture(qemu: Qemu, memory: int) -> None:
 
 
 def _load(running: RunningVm, place: Path) -> None:
-    """Brings a clone to where its template stopped, and lets it run on."""
+    """Loads a template's state into a clone and starts it."""
     start = time.monotonic()
     qemu = running.qemu
     _ignore_shared(qemu)
@@ -357,7 +358,7 @@ def _load(running: RunningVm, place: Path) -> None:
 
 
 def _ignore_shared(qemu: Qemu) -> None:
-    """Memory that lies in a file is neither saved nor loaded; QEMU tells how far it is."""
+    """Excludes file-backed memory from saving and loading, and enables migration events."""
     names = ("x-ignore-shared", "events")
     qemu.ask("migrate-set-capabilities", {"capabilities": [{"capability": name, "state": True} for name in names]})
 
@@ -367,6 +368,6 @@ def _migrated(qemu: Qemu, seconds: float) -> None:
     while True:
         event = qemu.wait({"MIGRATION", "SHUTDOWN"}, max(0.0, deadline - time.monotonic()))
         if event.name == "SHUTDOWN" or event.data.get("status") == "failed":
-            raise QemuFailed(f"the machine's state could not be moved. {qemu.last_words()}".strip())
+            raise QemuFailed(f"the machine's state could not be migrated. {qemu.last_words()}".strip())
         if event.data.get("status") == "completed":
             return

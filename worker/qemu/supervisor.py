@@ -1,9 +1,9 @@
 """The supervisor of one slot: `python -S -m worker.qemu.supervisor`, on a host or inside a pod.
 
-It holds the slot's QEMUs, does one thing after another in one thread, and ends with the connection to its worker; the
-kernel ends its QEMUs with that thread. While large files are read or written it hears who else comes: see `chore`. A
-request is a line `{"id", "op", ...}`, its answer `{"id", "ok", ...}`. Unasked it says `{"event": "started", ...}` once,
-and `{"event": "gone", "machine", "why"}` for a machine that cannot go on.
+It runs the slot's QEMUs, handles one request after another in one thread, and ends with the connection to its worker;
+the kernel kills its QEMUs with that thread. While large files are read or written it still handles connections: see
+`background_job`. A request is a line `{"id", "op", ...}`, its response `{"id", "ok", ...}`. Notifications are
+`{"event": "started", ...}` once, and `{"event": "gone", "machine", "why"}` for a machine that cannot continue.
 
 | op | takes | gives |
 |---|---|---|
@@ -22,7 +22,7 @@ and `{"event": "gone", "machine", "why"}` for a machine that cannot go on.
 | `made` | `key` | the place is gone, unless it was kept |
 | `keep` | `key`, `place`, `image`, `screen`, `secret`, `seconds`, `why_emulated` | `template` |
 
-All from `images` on are about the volumes of a pod; a supervisor without them refuses.
+All requests from `images` on concern a pod's volumes; a supervisor without volumes refuses them.
 """
 
 import argparse
@@ -55,12 +55,12 @@ from worker.qemu.volumes import Volumes
 _MOST_REQUEST = 2**20
 _LOOK_SECONDS = 1.0
 _SEND_SECONDS = 30.0
-TAKEN_OVER = "another worker took the slot over"
+TAKEN_OVER = "another worker has taken over the slot"
 TOKEN = "DESKARENA_SUPERVISOR_TOKEN"  # noqa: S105 - the variable's name.
 
 
 class SupervisorSession:
-    """One worker's conversation about one slot."""
+    """One worker's connection for one slot."""
 
     def __init__(
         self,
@@ -71,14 +71,14 @@ class SupervisorSession:
         volumes: Volumes | None = None,
         door: AccessGate | None = None,
     ) -> None:
-        """Takes over a connected socket.
+        """Takes ownership of a connected socket.
 
         Args:
             connection: to the worker.
-            slot: holds the machines.
+            slot: runs the machines.
             place: the supervisor's own folder.
             volumes: of a pod.
-            door: through which another worker may come, who then has the slot.
+            door: admits another worker, which then has the slot.
         """
         self._connection, self._slot, self._place = connection, slot, place
         self._volumes, self._door = volumes, door
@@ -98,7 +98,7 @@ class SupervisorSession:
         }
 
     def run(self) -> None:
-        """Serves until the worker is gone or says stop; no machine is left then."""
+        """Serves until the worker is gone or requests the stop; no machine is left then."""
         self._connection.settimeout(_SEND_SECONDS)
         self._tell({"event": "started", "pid": os.getpid(), "folder": str(self._place.path), "qemu": qemu_version()})
         while not self._stopping:
@@ -109,12 +109,12 @@ class SupervisorSession:
             self._volumes.close()
 
     def _turn(self) -> None:
-        """Waits until the worker says something or something becomes of a machine."""
+        """Waits for a request, or an event of a machine."""
         if self._connection in self._heard(self._connection) and not self._stopping:
             self._hear()
 
     def _heard(self, who: socket.socket | int) -> Sequence[object]:
-        """Waits until that one has something to say, or the door or a machine, and hears these two. Returns who has."""
+        """Waits for a descriptor, the gate or a machine, and handles the latter two. Returns what is ready."""
         with selectors.DefaultSelector() as selector:
             for each in (who, *(self._door.sockets() if self._door is not None else ())):
                 selector.register(each, selectors.EVENT_READ)
@@ -130,7 +130,7 @@ class SupervisorSession:
         return ready
 
     def _run_job(self, what: str, files: Sequence[Path]) -> list[str]:
-        """What comes of a chore. One that is under way when another worker comes is given up. Raises QemuFailed."""
+        """Result of a job. A running one is given up when another worker comes. Raises QemuFailed."""
         with BackgroundJob(what, files) as chore:
             while not chore.over:
                 if chore.output in self._heard(chore.output):
@@ -164,7 +164,7 @@ class SupervisorSession:
         except QemuFailed as error:
             reply = {"ok": False, "error": str(error)}
         except KeyError as error:
-            reply = {"ok": False, "error": f"not understood: {error}"}
+            reply = {"ok": False, "error": f"invalid request: {error}"}
         except (TypeError, ValueError, OSError, RuntimeError, QemuUnavailable, KvmRefused) as error:
             reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}
         if self.successor is None:
@@ -176,7 +176,7 @@ class SupervisorSession:
         except OSError:
             self._stopping = True
 
-    # ---- what can be asked
+    # ---- requests
 
     def _start(self, message: dict[str, Any]) -> dict[str, Any]:
         request = StartRequest(
@@ -211,7 +211,7 @@ class SupervisorSession:
 
 
 def qemu_version() -> str:
-    """The first line of what QEMU says of itself; empty where there is none."""
+    """First line of QEMU's version output; empty if there is none."""
     try:
         result = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, timeout=10, check=True)
     except (OSError, subprocess.SubprocessError):
@@ -222,7 +222,7 @@ def qemu_version() -> str:
 def _about(
     volumes: Volumes, done: Callable[[str, Sequence[Path]], list[str]]
 ) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
-    """What can be asked of a pod's volumes. Args: done: does a chore."""
+    """Requests about a pod's volumes. Args: done: runs a job."""
 
     def hashes(message: dict[str, Any]) -> dict[str, Any]:
         names = [str(each) for each in message["names"]]
@@ -248,7 +248,7 @@ def _about(
 def _supervise(
     connection: socket.socket, options: argparse.Namespace, door: AccessGate | None = None
 ) -> socket.socket | None:
-    """Serves one worker; the connection of the next one, if it is there already."""
+    """Serves one worker; returns the connection of the next one, if it is there already."""
     volumes = Volumes(Path(options.images), Path(options.templates)) if options.images else None
     place = RuntimeDir()
     try:
@@ -261,7 +261,7 @@ def _supervise(
 
 
 def _listen(address: str, options: argparse.Namespace) -> None:
-    """One worker after another, over TCP; see `door`. Returns once none has come for too long."""
+    """Serves one worker after another, over TCP; see `access_gate`. Returns once none has come for too long."""
     host, _, port = address.rpartition(":")
     token = os.environ.pop(TOKEN)
     with socket.create_server((host, int(port))) as server:
@@ -271,29 +271,31 @@ def _listen(address: str, options: argparse.Namespace) -> None:
             try:
                 connection = waiting or door.wait(alone)
             except TimeoutError:
-                sys.stdout.write(f"no worker came for {alone:g} s: nobody needs this pod\n")
+                sys.stdout.write(f"no worker connected for {alone:g} s, exiting\n")
                 return
             with connection:
                 waiting = _supervise(connection, options, door)
 
 
 def main() -> None:
-    """Reads the command line and serves."""
-    parser = argparse.ArgumentParser(description="Holds the virtual machines of one slot.")
-    parser.add_argument("--fd", type=int, help="descriptor of the socket to the worker")
-    parser.add_argument("--listen", help=f"HOST:PORT instead, with the token in {TOKEN}")
-    parser.add_argument("--forward", default="127.0.0.1", help="host address on which guest APIs are reached")
-    parser.add_argument("--overlays", required=True, help="folder with room for what machines write")
-    parser.add_argument("--overlay-bytes", type=int, default=0, help="that one machine may write; 0: no limit")
-    parser.add_argument("--images", default="", help="a pod's volume of images")
-    parser.add_argument("--templates", default="", help="its volume of templates")
-    parser.add_argument("--fence", type=int, default=0, help="lowest number of a lease under which it may be used")
+    """Parses the command line and serves."""
+    parser = argparse.ArgumentParser(description="Runs the virtual machines of one slot.")
+    parser.add_argument("--fd", type=int, help="Descriptor of the socket to the worker.")
+    parser.add_argument("--listen", help=f"HOST:PORT to listen on instead, with the token in {TOKEN}.")
+    parser.add_argument("--forward", default="127.0.0.1", help="Host address of guest APIs.")
+    parser.add_argument("--overlays", required=True, help="Folder with room for machines' writes.")
     parser.add_argument(
-        "--alone-seconds", type=int, default=0, help="it ends when no worker came for so long; 0: never"
+        "--overlay-bytes", type=int, default=0, help=("Maximum bytes that one machine may write; 0 = no limit.")
+    )
+    parser.add_argument("--images", default="", help="A pod's volume of images.")
+    parser.add_argument("--templates", default="", help="A pod's volume of templates.")
+    parser.add_argument("--fence", type=int, default=0, help="Lowest fencing token that is admitted.")
+    parser.add_argument(
+        "--alone-seconds", type=int, default=0, help=("Seconds without a worker after which it exits; 0 = never.")
     )
     options = parser.parse_args()
     kernel.adopt_orphans()
-    # As a container's first process it would otherwise not be ended by these.
+    # As process 1 of a container it would otherwise ignore these.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(0))
     if options.listen:

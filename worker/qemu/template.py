@@ -1,8 +1,8 @@
-"""A template's folder: a machine that was booted once and stopped, from which clones go on.
+"""Folder of a template: a machine that was booted once and stopped, from which clones continue.
 
-`memory` is the machine's memory as it lay in it, `state` its devices, `disk.qcow2` what it had written since the golden
-image, `golden.json` what that image's disk was. `template.json` comes last, and without it there is no template.
-Nothing else in the folder changes once it has its name.
+`memory` is the machine's memory, `state` its devices, `disk.qcow2` its writes since the golden image, `golden.json`
+identifies that image's disk. `template.json` is written last, and without it there is no template. Afterwards nothing
+in the folder changes.
 """
 
 import json
@@ -14,7 +14,7 @@ GOLDEN = "golden.json"
 
 
 def blank_memory(place: Path, size: int) -> Path:
-    """The file that becomes the memory of a master; holes until the guest writes."""
+    """File for the memory of a master; sparse until the guest writes."""
     file = place / MEMORY
     with file.open("wb") as memory:
         memory.truncate(size)
@@ -22,12 +22,12 @@ def blank_memory(place: Path, size: int) -> Path:
 
 
 def note_disk(place: Path, fd: int) -> None:
-    """Notes which golden disk the master begins with. Args: fd: it, open."""
+    """Records the golden disk that the master starts with. Args: fd: the open disk."""
     (place / GOLDEN).write_text(json.dumps(_disk(fd)) + "\n")
 
 
 def goes_with(place: Path, fd: int) -> bool:
-    """Whether a disk is the one that the master began with. Args: fd: it, open."""
+    """Whether a disk is the one that the master started with. Args: fd: the open disk."""
     try:
         noted = json.loads((place / GOLDEN).read_text())
     except FileNotFoundError:
@@ -36,23 +36,23 @@ def goes_with(place: Path, fd: int) -> bool:
 
 
 def _disk(fd: int) -> dict[str, int]:
-    """Of a file that is never written to. Its inode's number is no part: another pod's mount may have another one."""
+    """Identity of a file that is never written. Without its inode number: another pod's mount may have another one."""
     info = os.fstat(fd)
     return {"size": info.st_size, "mtime_ns": info.st_mtime_ns}
 
 
 def give_up(place: Path) -> None:
-    """Makes it none: nobody finds it any more, and whoever needs it makes it anew. Clones that run go on."""
+    """Invalidates it: nobody finds it any more, and it is created again when needed. Running clones continue."""
     (place / ABOUT).unlink(missing_ok=True)
 
 
 def settle(place: Path) -> list[Path]:
-    """Makes what a master has left readable for clones, which run under numbers of their own. Returns its files.
+    """Makes a master's files readable for clones, which have their own user ids. Returns the files.
 
-    They are to be written to the disk yet, which takes as long as that takes.
+    They still have to be flushed to disk, which takes time.
 
-    The folder itself lets nobody in: a clone gets the files as descriptors. QEMU 7 opens memory for writing even where
-    it only copies on write, so that file must allow it.
+    The folder itself stays private: a clone gets the files as descriptors. QEMU 7 opens memory for writing even if it
+    only copies on write, so that file must allow it.
     """
     modes = {place / MEMORY: 0o666, place / STATE: 0o600, place / DISK: 0o444}
     for file, mode in modes.items():

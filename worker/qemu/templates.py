@@ -1,7 +1,7 @@
-"""The templates of a data folder: found by their key, made once, whole or not there.
+"""Templates of a data folder: found by key, created once, complete or not there.
 
-`DATA/templates/KEY/` holds one. Whoever makes it holds the lock `KEY.lock` beside it, so that two workers of a host do
-not both boot the machine; what a dead one left half-made is removed by the next one.
+`DATA/templates/KEY/` has one. Its creator holds the lock `KEY.lock` beside it, so that two workers of a host do not
+both boot the machine; an incomplete one of a dead creator is removed by the next.
 """
 
 import contextlib
@@ -21,15 +21,15 @@ _UNDONE = ".making-"
 
 @dataclass(frozen=True, kw_only=True)
 class Template:
-    """A machine that waits to be cloned.
+    """A machine that can be cloned.
 
     Attributes:
         place: its folder.
-        image: name of the image that was booted.
+        image: name of the image.
         screen: width and height in pixels.
-        secret: that its guest's server has; every clone gets another one.
-        seconds: that making it took, by phase.
-        sizes: bytes of its files.
+        secret: of its guest's server; every clone gets another one.
+        seconds: duration of its creation, by phase.
+        sizes: sizes of its files in bytes.
         why_emulated: why it runs without KVM on a host that has it: the image does not boot with it; else empty.
     """
 
@@ -43,25 +43,25 @@ class Template:
     why_emulated: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """For the wire."""
+        """For transfer."""
         return {**asdict(self), "place": str(self.place)}
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Self:
-        """From the wire. Raises TypeError, ValueError or KeyError if it is none."""
+        """Reverse of `to_json`. Raises TypeError, ValueError or KeyError for invalid data."""
         width, height = fields["screen"]
         return cls(**{**fields, "place": Path(fields["place"]), "screen": (int(width), int(height))})
 
 
 class Templates:
-    """All templates of a data folder. Safe for threads and processes."""
+    """All templates of a data folder. Thread-safe and process-safe."""
 
     def __init__(self, folder: Path) -> None:
-        """Touches nothing yet. Args: folder: such as `DATA/templates`."""
+        """Args: folder: such as `DATA/templates`."""
         self._folder = folder
 
     def find(self, key: str) -> Template | None:
-        """The template of that key; None if there is none, or it is damaged."""
+        """The template with that key; None if there is none, or it is damaged."""
         place = self._folder / key
         try:
             fields = json.loads((place / ABOUT).read_text())
@@ -71,7 +71,7 @@ class Templates:
         return template if template.key == key and _sizes(place) == dict(template.sizes) else None
 
     def all(self) -> list[Template]:
-        """Every whole one."""
+        """Every complete template."""
         if not self._folder.is_dir():
             return []
         templates = (self.find(each.name) for each in sorted(self._folder.iterdir()) if (each / ABOUT).is_file())
@@ -79,13 +79,13 @@ class Templates:
 
     @contextlib.contextmanager
     def making(self, key: str, *, wait: bool = True) -> Iterator[Path]:
-        """Waits until nobody else makes it, and gives an empty folder to make it in; removed at the end.
+        """Waits until nobody else creates it, and yields an empty folder, which is removed at the end.
 
-        Somebody else may have made it meanwhile: look again first.
+        Somebody else may have created it meanwhile: search again first.
 
         Raises:
-            BlockingIOError: somebody else makes it, and we do not wait.
-            OSError: there is no room.
+            BlockingIOError: somebody else creates it, and waiting is not allowed.
+            OSError: There is no room.
         """
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with (self._folder / f"{key}.lock").open("w") as lock:
@@ -99,17 +99,17 @@ class Templates:
                 shutil.rmtree(place, ignore_errors=True)
 
     def keep(self, place: Path, *, key: str, image: str, screen: tuple[int, int], **fields: Any) -> Template:
-        """Gives what was made its name. Must be called within `making`.
+        """Stores the finished template under its name. Must be called within `making`.
 
         Args:
-            place: where it was made.
+            place: folder where it was created.
             key: as in Template, like the others.
             image: name of the image.
             screen: width and height in pixels.
-            **fields: the rest of Template, but for `sizes`.
+            **fields: other fields of Template, except `sizes`.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: It cannot be written.
         """
         template = Template(place=place, key=key, image=image, screen=screen, sizes=_sizes(place), **fields)
         about = place / ABOUT
@@ -123,7 +123,7 @@ class Templates:
         return Template(**{**asdict(template), "place": final})
 
     def remove(self, template: Template) -> None:
-        """Removes one; clones that run go on, since they have its files open."""
+        """Removes one; running clones continue, since they have its files open."""
         shutil.rmtree(template.place, ignore_errors=True)
         (self._folder / f"{template.key}.lock").unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""The volumes of a pod, as its supervisor tells of them: images that are there, their files, templates."""
+"""Volumes of a pod, as its supervisor reports them: images, their files, templates."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -8,20 +8,19 @@ from worker.qemu.templates import Templates
 
 ABOUT = "image.json"
 SECRET = "secret"  # noqa: S105 - a file's name.
-"""File of an image whose guest server has a secret built in."""
+"""File of an image whose guest server has a built-in secret."""
 _MOST_ABOUT = 2**20
 
 
 class Volumes:
-    """Images that are read, templates that are read and made. Raises OSError or ValueError where something is wrong."""
+    """Reads images, reads and creates templates. Raises OSError or ValueError on failure."""
 
     def __init__(self, images: Path, templates: Path) -> None:
-        """Touches nothing yet."""
         self._images, self._templates = images, Templates(templates)
         self._making: dict[str, ExitStack] = {}
 
     def images(self) -> list[dict[str, Any]]:
-        """Of each whole image: `folder`, `about` (its image.json as text), `secret` (built in, or empty), `sizes`."""
+        """Of each complete image: `folder`, `about` (image.json as text), `secret` (built in, or empty), `sizes`."""
         return [self._image(file.parent) for file in sorted(self._images.glob(f"*/{ABOUT}"))]
 
     def _image(self, folder: Path) -> dict[str, Any]:
@@ -32,20 +31,20 @@ class Volumes:
         return {"folder": str(folder), "about": text, "secret": built_in, "sizes": sizes}
 
     def files(self, folder: str, names: list[str]) -> list[Path]:
-        """Files of an image, whether they are there or not."""
+        """Paths of an image's files, whether they exist or not."""
         return [self._images / Path(folder).name / Path(name).name for name in names]
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """The template of that key as JSON; None if there is none."""
+        """The template with that key as JSON; None if there is none."""
         template = self._templates.find(key)
         return None if template is None else template.to_json()
 
     def all(self) -> list[dict[str, Any]]:
-        """Every whole template."""
+        """Every complete template."""
         return [each.to_json() for each in self._templates.all()]
 
     def make(self, key: str) -> str:
-        """An empty folder to make a template in; empty while somebody else makes it."""
+        """An empty folder to create a template in; empty text while somebody else creates it."""
         with ExitStack() as stack:
             try:
                 place = stack.enter_context(self._templates.making(key, wait=False))
@@ -55,21 +54,21 @@ class Volumes:
         return str(place)
 
     def made(self, key: str) -> None:
-        """Nobody makes it here any more; what has not been kept is gone. Safe to call twice."""
+        """Ends the creation; an unfinished template is removed. Safe to call twice."""
         stack = self._making.pop(key, None)
         if stack is not None:
             stack.close()
 
     def keep(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Gives what was made its name, and removes those that it replaces; as `Templates.keep` takes it."""
+        """Stores the finished template, and removes those that it replaces; as in `Templates.keep`."""
         if fields["key"] not in self._making:
-            raise ValueError("nobody makes that template here")
+            raise ValueError("that template is not being created here")
         width, height = fields.pop("screen")
         template = self._templates.keep(Path(fields.pop("place")), screen=(int(width), int(height)), **fields)
         self._templates.replace(template)
         return template.to_json()
 
     def close(self) -> None:
-        """Gives up what is being made."""
+        """Cancels creations."""
         for key in list(self._making):
             self.made(key)

@@ -1,1 +1,1 @@
-"""Which work this worker takes, and what keeps its leases alive."""
+"""Which work this worker takes, and how its leases are kept alive."""

@@ -1,4 +1,4 @@
-"""Takes work for the free slots of this machine, whether or not a message says that there is some."""
+"""Takes work for free slots of this machine, with or without a wake-up message."""
 
 import logging
 import math
@@ -33,23 +33,23 @@ from worker.scheduling.slots import SlotWorker
 SHUTDOWN = "the worker was stopped"
 LONGEST_REST = 60.0
 NEWS_REST = 5.0
-"""Until a new worker looks again at what can run here, and after each change: in a cluster, images are found by a pod
-that is made for it, and an API that was away comes back. Where nothing changes, the next look is twice as far away, up
-to a minute."""
+"""Interval at which capabilities are determined again, at first and after a change: in a cluster, images are found
+by a pod, and an unavailable API comes back. Without changes the interval doubles, up to a minute.
+"""
 CLUSTER_REST = 4.0
-"""In a cluster it is the slot that rests, until its pod starts; it is known as such by then, and others are taken."""
+"""In a cluster it is the slot that pauses, until its pod starts, and others are used."""
 AT_ONCE = 32
-"""Episodes that one transaction takes at most: others wait for it."""
+"""Maximum episodes that one transaction takes: other workers wait for it."""
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class WorkerContext:
-    """What a worker works with.
+    """Dependencies of a worker.
 
     Attributes:
-        describe: what it says of itself; asked at each registration and every minute or sooner, may take a while the
-            first time.
+        describe: returns its description; called at each registration and at least every minute, may take a while at
+            first.
         tools: by provider name; only providers that work here.
     """
 
@@ -61,16 +61,16 @@ class WorkerContext:
 
 
 def _fitting(session: Session) -> Session:
-    """The same, if this release can work on its schema: in an upgrade, the migration may come a little later."""
+    """Checks that this release supports the schema: during an upgrade the migration may come a little later."""
     if problem := schema_problem(session):
         raise Unavailable(problem, code="database_schema_differs", hint="It is asked again.")
     return session
 
 
 class Dispatcher:
-    """Registers the worker, looks for work every poll and when woken, and watches over its slots.
+    """Registers the worker, polls for work and when woken, and supervises its slots.
 
-    Nothing here ends because the database or the broker is away: everything is tried again.
+    An unavailable database or broker never ends it: everything is retried.
     """
 
     def __init__(self, works: WorkerContext) -> None:
@@ -98,44 +98,44 @@ class Dispatcher:
         self._thread = Thread(target=self._run, name="dispatcher", daemon=True)
 
     def start(self) -> None:
-        """Begins, in threads of its own."""
+        """Starts its background threads."""
         self._thread.start()
         self._chores.start()
         self._troubles.start()
 
     @property
     def registered(self) -> bool:
-        """The database knows this worker."""
+        """Whether the database knows this worker."""
         return self._heart.worker_id is not None
 
     @property
     def identity(self) -> tuple[UUID, str] | None:
-        """Our id and name in the database; None while it does not know us."""
+        """Our id and name in the database; None before registration."""
         worker_id, info = self._heart.worker_id, self._info
         return None if worker_id is None or info is None else (worker_id, info.name)
 
     def taken_over(self, lease_id: UUID, why: str) -> None:
-        """Somebody else has the slot of that lease by now: its attempt stops, and writes nothing more."""
+        """Somebody else has the slot of that lease now: its attempt stops without writing."""
         for hold in self._holds.all():
             if hold.ticket.lease_id == lease_id:
                 hold.stop(LeaseLost(f"the lease was taken over: {why}"))
 
     def wake(self) -> None:
-        """There may be work. Safe from any thread, cheap."""
+        """There may be work. Thread-safe, cheap."""
         self._woken.set()
 
     def begin_drain(self) -> None:
-        """Takes no more work from now on. Returns at once; safe in a signal handler."""
+        """Stops taking work. Returns at once; safe in a signal handler."""
         self._draining.set()
         self._woken.set()
 
     def stop(self, seconds: float = 6.0) -> None:
-        """Ends in good order: attempts may finish within the grace (`settings.shutdown_grace_seconds`).
+        """Stops gracefully: attempts may finish within the grace period (`settings.shutdown_grace_seconds`).
 
-        What is being evaluated then may finish, too; all others are handed back as lost.
+        Evaluations that run then may finish, too; all other attempts are returned as lost.
 
         Args:
-            seconds: so long after the grace everything has ended; what has not is left to the reapers.
+            seconds: time after the grace period until everything has ended; what remains is left to the reapers.
         """
         self.begin_drain()
         self._thread.join(seconds)
@@ -167,7 +167,7 @@ class Dispatcher:
                     logger.warning("no work can be taken: %s", error.message)
                 self._away = True
             except Exception:
-                logger.exception("looking for work failed")
+                logger.exception("polling for work raised")
             else:
                 self._away = False
             self._woken.wait(self._works.settings.poll_seconds)
@@ -190,7 +190,7 @@ class Dispatcher:
                 pass
 
     def _begin_to_look_again(self, worker_id: UUID) -> None:
-        """In a thread of its own: trying the machine out may take long, and must not keep work waiting."""
+        """In a background thread: testing the machine may take long, and must not delay work."""
         self._look_again_at, self._outdated = math.inf, False
         news = Thread(target=self._look_again, args=(worker_id,), name="news", daemon=True)
         try:
@@ -201,19 +201,19 @@ class Dispatcher:
         self._news = news
 
     def _look_again(self, worker_id: UUID) -> None:
-        """What can be done here changes: somebody makes an image, installs a program, mends what did not work."""
+        """Capabilities change: somebody builds an image, installs a program, mends something."""
         try:
             self._tell_news(worker_id, self._described())
         except Unavailable:
             pass  # The dispatcher says so already.
         except Exception:
-            logger.exception("looking at what can run here failed")
+            logger.exception("determining capabilities raised")
         finally:
             rest = 0.0 if self._outdated else min(self._news_rest, LONGEST_REST)
             self._look_again_at = time.monotonic() + rest
 
     def _described(self) -> WorkerInfo:
-        """What can be done here, and what keeps it from being begun."""
+        """Current capabilities, and what prevents work from starting."""
         info, hindrance = self._works.describe(), self._hindrance
         return replace(info, capabilities={**info.capabilities, "hindrance": hindrance}) if hindrance else info
 
@@ -223,7 +223,7 @@ class Dispatcher:
             self._news_rest = NEWS_REST
             self._database.once(lambda session: claims.update_worker(session, worker_id, info))
             self._info = info
-            logger.info("what can run here has changed")
+            logger.info("capabilities have changed")
             self.wake()
 
     def _register(self) -> None:
@@ -235,14 +235,14 @@ class Dispatcher:
         logger.info("registered as %s (%s)", info.name, worker.id)
 
     def _free(self, provider: str) -> int:
-        """For how many more desktops of that provider the machine has room."""
+        """Number of further desktops of that provider for which the machine has room."""
         if self._info is None or self._draining.is_set():
             return 0
         with self._lock:
             return room_for([slot.hold.ticket.provider for slot in self._slots], provider, self._info.slots)
 
     def _can_begin(self, provider: str) -> bool:
-        """Not while it rests, or soon will, or its cluster or the store is away: attempts would be lost in a row."""
+        """False while it pauses or soon will, or its cluster or the store is unavailable: attempts would be lost."""
         if provider in self._clusters_away or self._store.answers.why_not:
             return False
         if not all(hold.could_open for hold in self._holds.all() if hold.ticket.provider == provider):
@@ -250,18 +250,21 @@ class Dispatcher:
         return time.monotonic() >= self._rest_until.get(provider, 0.0)
 
     def _notice_away(self) -> None:
-        """A cluster that is away, a store without room, or either back, is told of soon: others should know why."""
+        """Reports an unavailable cluster, a full store, or a recovery soon, so that others know the reason."""
         clusters = {name: tools.provider for name, tools in self._works.tools.items()}
         away = {name for name, each in clusters.items() if isinstance(each, ClusterProvider) and each.away()}
         why_not = self._store.answers.why_not
         if away != self._clusters_away or bool(why_not) != bool(self._hindrance):
-            self._clusters_away, self._hindrance = away, why_not and f"the artifact store takes nothing: {why_not}"
+            self._clusters_away, self._hindrance = (
+                away,
+                why_not and (f"the artifact store does not accept data: {why_not}"),
+            )
             self._news_rest, self._outdated = NEWS_REST, True
             if not math.isinf(self._look_again_at):  # Else somebody looks just now, and looks again.
                 self._look_again_at = time.monotonic()
 
     def _claim(self, provider: str, number: int) -> bool:
-        """Takes up to so many leases with an episode each, and sets a slot to work on each. False if there was none."""
+        """Takes a number of leases with an episode each, and starts a slot's work on each. False if there was none."""
         worker_id = self._heart.worker_id
         if worker_id is None or number < 1:
             return False
@@ -272,8 +275,8 @@ class Dispatcher:
             try:
                 self._set_to_work(HeldLease(ticket, self._works.settings.lease_seconds, since=asked_at), claim)
             except Exception as error:
-                logger.exception("a slot could not be set to work")
-                self._hand_back(batch[at:], f"its worker could not begin it: {error}")
+                logger.exception("slot could not start work")
+                self._hand_back(batch[at:], f"its worker could not start it: {error}")
                 self._rest(provider, could_open=False)
                 return False
         return bool(batch)
@@ -298,12 +301,12 @@ class Dispatcher:
             raise
 
     def _hand_back(self, batch: Sequence[Claim], why: str) -> None:
-        """Their attempts are lost to the cluster, before any began; where it cannot be told, by their silence."""
+        """Returns attempts as lost to the cluster, before any started; if that fails, their leases expire."""
         for claim in batch:
             try:
                 self._database.once(partial(claims.release_lease, lease_id=claim.lease_id, reason=why))
             except DeskarenaError as error:
-                logger.warning("a lease could not be given back: %s", error.message)
+                logger.warning("lease not returned: %s", error.message)
 
     def _slot_ended(self, slot: SlotWorker) -> None:
         provider = slot.hold.ticket.provider
@@ -314,11 +317,11 @@ class Dispatcher:
         self._woken.set()
 
     def _rest(self, provider: str, *, could_open: bool) -> None:
-        """For a while where no desktop could be opened."""
+        """Pauses for a while after a desktop could not be opened."""
         with self._lock:
             self._failures[provider] = 0 if could_open else self._failures.get(provider, 0) + 1
             if self._failures[provider]:
-                # A machine that cannot make desktops must not use up every episode's attempts within seconds.
+                # Back off: a broken host would otherwise burn all retries within seconds.
                 longest = (
                     CLUSTER_REST if isinstance(self._works.tools[provider].provider, ClusterProvider) else LONGEST_REST
                 )
@@ -342,4 +345,4 @@ class Dispatcher:
         try:
             self._database.once(lambda session: what(session, worker_id))
         except DeskarenaError as error:
-            logger.warning("the database could not be told that this worker ends: %s", error.message)
+            logger.warning("end of this worker not recorded: %s", error.message)

@@ -1,4 +1,4 @@
-"""Keeps a worker's leases alive, and tells attempts when they must stop."""
+"""Heartbeat: keeps a worker's leases alive, and tells attempts when they must stop."""
 
 import logging
 import time
@@ -20,14 +20,13 @@ logger = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """Two threads: one renews the leases every few seconds, one looks whether a lease has run out meanwhile.
+    """Two threads: one renews the leases every few seconds, one checks whether a lease has expired meanwhile.
 
-    The second asks nobody, so that a database which keeps us waiting cannot keep an attempt going that has lost its
-    lease.
+    The second uses no database, so that a hanging database cannot keep an attempt running that has lost its lease.
     """
 
     def __init__(self, database: Database, holds: HeldLeases, seconds: float) -> None:
-        """Args: database; holds: all leases of this worker; seconds: between two heartbeats."""
+        """Args: database; holds: all leases of this worker; seconds: interval of heartbeats."""
         self._database = database
         self._holds = holds
         self._seconds = seconds
@@ -38,11 +37,11 @@ class Heartbeat:
 
     @property
     def worker_id(self) -> UUID | None:
-        """Who we are in the database; None before registration, and when the database does not know us any more."""
+        """Our id in the database; None before registration, and if the database no longer knows us."""
         return self._worker_id
 
     def start(self, worker_id: UUID) -> None:
-        """Begins to beat for that worker, or goes on with another id."""
+        """Starts for that worker, or continues with another id."""
         self._worker_id = worker_id
         if not self._threads:
             self._threads = [
@@ -53,7 +52,7 @@ class Heartbeat:
                 thread.start()
 
     def stop(self, seconds: float = 1.0) -> None:
-        """Beats no more; waits so long for a heartbeat that is under way."""
+        """Stops; waits at most the given seconds for a running heartbeat."""
         self._ended.set()
         for thread in self._threads:
             thread.join(seconds)
@@ -64,7 +63,7 @@ class Heartbeat:
                 try:
                     _ = hold.error  # Asking stops a hold that has run out.
                 except Exception:
-                    logger.exception("the lease %s could not be looked at", hold.ticket.lease_id)
+                    logger.exception("lease %s not checked", hold.ticket.lease_id)
 
     def _beat_on(self) -> None:
         pause = self._seconds
@@ -75,13 +74,13 @@ class Heartbeat:
             except Unavailable as error:
                 pause = min(RETRY_SECONDS, self._seconds)
                 if not self._away:
-                    logger.warning("the database is away: %s", error.message)
+                    logger.warning("database unavailable: %s", error.message)
                 self._away = True
             except Exception:
-                logger.exception("a heartbeat failed")
+                logger.exception("heartbeat raised")
             else:
                 if self._away:
-                    logger.info("the database is back")
+                    logger.info("database available again")
                 self._away = False
 
     def beat(self) -> None:
@@ -98,7 +97,7 @@ class Heartbeat:
         for hold in holds:
             lease_id = hold.ticket.lease_id
             if lease_id not in ours:
-                hold.stop(LeaseLost("the lease was taken over: the database had no heartbeat in time"))
+                hold.stop(LeaseLost("the lease was taken over: no heartbeat reached the database in time"))
                 continue
             hold.renewed(sent_at)
             if lease_id in cancelled:  # Of that attempt: the lease may carry another one by now.
@@ -106,7 +105,7 @@ class Heartbeat:
 
 
 def _ask(session: Session, worker_id: UUID, holds: list[HeldLease]) -> tuple[set[UUID], dict[UUID, Fence]]:
-    """Leases that are still ours, and of each whose run was cancelled the attempt that is to stop."""
+    """Leases that are still ours, and the attempts that must stop because their run was cancelled."""
     waits = {hold.ticket.lease_id: words for hold in holds if (words := hold.waits())}
     ours = claims.worker_heartbeat(session, worker_id, [hold.ticket.lease_id for hold in holds], waits)
     fences = {hold.ticket.lease_id: hold.fence for hold in holds if hold.ticket.lease_id in ours}

@@ -1,4 +1,4 @@
-"""What has to be done now and then whether or not beat runs: ending what died, and roll-ups."""
+"""Periodic maintenance that does not depend on Celery beat: lost attempts and roll-ups."""
 
 import logging
 import time
@@ -9,45 +9,43 @@ from worker.base.database import Database
 from worker.base.periodic_thread import PeriodicThread
 
 SCHEDULE_SECONDS = 20.0
-"""Between two looks at what the scheduler counts by."""
+"""Interval at which the scheduler's statistics are updated."""
 logger = logging.getLogger(__name__)
 
 
 class MaintenanceLoop:
-    """Two threads that look every few seconds, apart from the dispatcher's, so that taking work never waits for them.
+    """Two periodic threads, separate from the dispatcher's, so that taking work never waits for them.
 
     Roll-ups have their own: those of a large run take longer than a lost worker's episodes may wait.
+
+    Args:
+        database: the database.
+        every: interval in seconds.
+        lease_seconds: age of a heartbeat after which its lease is revoked.
     """
 
     def __init__(self, database: Database, *, every: float, lease_seconds: float) -> None:
-        """Takes note.
-
-        Args:
-            database: the database.
-            every: seconds between two looks.
-            lease_seconds: age of a heartbeat from which on its lease is taken away.
-        """
         self._database = database
         self._lease_seconds = lease_seconds
         self._schedule_at = 0.0
         self._threads = [
-            PeriodicThread("chores", self._reap, every=every, broken="looking after what died failed"),
-            PeriodicThread("roll-ups", self._roll_up, every=every, broken="looking after what changed failed"),
+            PeriodicThread("chores", self._reap, every=every, broken="ending lost attempts raised"),
+            PeriodicThread("roll-ups", self._roll_up, every=every, broken="updating roll-ups raised"),
         ]
 
     def start(self) -> None:
-        """Begins."""
+        """Starts both threads."""
         for thread in self._threads:
             thread.start()
 
     def stop(self, seconds: float = 1.0) -> None:
-        """Looks no more; waits so long for a look that is under way."""
+        """Stops; waits at most the given seconds for a running round."""
         for thread in self._threads:
             thread.stop(seconds)
 
     def _reap(self) -> None:
         for attempt_id in maintenance.tend(self._database.factory, lease_seconds=self._lease_seconds):
-            logger.warning("attempt %s was lost: its worker is gone", attempt_id)
+            logger.warning("attempt %s lost: its worker is gone", attempt_id)
 
     def _roll_up(self) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Tells the database which slots of a cluster cannot be used now, and why: within seconds, even where no work waits."""
+"""Reports unusable slots of a cluster to the database within seconds, even without waiting work."""
 
 import logging
 import time
@@ -13,27 +13,25 @@ from worker.base.periodic_thread import PeriodicThread
 
 LOOK_SECONDS = 2.0
 AGAIN_SECONDS = 30.0
-"""After which all is told again: another worker may have told something else, or there are other slots."""
+"""Interval at which everything is reported again: another worker may have reported something else, or slots changed."""
 logger = logging.getLogger(__name__)
 
 
 class SlotHealthReporter(PeriodicThread):
-    """A thread for all providers whose slots are a cluster's; none where there is no such provider."""
+    """Background thread for all providers with a cluster's slots; does nothing without them."""
 
     def __init__(self, database: Database, providers: Iterable[Provider], *, every: float = LOOK_SECONDS) -> None:
-        """Takes note; `start` begins."""
-        super().__init__("troubles", self.look, every=every, broken="what is wrong with slots could not be told")
+        super().__init__("troubles", self.look, every=every, broken="slot health not recorded")
         self._database = database
         self._providers = [each for each in providers if isinstance(each, ClusterProvider)]
         self._told: dict[str, tuple[float, Mapping[str, SlotTrouble]]] = {}
 
     def start(self) -> None:
-        """Begins."""
         if self._providers:
             super().start()
 
     def look(self) -> None:
-        """Once. Raises Unavailable: the database is away."""
+        """One round. Raises Unavailable if the database is."""
         for each in self._providers:
             cluster, troubles = each.cluster, each.troubles()
             at, previous = self._told.get(cluster, (0.0, {}))
@@ -42,7 +40,7 @@ class SlotHealthReporter(PeriodicThread):
                 continue
             work = partial(note_troubles, cluster=cluster, provider=each.name, troubles=troubles)
             if self._database.once(work):
-                logger.warning("%d slots of %s cannot be used: %s", len(troubles), cluster, _first(troubles))
+                logger.warning("%d slots of %s unusable: %s", len(troubles), cluster, _first(troubles))
             self._told[cluster] = time.monotonic(), dict(troubles)
 
 

@@ -1,4 +1,4 @@
-"""One leased slot at work: attempt after attempt under the same lease, for as long as there is work."""
+"""Work in one leased slot: attempt after attempt under the same lease, while there is work."""
 
 import logging
 from collections.abc import Callable
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 class SlotWorker:
-    """A thread that works under one lease until there is nothing to do, or the hold ends."""
+    """Background thread that works under one lease until there is no work, or the lease ends."""
 
     def __init__(  # noqa: PLR0913 - what it works with
         self,
@@ -36,10 +36,10 @@ class SlotWorker:
 
         Args:
             hold: the lease as the worker sees it.
-            claim: the first episode; its lease carries the others, too.
-            tools: for the attempts.
-            database: where they are recorded.
-            store: where their bytes go.
+            claim: the first episode; later ones use the same lease.
+            tools: dependencies of attempts.
+            database: database of the records.
+            store: artifact store.
             ended: called at the end, when the slot is free again.
         """
         self.hold = hold
@@ -55,7 +55,7 @@ class SlotWorker:
         self._thread.start()
 
     def join(self, seconds: float) -> bool:
-        """Waits for the end, so long at most. True once it has ended."""
+        """Waits for the end, at most for the given seconds. True once it has ended."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
@@ -65,7 +65,7 @@ class SlotWorker:
                 self._run_episode(self._claim)
                 self._claim = self._next()
         except Exception:
-            logger.exception("a slot's thread broke")
+            logger.exception("slot thread raised")
         finally:
             self._release()
             self._ended(self)
@@ -81,7 +81,7 @@ class SlotWorker:
             book.close()
 
     def _next(self) -> Claim | None:
-        """The next episode for the same lease; None if there is none, or the lease must be given back."""
+        """The next episode for the same lease; None if there is none, or the lease must be returned."""
         if self.hold.last or self.hold.error is not None or not self.could_open or self._store.answers.why_not:
             return None
 
@@ -95,12 +95,12 @@ class SlotWorker:
             return None
 
     def _release(self) -> None:
-        """Gives the slot back, whatever goes wrong: without heartbeats the lease ends by itself."""
+        """Returns the slot, ignoring failures: without heartbeats the lease expires."""
         reason = "no more work" if self.hold.error is None else self.hold.error.message
         try:
             self._tools.provider.unprepare(self._slot)
             self._database.once(lambda session: claims.release_lease(session, self._lease_id, reason))
         except Unavailable as error:
-            logger.warning("a lease could not be given back: %s", error.message)
+            logger.warning("lease not returned: %s", error.message)
         except Exception:
-            logger.exception("a lease could not be given back")
+            logger.exception("lease not returned")

@@ -1,1 +1,1 @@
-"""Celery tasks, one file each. Every one may run twice, or not at all: workers do the same by themselves."""
+"""Celery tasks, one module each. Every task may run twice, or not at all: workers do the same by themselves."""

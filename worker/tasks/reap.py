@@ -1,4 +1,4 @@
-"""`worker.tasks.reap`: ends what died and brings roll-ups up to date."""
+"""`worker.tasks.reap`: ends lost attempts and updates roll-ups."""
 
 from celery import shared_task
 
@@ -9,7 +9,7 @@ from worker.bootstrap import process
 
 @shared_task(name="worker.tasks.reap", ignore_result=True)
 def tend() -> int:
-    """Returns how many attempts were lost with their workers. Every worker does the same as it polls."""
+    """Returns the number of attempts lost with their workers. Every worker does the same when it polls."""
     lost = maintenance.tend(process.database().factory)
     rollup_jobs.renew_due(process.database().factory)
     return len(lost)

@@ -1,4 +1,4 @@
-"""`worker.tasks.sweep`: removes artifacts that nothing refers to."""
+"""`worker.tasks.sweep`: removes unreferenced artifacts."""
 
 from celery import shared_task
 
@@ -8,5 +8,5 @@ from worker.bootstrap import process
 
 @shared_task(name="worker.tasks.sweep", ignore_result=True)
 def sweep() -> int:
-    """Removes what has been unused for longer than the grace age; returns how many."""
+    """Removes artifacts unused for longer than the grace age; returns their number."""
     return maintenance.sweep(process.database().factory, process.store())

@@ -1,4 +1,4 @@
-"""`worker.tasks.wake`: there may be work."""
+"""`worker.tasks.wake`: wakes the dispatcher."""
 
 from celery import shared_task
 
@@ -7,5 +7,5 @@ from worker.bootstrap import process
 
 @shared_task(name="worker.tasks.wake", ignore_result=True)
 def wake() -> None:
-    """Wakes this process's dispatcher. It looks by itself every poll, so a lost message costs two seconds."""
+    """Wakes this process's dispatcher. It polls anyway, so a lost message costs two seconds."""
     process.wake()

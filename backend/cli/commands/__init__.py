@@ -1,1 +1,1 @@
-"""The commands, one file per word after `deskarena`."""
+"""One module per command group."""

@@ -1,4 +1,4 @@
-"""`deskarena artifacts`: moving what is kept from one store to another, on this machine."""
+"""`deskarena artifacts`: copy artifacts between the data folder and the bucket."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -10,11 +10,11 @@ from backend.cli.options import Data, OutputForm, default_data
 from backend.cli.output import Output, print_object, progress
 from backend.domain.errors import DeskarenaError
 
-app = typer.Typer(help="Move artifacts between the folder and the bucket.", no_args_is_help=True)
+app = typer.Typer(help="Copy artifacts between the data folder and the bucket.", no_args_is_help=True)
 
 
 class Store(StrEnum):
-    """The two places."""
+    """Artifact stores."""
 
     BUCKET = "bucket"
     FOLDER = "folder"
@@ -22,19 +22,19 @@ class Store(StrEnum):
 
 @app.callback()
 def group() -> None:
-    """Move artifacts between the folder and the bucket."""
+    """Copy artifacts between the data folder and the bucket."""
 
 
 @app.command("copy")
 def copy_artifacts(
-    to: Annotated[Store, typer.Option("--to", help="Where to.")] = Store.BUCKET,
+    to: Annotated[Store, typer.Option("--to", help="Store to copy to.")] = Store.BUCKET,
     data: Data = None,
     output: OutputForm = Output.TABLE,
 ) -> None:
-    """Copy all artifacts of the data folder into the bucket of DESKARENA_S3_BUCKET, or back; nothing is removed.
+    """Copy all artifacts of the data folder to the bucket DESKARENA_S3_BUCKET, or back. Nothing is removed.
 
-    Works on this machine, with this process's settings. May be run again: what is there already is skipped.
-    Exits with 3 if something is damaged, or a store is away.
+    Runs on this machine with this process's settings. Safe to repeat: existing artifacts are skipped. Exits with 3 if
+    an artifact is damaged or a store is unavailable.
     """
     from backend.config import get_settings
     from backend.services.artifacts.stores import folder_of, open_store
@@ -42,16 +42,16 @@ def copy_artifacts(
 
     settings = get_settings().model_copy(update={"data_dir": (data or default_data()).expanduser().absolute()})
     if not settings.s3_bucket:
-        raise CliError("no bucket is set; set DESKARENA_S3_BUCKET (docs/settings.md)", exit_code=ExitCode.USAGE)
+        raise CliError("No bucket is configured. Set DESKARENA_S3_BUCKET (docs/settings.md).", exit_code=ExitCode.USAGE)
     try:
         stores = (folder_of(settings), open_store(settings))
         source, target = stores if to is Store.BUCKET else stores[::-1]
-        done = copy(source, target, lambda so_far: progress(f"{so_far.seen} artifacts looked at"))
+        done = copy(source, target, lambda so_far: progress(f"{so_far.seen} artifacts checked"))
     except DeskarenaError as error:
         words = error.told
         raise CliError(words, exit_code=ExitCode.INFRASTRUCTURE) from error
     for sha256, why in sorted(done.bad.items()):
-        progress(f"not copied: {sha256}: {why}")
+        progress(f"Not copied: {sha256}: {why}")
     result = {"copied": done.copied, "there": done.there, "not_copied": len(done.bad)}
     print_object(result, output, lambda row: print("{copied} copied, {there} there, {not_copied} not".format(**row)))
     if done.bad:

@@ -15,12 +15,12 @@ from backend.cli.errors import CliError, ExitCode, UsageError
 from backend.cli.options import OutputForm, Server, Timeout
 from backend.cli.output import Columns, Output, print_facts, print_object, print_rows, progress
 
-app = typer.Typer(help="Import benchmarks and look at them.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The benchmark's name.")]
+app = typer.Typer(help="Import and inspect benchmarks.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark name.")]
 LOOK_AGAIN_SECONDS = 1.0
 URL_SECONDS = 660.0
 PUBLISHED = frozenset({"waa", "osworld"})
-"""Suites whose readers read JSON files and nothing else: no more of a checkout need travel."""
+"""Formats that consist of JSON files only; other files of a checkout are not uploaded."""
 LISTED = 20  # lines of a list that a table shows; the JSON form has all
 BENCHMARKS: Columns = {
     "benchmark": lambda row: row["name"],
@@ -48,23 +48,26 @@ VALIDATIONS: Columns = {
 
 @app.command("import")
 def import_benchmark(  # noqa: PLR0913 - a command has as many options as it has
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="Whose file format: starter, osworld, waa, ...")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="File format: starter, osworld, waa, ...")],
     path: Annotated[
-        str, typer.Argument(metavar="PATH", help="Folder, zip file or http(s) address with the benchmark's files.")
+        str, typer.Argument(metavar="PATH", help=("Folder, zip file or http(s) address of the benchmark's files."))
     ],
-    name: Annotated[str | None, typer.Option("--name", help="Name for the benchmark; the kind if not given.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name for the benchmark (default: KIND).")] = None,
     *,
     strict_upstream: Annotated[
-        bool, typer.Option("--strict-upstream", help="Metrics judge as published, faults included, for old numbers.")
+        bool,
+        typer.Option(
+            "--strict-upstream", help=("Score exactly as published, including known faults, to reproduce old figures.")
+        ),
     ] = False,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Import a benchmark's files; changed files make a new version, the same files change nothing."""
+    """Import a benchmark's files. Changed files create a new version; unchanged files do nothing."""
     with Api(server) as api:
         if path.startswith(("http://", "https://")):
             body = {"kind": kind, "url": path, "name": name or kind, "strict_upstream": strict_upstream}
-            progress("the service fetches the files ...")
+            progress("The service is downloading the files ...")
             result = api.post("/benchmarks/from-url", body, seconds=URL_SECONDS)
         else:
             result = upload(api, kind, Path(path), name or kind, strict_upstream=strict_upstream)
@@ -72,9 +75,9 @@ def import_benchmark(  # noqa: PLR0913 - a command has as many options as it has
 
 
 def upload(api: Api, kind: str, path: Path, name: str, *, strict_upstream: bool) -> Any:
-    """Send a folder or a zip file."""
+    """Upload a folder or a zip file."""
     if not path.exists():
-        raise UsageError(f"{path} does not exist")
+        raise UsageError(f"{path} does not exist.")
     with tempfile.TemporaryDirectory(prefix="deskarena-import-") as folder:
         archive = path if path.is_file() else zipped(path, Path(folder) / "files.zip", only_json=kind in PUBLISHED)
         fields = {"kind": kind, "name": name, "strict_upstream": str(strict_upstream).lower()}
@@ -86,38 +89,41 @@ def list_benchmarks(output: OutputForm = Output.TABLE, server: Server = None) ->
     """List benchmarks."""
     with Api(server) as api:
         print_rows(
-            api.items("/benchmarks"), output, BENCHMARKS, empty="no benchmarks yet: `deskarena benchmark import`"
+            api.items("/benchmarks"),
+            output,
+            BENCHMARKS,
+            empty=("No benchmarks. Import one with `deskarena benchmark import`."),
         )
 
 
 @app.command()
 def show(name: Name, output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """Show a benchmark: its version and what it contains."""
+    """Show a benchmark's version and contents."""
     with Api(server) as api:
         print_object(api.get(f"/benchmarks/{name}"), output, show_benchmark)
 
 
 @app.command()
 def lint(name: Name, output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """Look for mistakes in a benchmark's tasks; exits with 1 if there is one."""
+    """Check a benchmark's tasks for mistakes. Exits with 1 if there are any."""
     with Api(server) as api:
         report = api.get(f"/benchmarks/{name}/lint")
     if output is Output.JSON:
         print_object(report, output, lambda _: None)
     else:
-        print_rows(report["findings"], output, FINDINGS, empty=f"{report['tasks']} tasks, nothing found")
+        print_rows(report["findings"], output, FINDINGS, empty=(f"{report['tasks']} tasks checked, no mistakes."))
     if not report["ok"]:
         raise typer.Exit(ExitCode.THRESHOLD_MISSED)
 
 
 @app.command()
 def diff(
-    old: Annotated[str, typer.Argument(metavar="A", help="A benchmark, or BENCHMARK@VERSION.")],
-    new: Annotated[str, typer.Argument(metavar="B", help="The same; what it changes of A is shown.")],
+    old: Annotated[str, typer.Argument(metavar="A", help="First version: BENCHMARK or BENCHMARK@VERSION.")],
+    new: Annotated[str, typer.Argument(metavar="B", help=("Second version; differences from the first are shown."))],
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Show what differs between two versions or benchmarks, and which stored scores that touches."""
+    """Compare two versions or benchmarks, and show which stored scores are affected."""
     with Api(server) as api:
         print_object(api.get("/benchmark-diff", old=old, new=new), output, show_difference)
 
@@ -127,14 +133,16 @@ def label(
     name: Name,
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="CSV with task, difficulty, source, human_seconds, human_steps."),
+        typer.Argument(
+            metavar="FILE", help=("CSV with the columns task, difficulty, source, human_seconds, human_steps.")
+        ),
     ],
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Import people's difficulty labels and times; they hold for every version of the benchmark."""
+    """Import difficulty labels and times by people. They apply to every version of the benchmark."""
     if not file.is_file():
-        raise UsageError(f"{file} is no file")
+        raise UsageError(f"{file} is not a file.")
     with Api(server) as api:
         result = api.upload(f"/benchmarks/{name}/labels", {}, file.name, file)
     print_object(result, output, lambda done: print(f"{done['rows']} rows, {done['tasks']} tasks changed"))
@@ -144,12 +152,13 @@ def label(
 def label_from_people(
     name: Name,
     by: Annotated[
-        Literal["time", "rating"], typer.Option(help="Difficulty by people's median time, or by their median rating.")
+        Literal["time", "rating"],
+        typer.Option(help=("Derive the difficulty from people's median time or median rating.")),
     ] = "time",
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Write what people measured here as labels: median steps and seconds, and a difficulty."""
+    """Create labels from results by people: median steps, median seconds and a difficulty."""
     with Api(server) as api:
         result = api.post(f"/benchmarks/{name}/labels/people?by={by}")
     print_object(result, output, lambda done: print(f"{done['rows']} rows, {done['tasks']} tasks changed"))
@@ -157,9 +166,10 @@ def label_from_people(
 
 @app.command()
 def validate(name: Name, timeout: Timeout = None, output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """Run oracle, noop and always_fail on every task; exits with 1 if a task is unsound.
+    """Run oracle, noop and always_fail on every task. Exits with 1 if a task is unsound.
 
-    A task is sound if its oracle scores 1, doing nothing 0, and always_fail 1 exactly where it is infeasible.
+    A task is sound if the oracle scores 1, noop scores 0, and always_fail scores 1 exactly where the task is
+    infeasible.
     """
     with Api(server) as api:
         report = api.post(f"/benchmarks/{name}/validate")
@@ -174,12 +184,15 @@ def validate(name: Name, timeout: Timeout = None, output: OutputForm = Output.TA
 
 
 def wait_for_validation(api: Api, name: str, report: Any, timeout: float | None) -> Any:
-    """Look at the validation until its three runs have ended."""
+    """Poll the validation until its three runs have ended."""
     deadline = None if timeout is None else time.monotonic() + timeout
     last_line = ""
     while not report["done"]:
         if deadline is not None and time.monotonic() > deadline:
-            message = f"Not done after {timeout:g} s; it goes on. Look again: deskarena benchmark show {name}"
+            message = (
+                f"Not finished after {timeout:g} s; the validation continues. Check it with `deskarena "
+                f"benchmark show {name}`."
+            )
             raise CliError(message, ExitCode.WAIT_TIMED_OUT)
         line = f"{report['sound']} sound, {report['unsound']} unsound, {report['not_runnable']} not runnable here ..."
         if line != last_line:
@@ -191,7 +204,7 @@ def wait_for_validation(api: Api, name: str, report: Any, timeout: float | None)
 
 
 def zipped(folder: Path, target: Path, *, only_json: bool = False) -> Path:
-    """A zip file of a folder under its own name, without hidden files, and without links to folders."""
+    """Zip file of a folder, under the folder's name, without hidden files and symlinked folders."""
     root = folder.resolve()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1, strict_timestamps=False) as archive:
         for path in files_below(root):
@@ -201,24 +214,24 @@ def zipped(folder: Path, target: Path, *, only_json: bool = False) -> Path:
 
 
 def files_below(root: Path) -> Iterator[Path]:
-    """All files below a folder in a stable order; hidden ones, version control's among them, are passed over."""
+    """All files below a folder in a stable order, without hidden files and folders such as .git."""
     for here, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name != "node_modules")
         yield from (Path(here) / name for name in sorted(names) if not name.startswith("."))
 
 
 def show_import(result: Any) -> None:
-    """What an import did."""
+    """Print the result of an import."""
     benchmark = result["benchmark"]
     version = benchmark["task_set"]["version"]
-    done = f"version {version} is new" if result["created"] else f"these files are version {version} already"
+    done = f"created version {version}" if result["created"] else f"unchanged, version {version}"
     print(f"{benchmark['name']}: {benchmark['tasks']} tasks, {done}")
     for warning in result["warnings"]:
-        progress(f"warning: {warning}")
+        progress(f"Warning: {warning}")
 
 
 def show_benchmark(row: Any) -> None:
-    """A benchmark's facts."""
+    """Print a benchmark's facts."""
     print_facts(
         {
             "benchmark": row["name"],
@@ -240,22 +253,23 @@ def show_benchmark(row: Any) -> None:
         }
     )
     for line in row["unknown"][:LISTED]:
-        progress(f"not understood: {line}")
+        progress(f"Not supported: {line}")
     if len(row["unknown"]) > LISTED:
-        progress(f"and {len(row['unknown']) - LISTED} more: -o json has them all")
+        progress(f"... and {len(row['unknown']) - LISTED} more; -o json lists all.")
     for warning in row["warnings"]:
-        progress(f"warning: {warning}")
+        progress(f"Warning: {warning}")
 
 
 def show_difference(difference: Any) -> None:
-    """What two task sets differ in: one line a task, then the places."""
+    """Print the difference of two task sets: one line per task, followed by its changes."""
     touched = [task for task in difference["tasks"] if task["episodes"] or task["evaluations"]]
     print(
-        f"{difference['old']} -> {difference['new']}: {difference['added']} added, {difference['removed']} removed, "
-        f"{difference['changed']} changed, {difference['same']} the same"
+        f"{difference['old']} -> {difference['new']}: {difference['added']} added, "
+        f"{difference['removed']} removed, {difference['changed']} changed, "
+        f"{difference['same']} unchanged"
     )
     episodes, evaluations = sum(task["episodes"] for task in touched), sum(task["evaluations"] for task in touched)
-    print(f"stored scores touched: {episodes} episodes, {evaluations} evaluations of {len(touched)} tasks")
+    print(f"Affected scores: {episodes} episodes, {evaluations} evaluations in {len(touched)} tasks")
     for task in difference["tasks"]:
         only = "" if task["scores"] else " (labels only)"
         scores = f"; {task['episodes']} episodes, {task['evaluations']} evaluations" if task in touched else ""

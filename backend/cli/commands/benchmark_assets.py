@@ -1,4 +1,4 @@
-"""`deskarena benchmark fetch` and `benchmark asset`: the files of the web that tasks need."""
+"""`deskarena benchmark fetch` and `benchmark asset`: web files that tasks need."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -14,8 +14,8 @@ from backend.cli.errors import CliError, ExitCode, UsageError
 from backend.cli.options import OutputForm, Server, Tasks
 from backend.cli.output import Columns, Output, print_object, print_rows, progress
 
-app = typer.Typer(help="Files of the web that a benchmark's tasks need.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The benchmark's name.")]
+app = typer.Typer(help="Manage the web files that a benchmark's tasks need.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark name.")]
 FETCH_SECONDS = 6000.0
 _MOST_TRIES = 3
 ASSETS: Columns = {
@@ -29,15 +29,15 @@ ASSETS: Columns = {
 
 def fetch(  # noqa: PLR0913, PLR0917 - one parameter per option
     name: Name,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, max=16, help="Files at the same time.")] = 4,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, max=16, help="Parallel downloads.")] = 4,
     tasks: Tasks = None,
-    again: Annotated[bool, typer.Option("--again", help="Also what is there already.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Download existing files again, too.")] = False,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Fetch the files that tasks need; what is there is left alone, so it can be repeated after a break.
+    """Download the files that tasks need. Existing files are skipped, so it can be repeated after an interruption.
 
-    Exits with 1 if a link is dead, with 3 if a server did not answer.
+    Exits with 1 if a link is dead, with 3 if a server did not respond.
     """
     with Api(server) as api:
         known = list(api.items(f"/benchmarks/{name}/assets", tasks=tasks or None))
@@ -48,7 +48,7 @@ def fetch(  # noqa: PLR0913, PLR0917 - one parameter per option
             progress(f"[{count}/{len(urls)}] {in_words(row)}")
     bad = [row for row in rows.values() if row["state"] != "there" or row["problem"]]
     if output is Output.TABLE:
-        print_rows(bad, output, ASSETS, empty=f"all {len(rows)} files are there")
+        print_rows(bad, output, ASSETS, empty=f"All {len(rows)} files exist.")
     else:
         print_rows(rows.values(), output, ASSETS)
     _finish(name, len(rows), bad)
@@ -58,9 +58,9 @@ def _finish(name: str, total: int, bad: Sequence[Any]) -> None:
     dead = sum(row["state"] == "dead" for row in bad)
     silent = sum(row["state"] == "missing" for row in bad)
     there = total - dead - silent
-    progress(f"{there} of {total} files are there, {dead} links are dead, {silent} servers did not answer")
+    progress(f"{there} of {total} files exist, {dead} links are dead, {silent} servers did not respond")
     if dead or silent:
-        progress(f"A file obtained otherwise: deskarena benchmark asset add {name} URL FILE")
+        progress(f"To add a file that you obtained elsewhere: deskarena benchmark asset add {name} URL FILE")
     if silent:
         raise typer.Exit(ExitCode.INFRASTRUCTURE)
     if dead:
@@ -68,7 +68,7 @@ def _finish(name: str, total: int, bad: Sequence[Any]) -> None:
 
 
 def _fetched(api: Api, name: str, urls: Sequence[str], jobs: int, *, again: bool) -> Iterator[Any]:
-    """Each file's row as it is done."""
+    """Yields each file's row when its download has ended."""
     left: SimpleQueue[str] = SimpleQueue()
     done: SimpleQueue[Any] = SimpleQueue()
     for url in urls:
@@ -83,7 +83,7 @@ def _fetched(api: Api, name: str, urls: Sequence[str], jobs: int, *, again: bool
                 except CliError as error:
                     done.put(error)
 
-    # Daemons: whoever interrupts the command does not wait for a large file.
+    # Daemon threads: an interrupted command must not wait for a large file.
     for _ in range(min(jobs, len(urls))):
         Thread(target=work, daemon=True).start()
     for _ in urls:
@@ -94,7 +94,7 @@ def _fetched(api: Api, name: str, urls: Sequence[str], jobs: int, *, again: bool
 
 
 def _fetch_one(api: Api, name: str, url: str, *, again: bool) -> Any:
-    """One file's row; `missing` with the reason if its server did not answer."""
+    """Downloads one file; its row has state `missing` and the reason if the server did not respond."""
     problem = ""
     for _ in range(_MOST_TRIES):
         try:
@@ -116,23 +116,23 @@ def in_words(row: Any) -> str:
 
 @app.command("list")
 def list_assets(name: Name, tasks: Tasks = None, output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """List the files that tasks need, and which of them are there."""
+    """List the files that tasks need and whether they exist."""
     with Api(server) as api:
         rows = api.items(f"/benchmarks/{name}/assets", tasks=tasks or None)
-        print_rows(rows, output, ASSETS, empty="its tasks need no file of the web")
+        print_rows(rows, output, ASSETS, empty="The tasks need no web files.")
 
 
 @app.command()
 def add(
     name: Name,
-    url: Annotated[str, typer.Argument(metavar="URL", help="The address that tasks name.")],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file, obtained otherwise.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Address of the file as written in the tasks.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Local copy of the file.")],
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Add a file that could not be fetched: it stands for the address from now on."""
+    """Add a file that could not be downloaded. It is used in place of the address."""
     if not file.is_file():
-        raise UsageError(f"{file} is no file")
+        raise UsageError(f"{file} is not a file.")
     with Api(server) as api:
         row = api.upload(f"/benchmarks/{name}/assets", {"url": url}, file.name, file)
     print_object(row, output, lambda asset: print(f"{asset['url']}: {asset['size']} bytes, sha256 {asset['sha256']}"))

@@ -1,4 +1,4 @@
-"""`deskarena demo`: the whole stack in a temporary folder, one run, its result; then everything is gone."""
+"""`deskarena demo`: start the stack in a temporary folder, complete one run and remove everything."""
 
 import os
 import shutil
@@ -25,19 +25,19 @@ from backend.cli.waiting import wait_for_run, wait_for_worker
 
 PREFIX = "deskarena-demo-"
 YOUNG_SECONDS = 60.0
-# A demonstration brings its own servers and address; only these settings of the caller still mean something.
+# A demonstration starts its own servers; only these of the caller's settings still apply.
 KEPT = ("PATH", "HOME", "TZ", "TMPDIR", "DESKARENA_LOG_LEVEL", "DESKARENA_LIVE_FPS")
 
 
 def demo(  # noqa: PLR0913, PLR0917  a command has as many options as it has
-    agent: Annotated[str, typer.Option("--agent", help="Name of the agent.")] = "oracle",
-    benchmark: Annotated[str, typer.Option("--benchmark", help="Name of the benchmark.")] = "starter",
+    agent: Annotated[str, typer.Option("--agent", help="Agent name.")] = "oracle",
+    benchmark: Annotated[str, typer.Option("--benchmark", help="Benchmark name.")] = "starter",
     tasks: Tasks = None,
-    slots: Annotated[int, typer.Option("--slots", min=1, max=256, help="Desktops at once.")] = 2,
+    slots: Annotated[int, typer.Option("--slots", min=1, max=256, help="Maximum desktops in parallel.")] = 2,
     timeout: Timeout = None,
     output: OutputForm = Output.TABLE,
 ) -> None:
-    """Start everything on free ports in a temporary folder, make one run, print it, remove everything again."""
+    """Start everything on free ports in a temporary folder, complete one run, print it and remove everything."""
     with Interruptible() as signals:
         run = demonstrate(
             {"benchmark": benchmark, "agent": agent, "tasks": tasks or [], "name": "demo"}, slots, timeout, signals
@@ -52,7 +52,7 @@ def demo(  # noqa: PLR0913, PLR0917  a command has as many options as it has
 def demonstrate(
     submission: Mapping[str, Any], slots: int, timeout: float | None, signals: Interruptible
 ) -> Mapping[str, Any]:
-    """Start the stack, make the run, stop the stack; gives the run with its episodes."""
+    """Start the stack, complete the run and stop the stack; returns the run with its episodes."""
     with temporary_folder() as folder:
         outer = {name: value for name, value in os.environ.items() if name in KEPT}
         plan = StackPlan(data=folder, port=0, slots=slots, durable=False, outer=outer)
@@ -67,7 +67,7 @@ def demonstrate(
 
 
 def as_result(run: Mapping[str, Any]) -> dict[str, Any]:
-    """What `demo -o json` prints: the run itself, its episodes, its summary."""
+    """JSON output of `demo`: the run, its episodes and its summary."""
     inner = ("episodes", "summary")
     return {
         "run": {name: value for name, value in run.items() if name not in inner},
@@ -78,10 +78,10 @@ def as_result(run: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A data folder that is removed at the end; folders of demonstrations that were killed with -9 are removed, too."""
+    """Temporary data folder; also removes folders of demonstrations that were killed."""
     for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         status = left.stat()
-        # A young folder may be about to be locked by its owner: leave it alone.
+        # The owner of a new folder may not have locked it yet.
         if status.st_uid == os.geteuid() and time.time() - status.st_mtime > YOUNG_SECONDS and not is_in_use(left):
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
@@ -93,7 +93,7 @@ def temporary_folder() -> Iterator[Path]:
 
 @contextmanager
 def _watched(stack: Stack) -> Iterator[None]:
-    """Look after the stack in a thread while this one uses it."""
+    """Supervise the stack in a background thread."""
     read_end, write_end = os.pipe()
     thread = threading.Thread(target=stack.supervisor.watch, args=(read_end,), name="supervisor")
     thread.start()

@@ -1,4 +1,4 @@
-"""`deskarena doctor`: what this machine can run."""
+"""`deskarena doctor`: test what this machine can run."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -27,9 +27,9 @@ SUMMARY: Columns = {
 
 
 def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
-    """Try what this machine can run: desktops, virtual machines, applications, database, broker.
+    """Test what this machine can run: desktops, virtual machines, applications, database, broker.
 
-    Exits with 0 if the service and at least one kind of desktop can run here, else with 3.
+    Exits with 0 if the service and at least one kind of desktop work, else with 3.
     """
     from backend.config import get_settings
 
@@ -44,7 +44,7 @@ def doctor(data: Data = None, output: OutputForm = Output.TABLE) -> None:
 
 
 def image_need(data: Path) -> DesktopNeeds:
-    """What one virtual machine takes, of the largest image that there is."""
+    """Requirements of one virtual machine, taken from the largest image."""
     from backend.services.machines.machine_images import all_images
 
     return largest(need_of(each.image) for each in all_images(data) if each.image is not None)

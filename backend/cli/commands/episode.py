@@ -15,12 +15,12 @@ from backend.cli.output import Columns, Output, print_facts, print_object, print
 from backend.cli.reevaluation import show_rescores, wait_for_rescores
 from backend.cli.tables.runs import outcome, seconds
 
-app = typer.Typer(help="Look at episodes.", no_args_is_help=True)
+app = typer.Typer(help="Inspect and rescore episodes.", no_args_is_help=True)
 ATTEMPTS: Columns = {
     "attempt": lambda attempt: attempt["number"],
     "state": lambda attempt: attempt["state"],
     "ended by": lambda attempt: attempt["ended_by"],
-    "lost by": lambda attempt: attempt["failure_class"],
+    "failure class": lambda attempt: attempt["failure_class"],
     "why": lambda attempt: attempt["failure_message"],
     "score": lambda attempt: next((e["score"] for e in attempt["evaluations"] if e["current"]), None),
     "seconds": lambda attempt: seconds(attempt["seconds"]),
@@ -38,19 +38,19 @@ def show(episode: EpisodeId, output: OutputForm = Output.TABLE, server: Server =
 @app.command()
 def export(
     episode: EpisodeId,
-    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="New folder for the files.")],
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="New or empty folder for the files.")],
     server: Server = None,
 ) -> None:
-    """Write an episode into a folder: episode.json with attempts and steps, and every artifact under its sha256."""
+    """Write an episode to a folder: episode.json with attempts and steps, and all artifacts named by sha256."""
     if to.exists() and any(to.iterdir()):
-        raise UsageError(f"--to {to} exists and is not empty")
+        raise UsageError(f"--to {to} exists and is not empty. Choose another folder.")
     with Api(server) as api:
         record = whole_episode(api, episode)
         for attempt in record["attempts_made"]:
             attempt["steps"] = list(api.items(f"/attempts/{attempt['id']}/steps"))
         files = download_artifacts(api, record, to)
     (to / "episode.json").write_text(json.dumps(record, indent=2))
-    progress(f"wrote {to / 'episode.json'} and {files} artifacts")
+    progress(f"Wrote {to / 'episode.json'} and {files} artifacts")
 
 
 @app.command()
@@ -63,7 +63,7 @@ def rescore(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Score an episode's stored evidence again, without a desktop, and show the old and the new score."""
+    """Evaluate an episode's stored evidence again, without a desktop, and show the old and the new score."""
     with Api(server) as api:
         other = parameters(judge, "--judge") if judge else None
         body = {"task_set": task_set, "make_current": make_current, "judge": other}
@@ -73,13 +73,13 @@ def rescore(  # noqa: PLR0913, PLR0917  a command has as many options as it has
 
 
 def whole_episode(api: Api, episode: str) -> dict[str, Any]:
-    """An episode; its attempts are added as `attempts_made` (`attempts` is their number)."""
+    """An episode with its attempts in `attempts_made` (`attempts` is their number)."""
     record: dict[str, Any] = api.get(f"/episodes/{episode}")
     return {**record, "attempts_made": list(api.items(f"/episodes/{episode}/attempts"))}
 
 
 def show_episode(episode: Any) -> None:
-    """An episode's facts and its attempts."""
+    """Print an episode's facts and its attempts."""
     facts = {
         "episode": episode["id"],
         "run": episode["run_id"],
@@ -91,14 +91,14 @@ def show_episode(episode: Any) -> None:
         "seconds": seconds(episode["seconds"]),
     }
     if episode["failure_message"]:
-        facts["why lost"] = episode["failure_message"]
+        facts["failure"] = episode["failure_message"]
     print_facts(facts)
     print()
-    print_rows(episode["attempts_made"], Output.TABLE, ATTEMPTS, empty="no attempt yet")
+    print_rows(episode["attempts_made"], Output.TABLE, ATTEMPTS, empty="No attempts yet.")
 
 
 def download_artifacts(api: Api, record: Any, to: Path) -> int:
-    """Fetch every artifact that `record` mentions once, into `to`/artifacts; gives their number."""
+    """Download every artifact referenced in `record` once to `to`/artifacts; returns their number."""
     folder = to / "artifacts"
     folder.mkdir(parents=True, exist_ok=True)
     mentioned = dict(artifacts(record))
@@ -108,7 +108,7 @@ def download_artifacts(api: Api, record: Any, to: Path) -> int:
 
 
 def artifacts(value: Any) -> list[tuple[str, str]]:
-    """All (sha256, url) pairs in a JSON value; a name that is no sha256 never becomes a path."""
+    """All (sha256, url) pairs in a JSON value. Only valid sha256 names are returned, so none can be another path."""
     if isinstance(value, list):
         return [pair for item in value for pair in artifacts(item)]
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""`deskarena export`: recorded trajectories as training data, in a folder."""
+"""`deskarena export`: recorded trajectories as training data."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -13,12 +13,12 @@ from backend.cli.errors import CliError, UsageError
 from backend.cli.options import OutputForm, Server
 from backend.cli.output import Output, print_facts, print_object, progress
 
-app = typer.Typer(help="Give away what was recorded.", no_args_is_help=True)
+app = typer.Typer(help="Export recorded data.", no_args_is_help=True)
 MOST_JOBS = 16
 
 
 class ResultOption(StrEnum):
-    """How far an agent came."""
+    """Result of an episode."""
 
     SOLVED = "solved"
     PARTLY = "partly"
@@ -27,7 +27,7 @@ class ResultOption(StrEnum):
 
 
 class ActorOption(StrEnum):
-    """Who acted."""
+    """Kind of actor."""
 
     HUMAN = "human"
     ORACLE = "oracle"
@@ -37,7 +37,7 @@ class ActorOption(StrEnum):
 
 
 class Format(StrEnum):
-    """How rows are written."""
+    """File format of the rows."""
 
     JSONL = "jsonl"
     PARQUET = "parquet"
@@ -48,45 +48,59 @@ Several = list[str] | None
 
 @app.callback()
 def group() -> None:
-    """Give away what was recorded."""
+    """Export recorded data."""
 
 
 @app.command()
 def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the files: new, or of the same export.")
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help=("Output folder: new, or the folder of the same export to continue.")
+        ),
     ] = None,
-    form: Annotated[str, typer.Option("--form", help="steps, trajectories, chat, omnibench_...; see the docs.")] = (
-        "steps"
-    ),
-    file_format: Annotated[Format, typer.Option("--format", help="How rows are written.")] = Format.JSONL,
+    form: Annotated[
+        str, typer.Option("--form", help=("Row form, such as steps, trajectories or chat (docs/training-data.md)."))
+    ] = ("steps"),
+    file_format: Annotated[Format, typer.Option("--format", help="File format of the rows.")] = Format.JSONL,
     result: Annotated[
-        list[ResultOption] | None, typer.Option("--result", help="How far the agent came; repeat it. Default: solved.")
+        list[ResultOption] | None,
+        typer.Option("--result", help=("Only episodes with this result (default: solved; repeatable).")),
     ] = None,
-    kind: Annotated[list[ActorOption] | None, typer.Option("--kind", help="Who acted; repeat it.")] = None,
-    benchmark: Annotated[Several, typer.Option("--benchmark", help="Only this benchmark; repeat it.")] = None,
-    domain: Annotated[Several, typer.Option("--domain", help="Only tasks of this domain; repeat it.")] = None,
-    level: Annotated[Several, typer.Option("--level", help="Only tasks of this level; repeat it.")] = None,
-    difficulty: Annotated[Several, typer.Option("--difficulty", help="easy, medium or hard; repeat it.")] = None,
-    agent: Annotated[Several, typer.Option("--agent", help="Only this agent; repeat it.")] = None,
-    run: Annotated[Several, typer.Option("--run", metavar="RUN", help="Only this run; repeat it.")] = None,
+    kind: Annotated[
+        list[ActorOption] | None, typer.Option("--kind", help=("Only episodes by this kind of actor (repeatable)."))
+    ] = None,
+    benchmark: Annotated[Several, typer.Option("--benchmark", help="Only this benchmark (repeatable).")] = None,
+    domain: Annotated[Several, typer.Option("--domain", help="Only tasks of this domain (repeatable).")] = None,
+    level: Annotated[Several, typer.Option("--level", help="Only tasks of this level (repeatable).")] = None,
+    difficulty: Annotated[
+        Several,
+        typer.Option("--difficulty", help=("Only tasks of this difficulty: easy, medium or hard (repeatable).")),
+    ] = None,
+    agent: Annotated[Several, typer.Option("--agent", help="Only this agent (repeatable).")] = None,
+    run: Annotated[Several, typer.Option("--run", metavar="RUN", help="Only this run (repeatable).")] = None,
     since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="Ended then or later (ISO 8601).")
+        str | None,
+        typer.Option("--since", metavar="TIME", help=("Only episodes that ended at or after this time (ISO 8601).")),
     ] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Ended before then (ISO 8601).")] = None,
-    min_score: Annotated[float | None, typer.Option("--min-score", min=0, max=1, help="Score at least.")] = None,
+    until: Annotated[
+        str | None,
+        typer.Option("--until", metavar="TIME", help=("Only episodes that ended before this time (ISO 8601).")),
+    ] = None,
+    min_score: Annotated[float | None, typer.Option("--min-score", min=0, max=1, help="Minimum score.")] = None,
     measure: Annotated[
-        Several, typer.Option("--measure", metavar="NAME>=X", help="A measure, such as CR>=0.5; repeat it.")
+        Several,
+        typer.Option("--measure", metavar="NAME>=X", help=("Minimum of a measure, such as CR>=0.5 (repeatable).")),
     ] = None,
     open_licence: Annotated[
-        bool, typer.Option("--open-licence", help="Only benchmarks whose licence is known to be open.")
+        bool, typer.Option("--open-licence", help="Only benchmarks with a known open licence.")
     ] = False,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, max=MOST_JOBS, help="Pictures at the same time.")] = 4,
-    count: Annotated[bool, typer.Option("--count", help="Only say how much there is.")] = False,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, max=MOST_JOBS, help="Parallel downloads of pictures.")] = 4,
+    count: Annotated[bool, typer.Option("--count", help="Only count; write nothing.")] = False,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Write recorded trajectories into a folder: rows, pictures by hash, manifest. Repeat it after a break to go on."""
+    """Export trajectories to a folder: rows, pictures named by hash, manifest. Can be repeated to continue."""
     results = [] if result is None else [one.value for one in result]
     filters = {
         "result": [one for one in results if one != ResultOption.ANY] or None,
@@ -105,7 +119,7 @@ def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it
         "open_licence": open_licence or None,
     }
     if out is None and not count:
-        raise UsageError("--out names the folder for the files; --count only says how much there is")
+        raise UsageError("Nothing to do. Give --out with a folder, or --count.")
     with Api(server) as api:
         counts = api.get("/trajectories/count", **filters)
         if count or out is None:
@@ -118,53 +132,53 @@ def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it
         print_object(manifest, output, lambda manifest: show_manifest(manifest, out))
     if download.missing:
         raise CliError(
-            f"{download.missing} pictures are not in the store any more; {out / 'manifest.json'} counts them."
+            f"{download.missing} pictures no longer exist in the store; {out / 'manifest.json'} counts them."
         )
 
 
 def moment(text: str | None, option: str) -> str | None:
-    """A time as the API takes it; one without a zone is this machine's."""
+    """Time as ISO 8601 with a zone; local time if the text has none."""
     if text is None:
         return None
     try:
         return datetime.fromisoformat(text).astimezone().isoformat()
     except ValueError:
-        raise UsageError(f"{option} wants a time such as 2026-11-01 or 2026-11-01T12:00:00Z, not {text!r}") from None
+        raise UsageError(f"{option} must be a time such as 2026-11-01 or 2026-11-01T12:00:00Z, got {text!r}.") from None
 
 
 def words(counts: dict[str, int]) -> str:
-    """`solved 12, partly 3`."""
+    """Counts as text, such as `solved 12, partly 3`."""
     return ", ".join(f"{name} {number}" for name, number in counts.items()) or "none"
 
 
 def tell(counts: Any) -> None:
-    """What is about to be written, and what to know of it."""
+    """Print what will be written and its licence notes."""
     progress(f"{counts['trajectories']} trajectories, {counts['steps']} steps; left out: {words(counts['left_out'])}")
     for licence in counts["licences"]:
         if licence["note"]:
-            progress(f"note: {licence['note']}")
+            progress(f"Note: {licence['note']}")
 
 
 def show_counts(counts: Any) -> None:
-    """Counts as facts."""
+    """Print counts as facts."""
     print_facts(
         {
             "trajectories": counts["trajectories"],
             "steps": counts["steps"],
             "by result": words(counts["results"]),
-            "by who acted": words(counts["kinds"]),
+            "by actor": words(counts["kinds"]),
             "by benchmark": words(counts["benchmarks"]),
             "left out": words(counts["left_out"]),
-            "not asked for": counts["not_asked_for"],
+            "not selected": counts["not_asked_for"],
         }
     )
     for licence in counts["licences"]:
         if licence["note"]:
-            progress(f"note: {licence['note']}")
+            progress(f"Note: {licence['note']}")
 
 
 def show_manifest(manifest: Any, out: Path) -> None:
-    """What was written."""
+    """Print a summary of the written export."""
     counts = manifest["counts"]
     print_facts(
         {

@@ -1,4 +1,4 @@
-"""`deskarena image`: the machine images of this machine's data folder."""
+"""`deskarena image`: machine images in the data folder."""
 
 import json
 from enum import StrEnum
@@ -15,8 +15,8 @@ from backend.cli.output import Columns, Output, Row, print_facts, print_object, 
 if TYPE_CHECKING:  # Reading images takes what other commands need not wait for.
     from backend.services.machines.machine_images import FoundImage
 
-app = typer.Typer(help="Look at machine images, make, prepare and remove them.", no_args_is_help=True)
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The image's name.")]
+app = typer.Typer(help="List, build, prepare and remove machine images.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Image name.")]
 GIB = 2**30
 
 COLUMNS: Columns = {
@@ -32,7 +32,7 @@ FIRST_SCREEN = (1920, 1080)
 
 
 class Accelerator(StrEnum):
-    """How virtual machines run."""
+    """How virtual machines are executed."""
 
     AUTO = "auto"
     KVM = "kvm"
@@ -43,28 +43,29 @@ AcceleratorOption = Annotated[
     Accelerator | None,
     typer.Option(
         "--accelerator",
-        help="Run the machine with KVM, emulated (tcg), or as measured (auto). Default: DESKARENA_ACCELERATOR.",
+        help="Run the machine with KVM (kvm), emulated (tcg), or whichever is faster (auto). "
+        "Default: DESKARENA_ACCELERATOR.",
     ),
 ]
 
 
 @app.callback()
 def group() -> None:
-    """Look at machine images, make, prepare and remove them."""
+    """List, build, prepare and remove machine images."""
 
 
 @app.command("list")
 def list_images(output: OutputForm = Output.TABLE, data: Data = None) -> None:
-    """List the images of this machine's data folder."""
+    """List the images in the data folder."""
     from backend.services.machines.machine_images import all_images
 
     rows = [row_of(entry) for entry in all_images(folder(data), default_image())]
-    print_rows(rows, output, COLUMNS, empty="no images: `deskarena image build linux` makes one")
+    print_rows(rows, output, COLUMNS, empty="No images. Build one with `deskarena image build linux`.")
 
 
 @app.command()
 def show(name: Name, output: OutputForm = Output.TABLE, data: Data = None) -> None:
-    """Show what an image says of itself: machine, screens, files, packages, programs."""
+    """Show an image's manifest: machine, screens, files, packages, programs."""
     entry = image_named(folder(data), name)
     facts = entry.image.model_dump(mode="json") if entry.image is not None else {}
     print_object({**row_of(entry), **facts}, output, show_image)
@@ -73,16 +74,18 @@ def show(name: Name, output: OutputForm = Output.TABLE, data: Data = None) -> No
 @app.command(context_settings=BUILDER)
 def build(
     context: typer.Context,
-    system: Annotated[str, typer.Argument(metavar="linux|windows", help="What to build; then its builder's options.")],
+    system: Annotated[
+        str, typer.Argument(metavar="linux|windows", help=("System to build; options of its builder may follow."))
+    ],
     data: Data = None,
     accelerator: AcceleratorOption = None,
 ) -> None:
-    """Build an image; `deskarena image build windows --help` tells the builder's own options."""
+    """Build an image. `deskarena image build windows --help` lists the builder's options."""
     if system == "--help":
         print(context.get_help())
         return
     if system not in images.BUILDERS:
-        raise UsageError(f"{system!r} cannot be built. Known: {', '.join(images.BUILDERS)}.")
+        raise UsageError(f"Unknown system {system!r}. Known: {', '.join(images.BUILDERS)}.")
     place = folder(data)
     end(images.run(images.builder(system, place, context.args), environment(place, accelerator)))
 
@@ -91,17 +94,17 @@ def build(
 def prepare(
     name: Name,
     screen: Annotated[
-        str | None, typer.Option("--screen", metavar="WxH", help="Size that runs will ask for, such as 1280x800.")
+        str | None, typer.Option("--screen", metavar="WxH", help="Screen size, such as 1280x800.")
     ] = None,
     output: OutputForm = Output.TABLE,
     data: Data = None,
     accelerator: AcceleratorOption = None,
 ) -> None:
-    """Boot an image once and freeze the template that its desktops are cloned from, before a run has to wait for it."""
+    """Boot an image once and store the template that its desktops are cloned from, before a run needs it."""
     place = folder(data)
     entry = image_named(place, name)
     if entry.image is None or entry.problem:
-        raise CliError(f"The image {name} cannot be used: {entry.problem}")
+        raise CliError(f"Image {name} cannot be used: {entry.problem}")
     shown = [(each.width, each.height) for each in entry.image.screens]
     resolution = size(screen) if screen else FIRST_SCREEN if FIRST_SCREEN in shown else shown[0]
     progress(f"Preparing {name} for {resolution[0]}x{resolution[1]} ...")
@@ -113,43 +116,43 @@ def prepare(
 @app.command()
 def remove(
     name: Name,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     data: Data = None,
 ) -> None:
-    """Remove an image with its templates. Machines of it that run go on to their end."""
+    """Remove an image and its templates. Running machines are not affected."""
     from backend.services.machines.machine_images import remove_image
 
     place = folder(data)
     entry = image_named(place, name)
     total = entry.size + sum(template.size for template in entry.templates)
     if not yes:
-        typer.confirm(f"Remove {name} ({total / GIB:.1f} GiB) for good?", abort=True, err=True)
+        typer.confirm(f"Remove {name} ({total / GIB:.1f} GiB)? This cannot be undone.", abort=True, err=True)
     try:
         freed = remove_image(place, name)
     except OSError as error:
-        raise CliError(f"The image {name} cannot be removed: {error}.") from error
-    progress(f"Removed {name}: {freed / GIB:.1f} GiB are free again.")
+        raise CliError(f"Image {name} cannot be removed: {error}.") from error
+    progress(f"Removed {name}; {freed / GIB:.1f} GiB freed.")
 
 
 def environment(data: Path, accelerator: Accelerator | None) -> dict[str, str]:
-    """Of a builder or the preparer."""
+    """Environment of a builder or of the preparer."""
     return images.environment(data, images.own_environment(), accelerator.value if accelerator else None)
 
 
 def folder(data: Path | None) -> Path:
-    """The data folder, as `up` and `doctor` find it."""
+    """The data folder as an absolute path."""
     return (data or default_data()).expanduser().absolute()
 
 
 def default_image() -> str:
-    """The image that the settings name."""
+    """The image in the setting DESKARENA_DEFAULT_IMAGE."""
     from backend.config import get_settings
 
     return get_settings().default_image
 
 
 def image_named(data: Path, name: str) -> "FoundImage":
-    """The image of that name. Raises CliError."""
+    """The image of that name. Raises CliError if there is none."""
     from backend.domain.errors import NotFound
     from backend.services.machines.machine_images import one_image
 
@@ -177,7 +180,7 @@ def row_of(entry: "FoundImage") -> dict[str, Any]:
 
 
 def show_image(value: Row) -> None:
-    """An image as facts; the packages are counted, since there are hundreds."""
+    """Print an image's facts. Packages are only counted: there are hundreds."""
     facts: dict[str, Any] = {name: value[name] for name in ("name", "os", "about", "default", "folder")}
     facts["takes"] = f"{value['bytes'] / GIB:.2f} GiB"
     facts["prepared for"] = ", ".join(value["prepared"]) or "-"
@@ -191,7 +194,7 @@ def show_image(value: Row) -> None:
 
 
 def size(text: str) -> tuple[int, int]:
-    """`1280x800` as numbers. Raises UsageError."""
+    """Parses `1280x800`. Raises UsageError."""
     from backend.cli.commands.run import screen_size
 
     screen = screen_size(text)
@@ -199,7 +202,7 @@ def size(text: str) -> tuple[int, int]:
 
 
 def end(code: int) -> None:
-    """Ends the command as the one that it started, if that failed; it has said why."""
+    """Exits with the exit code of a failed child command, which has printed the reason itself."""
     if code:
         known = {ExitCode.USAGE, ExitCode.INTERRUPTED}
         raise typer.Exit(code if code in known else ExitCode.INFRASTRUCTURE)

@@ -9,13 +9,13 @@ from backend.cli.client import DEFAULT_SERVER, Api
 from backend.cli.options import Limit, OutputForm, Server
 from backend.cli.output import Columns, Output, print_facts, print_object, print_rows, print_table, progress
 
-app = typer.Typer(help="Judges, and how far people agree with them.", no_args_is_help=True)
+app = typer.Typer(help="Inspect judges and their agreement with people.", no_args_is_help=True)
 DEFAULT_LIMIT = 50
-JudgeId = Annotated[str, typer.Argument(metavar="JUDGE", help="The judge's id.")]
+JudgeId = Annotated[str, typer.Argument(metavar="JUDGE", help="Judge id.")]
 
 
 def words(coefficient: Mapping[str, Any]) -> str:
-    """A coefficient: `0.61 (0.48 to 0.72), n = 120`."""
+    """A coefficient as text: `0.61 (0.48 to 0.72), n = 120`."""
     if coefficient["value"] is None:
         return f"-, n = {coefficient['n']}"
     interval = coefficient["interval"]
@@ -24,7 +24,7 @@ def words(coefficient: Mapping[str, Any]) -> str:
 
 
 def agreement(judge: Mapping[str, Any]) -> str:
-    """Kappa of a model, r of a measure."""
+    """Agreement as text: kappa for a model, r for each measure."""
     if judge["kind"] == "graph":
         return "; ".join(f"r of {one['measure']} {words(one['r'])}" for one in judge["correlations"]) or "-"
     return f"kappa {words(judge['agreement'][0]['kappa'])}"
@@ -44,8 +44,8 @@ JUDGES: Columns = {
 LEVELS: Columns = {
     "level": lambda row: row["level"],
     "both yes": lambda row: row["both_yes"],
-    "only the judge": lambda row: row["only_judge_yes"],
-    "only the person": lambda row: row["only_person_yes"],
+    "judge only": lambda row: row["only_judge_yes"],
+    "person only": lambda row: row["only_person_yes"],
     "both no": lambda row: row["both_no"],
     "kappa": lambda row: words(row["kappa"]),
 }
@@ -53,21 +53,21 @@ LEVELS: Columns = {
 
 @app.command("list")
 def list_judges(limit: Limit = DEFAULT_LIMIT, output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """List judges with their agreement with people, newest first."""
+    """List judges and their agreement with people, newest first."""
     with Api(server) as api:
-        empty = "no judge was asked yet: `deskarena run submit ... --judge endpoint=openai --judge model=NAME`"
+        empty = "No judges yet. Use one with `deskarena run submit ... --judge endpoint=openai --judge model=NAME`."
         print_rows(api.items("/judges", limit), output, JUDGES, empty=empty)
 
 
 @app.command()
 def show(judge: JudgeId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """Show a judge: agreement with people by level, and people among themselves."""
+    """Show a judge's agreement with people by level, and the agreement among people."""
     with Api(server) as api:
         print_object(api.get(f"/judges/{judge}"), output, show_judge)
 
 
 def show_judge(judge: Mapping[str, Any]) -> None:
-    """For people."""
+    """Print a judge's facts."""
     facts = {name: str(value(judge)) for name, value in JUDGES.items()}
     facts["people"] = f"{judge['done']} of {judge['drawn']} drawn attempts judged by two people"
     if judge["kind"] == "vlm":
@@ -82,12 +82,14 @@ def show_judge(judge: Mapping[str, Any]) -> None:
 @app.command()
 def review(
     judge: JudgeId,
-    draw: Annotated[int | None, typer.Option("--draw", min=1, help="Draw so many more attempts for people.")] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draw.")] = 0,
+    draw: Annotated[
+        int | None, typer.Option("--draw", min=1, help=("Number of further attempts to draw for people."))
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draw.")] = 0,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Draw attempts for people, and say where they judge them."""
+    """Draw attempts for people to judge, and print the page on which they do so."""
     with Api(server) as api:
         drawn = api.post(f"/judges/{judge}/draw", {"size": draw, "seed": seed})["drawn"] if draw else 0
         row = api.get(f"/judges/{judge}")

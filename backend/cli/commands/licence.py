@@ -1,4 +1,4 @@
-"""`deskarena licence`: how many seats of each licence this installation has."""
+"""`deskarena licence`: seats of each licence."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from backend.cli.client import Api
 from backend.cli.options import OutputForm, Server
 from backend.cli.output import Columns, Output, print_object, print_rows
 
-app = typer.Typer(help="Set how many seats of a licence there are.", no_args_is_help=True)
+app = typer.Typer(help="Manage licence seats.", no_args_is_help=True)
 LICENCES: Columns = {
     "licence": lambda row: row["name"],
     "seats": lambda row: row["seats"],
@@ -19,24 +19,28 @@ LICENCES: Columns = {
 
 @app.callback()
 def group() -> None:
-    """Set how many seats of a licence there are."""
+    """Manage licence seats."""
 
 
 @app.command("list")
 def list_licences(output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """List licences with their seats, how many are in use, and how many tasks need them."""
+    """List licences with their seats, seats in use, and the number of tasks that need them."""
     with Api(server) as api:
-        print_rows(api.items("/licences"), output, LICENCES, empty="no licence is set up, and no task needs one")
+        print_rows(
+            api.items("/licences"), output, LICENCES, empty=("No licences are configured, and no task needs one.")
+        )
 
 
 @app.command("set")
 def set_licence(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The licence as tasks name it, for example Photoshop.")],
-    seats: Annotated[int, typer.Argument(metavar="SEATS", min=0, help="How many attempts may use it at once.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help=("Licence name as used in tasks, such as Photoshop."))],
+    seats: Annotated[
+        int, typer.Argument(metavar="SEATS", min=0, help=("Maximum attempts that may use it in parallel."))
+    ],
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Set how many seats of a licence there are."""
+    """Set the number of seats of a licence."""
     with Api(server) as api:
         result = api.post("/licences", {"name": name, "seats": seats})
     print_object(result, output, lambda row: print(f"{row['name']}: {row['seats']} seats, {row['used']} in use"))

@@ -1,4 +1,4 @@
-"""`deskarena omnibench`: makes tasks of a pool of subtasks, in files on this machine, and verifies the pool."""
+"""`deskarena omnibench`: compose tasks from a pool of subtasks, and verify the pool."""
 
 import json
 import os
@@ -21,39 +21,45 @@ if TYPE_CHECKING:  # Reading a pool takes what other commands need not wait for.
     from backend.domain.omnibench.compose import GraphComposition, GraphSpec
     from backend.domain.omnibench.task_file import GraphTask
 
-app = typer.Typer(help="Compose tasks of subtasks.", no_args_is_help=True)
+app = typer.Typer(help="Compose tasks from subtasks.", no_args_is_help=True)
 ALL = "all"
 _VERDICTS: Columns = {
     "subtask": lambda row: row["subtask"],
     "passed": lambda row: row["passed"],
-    "to revise": lambda row: row["feedback"],
+    "feedback": lambda row: row["feedback"],
 }
 _COPIED = ("subtasks.json", "about.json", "eval_functions", "assets")
 
 
 @app.callback()
 def omnibench() -> None:
-    """Compose tasks of subtasks."""
+    """Compose tasks from subtasks."""
 
 
 @app.command("compose")
 def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
     pool: Annotated[Path, typer.Argument(metavar="POOL", help="Folder with subtasks.json.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to make; it must not be there.")],
-    tasks: Annotated[int, typer.Option("--tasks", min=1, max=50_000, help="How many.")] = 100,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same tasks.")] = 0,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to create; it must not exist.")],
+    tasks: Annotated[int, typer.Option("--tasks", min=1, max=50_000, help="Number of tasks.")] = 100,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed; the same seed gives the same tasks.")] = 0,
     capability: Annotated[
         list[str] | None,
-        typer.Option("--capability", metavar="LETTERS", help="PP, LRP, ... or all; they take turns."),
+        typer.Option(
+            "--capability",
+            metavar="LETTERS",
+            help=("Capability to test, such as PP or LRP, or all (repeatable; capabilities alternate)."),
+        ),
     ] = None,
     level: Annotated[
         list[str] | None,
-        typer.Option("--level", metavar="DIMENSION=LEVEL", help="A complexity that every task must have."),
+        typer.Option("--level", metavar="DIMENSION=LEVEL", help=("Complexity that every task must have (repeatable).")),
     ] = None,
-    orders: Annotated[int, typer.Option("--orders", min=1, max=10, help="Orders in which a task is told.")] = 1,
+    orders: Annotated[
+        int, typer.Option("--orders", min=1, max=10, help=("Number of instruction orders per task."))
+    ] = 1,
     output: OutputForm = Output.TABLE,
 ) -> None:
-    """Compose tasks of a pool's subtasks and write them, with the pool, into a folder that can be imported."""
+    """Compose tasks from a pool's subtasks. Writes them with the pool to a folder that can be imported."""
     from backend.domain.benchmarks import read_pool
     from backend.domain.errors import Invalid
     from backend.domain.omnibench.compose import compose
@@ -83,10 +89,10 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
 def cross_verify(
     pool: Annotated[Path, typer.Argument(metavar="POOL", help="Folder with subtasks.json.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder to create; it must not exist.")],
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same trials.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed; the same seed gives the same trials.")] = 0,
     output: OutputForm = Output.TABLE,
 ) -> None:
-    """Write trials that run each evaluation of a pool on its own solution and three others."""
+    """Create trials that run each evaluation of a pool on its own solution and on three others."""
     from backend.domain.benchmarks import read_pool
     from backend.domain.errors import Invalid
     from backend.domain.omnibench.crosscheck import trials
@@ -103,11 +109,11 @@ def cross_verify(
 
 @app.command("verdict")
 def verdict(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run of the oracle on these trials.")],
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run of the oracle on these trials.")],
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Say which evaluations passed, and what is to be revised. Exits with 1 if one did not."""
+    """Show which evaluations passed and which need revision. Exits with 1 if one did not pass."""
     from backend.domain.omnibench.crosscheck import verdicts
 
     with Api(server) as api:
@@ -143,17 +149,19 @@ def paraphrase(
         command, check=False, capture_output=True, text=True, env={**os.environ, "DESKARENA_DATA_DIR": str(chosen)}
     )
     if done.returncode != 0:
-        raise CliError(done.stderr.strip()[-2000:] or "The model could not be reached.")
+        raise CliError(
+            done.stderr.strip()[-2000:] or ("The model could not be reached. Check the endpoint (docs/models.md).")
+        )
     print_object(json.loads(done.stdout.splitlines()[-1]), output, print_facts)
 
 
 def _check_free(out: Path) -> None:
     if out.exists():
-        raise UsageError(f"{out} is there already; name a folder to make.")
+        raise UsageError(f"{out} exists already. Name a folder to create.")
 
 
 def _write(root: Path, out: Path, tasks: "Sequence[GraphTask]") -> None:
-    """The pool and its tasks, as `benchmark import omnibench` reads them."""
+    """Writes the pool and its tasks in the form that `benchmark import omnibench` reads."""
     out.mkdir(parents=True)
     for name in _COPIED:
         _copy(root / name, out / name)
@@ -171,7 +179,9 @@ def _graph_specs(capabilities: list[str], levels: list[str]) -> "list[GraphSpec]
     for text in levels:
         dimension, _, word = text.partition("=")
         if dimension not in BOUNDS or word not in set(Difficulty):
-            raise UsageError(f"--level {text}: expected one of {', '.join(BOUNDS)}, then =easy, =medium or =hard.")
+            raise UsageError(
+                f"--level {text}: expected one of {', '.join(BOUNDS)}, followed by =easy, =medium or =hard."
+            )
         fixed[dimension] = Difficulty(word)
     each = [for_capability(letters) for letters in named] or [GraphSpec()]
     return [one.model_copy(update={"levels": {**one.levels, **fixed}}) for one in each]

@@ -1,4 +1,4 @@
-"""`deskarena plugin`: what the service's plug-ins offer to tasks."""
+"""`deskarena plugin`: the plug-ins that tasks can use."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
 @app.callback()
 def group() -> None:
-    """Keeps `list` a word of its own while it is the only command."""
+    """Keeps `list` a subcommand while it is the only one."""
 
 
 @app.command("list")

@@ -1,4 +1,4 @@
-"""`deskarena project`: how projects share in the slots."""
+"""`deskarena project`: each project's share of slots."""
 
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ from backend.cli.output import Columns, Output, print_rows
 from backend.domain.errors import Invalid
 from backend.domain.scheduling.projects import numbers_text, read
 
-app = typer.Typer(help="Share the slots among projects.", no_args_is_help=True)
+app = typer.Typer(help="Manage each project's share of slots.", no_args_is_help=True)
 PROJECTS: Columns = {
     "project": lambda row: row["name"],
     "weight": lambda row: f"{row['weight']:g}",
@@ -23,34 +23,45 @@ PROJECTS: Columns = {
 
 @app.callback()
 def group() -> None:
-    """Share the slots among projects."""
+    """Manage each project's share of slots."""
 
 
 @app.command("list")
 def list_projects(output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """List projects with their weights, quotas, reserved slots, and the desktops they have."""
+    """List projects with their weights, quotas, reserved slots and running desktops."""
     with Api(server) as api:
-        print_rows(api.items("/projects"), output, PROJECTS, empty="there is no project")
+        print_rows(api.items("/projects"), output, PROJECTS, empty="No projects.")
 
 
 @app.command("set")
 def set_project(  # noqa: PLR0913, PLR0917  a command has as many options as it has
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The project; `project list` shows them.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Project name.")],
     weight: Annotated[
         float | None,
-        typer.Option("--weight", min=0.01, max=1000, help="One of weight 2 is due twice the slots of one of weight 1."),
+        typer.Option(
+            "--weight", min=0.01, max=1000, help=("Relative share of slots; weight 2 gets twice as many as weight 1.")
+        ),
     ] = None,
     quota: Annotated[
-        str | None, typer.Option("--quota", metavar="P=N,...", help="Desktops at once, as `all=12,k8s=8`; '' = none.")
+        str | None,
+        typer.Option(
+            "--quota",
+            metavar="P=N,...",
+            help=("Maximum desktops in parallel, such as all=12,k8s=8; '' removes the quota."),
+        ),
     ] = None,
     reserved: Annotated[
         str | None,
-        typer.Option("--reserved", metavar="P=N,...", help="Slots kept free for its interactive episodes; '' = none."),
+        typer.Option(
+            "--reserved",
+            metavar="P=N,...",
+            help=("Slots reserved for the project's interactive episodes; '' removes them."),
+        ),
     ] = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Set how a project shares in the slots, from the next claim on; what is not given stays."""
+    """Change a project's share of slots, from the next episode on. Options that are left out keep their value."""
     body: dict[str, Any] = {} if weight is None else {"weight": weight}
     try:
         body |= {} if quota is None else {"quota": read(quota, "quota")}
@@ -58,6 +69,6 @@ def set_project(  # noqa: PLR0913, PLR0917  a command has as many options as it 
     except Invalid as error:
         raise UsageError(f"--{error}") from None
     if not body:
-        raise UsageError("say what to set: --weight, --quota, --reserved")
+        raise UsageError("Nothing to change. Give --weight, --quota or --reserved.")
     with Api(server) as api:
         print_rows([api.patch(f"/projects/{name}", body)], output, PROJECTS)

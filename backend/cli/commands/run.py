@@ -1,4 +1,4 @@
-"""`deskarena run`: submit, list, show, watch, pause, resume, cancel, retry, rescore, export."""
+"""`deskarena run`: submit, list, show, watch, pause, resume, update, cancel, retry, rescore, failures, export."""
 
 import json
 import sys
@@ -33,13 +33,13 @@ from backend.cli.tables.failures import show_failures
 from backend.cli.tables.runs import RUNS, show_run
 from backend.cli.wait_and_report import finish
 
-app = typer.Typer(help="Submit runs and look at them.", no_args_is_help=True)
+app = typer.Typer(help="Submit and inspect runs.", no_args_is_help=True)
 DEFAULT_LIMIT = 50
 RESCORE_SECONDS = 600.0
 
 
 class ExportFormat(StrEnum):
-    """The forms of an export."""
+    """File format of an export."""
 
     JSONL = "jsonl"
     ZIP = "zip"
@@ -47,64 +47,83 @@ class ExportFormat(StrEnum):
 
 @app.command()
 def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
-    benchmark: Annotated[str, typer.Option("--benchmark", help="Name of the benchmark.")],
-    agent: Annotated[str, typer.Option("--agent", help="Name of the agent.")],
+    benchmark: Annotated[str, typer.Option("--benchmark", help="Benchmark name.")],
+    agent: Annotated[str, typer.Option("--agent", help="Agent name.")],
     param: Annotated[
-        list[str] | None, typer.Option("--param", metavar="K=V", help="The agent's parameter; V may be JSON.")
+        list[str] | None, typer.Option("--param", metavar="K=V", help=("Agent parameter; V may be JSON (repeatable)."))
     ] = None,
-    provider: Annotated[str, typer.Option("--provider", help="What makes the desktops.")] = "local",
+    provider: Annotated[str, typer.Option("--provider", help="Provider of the desktops.")] = "local",
     desktop_image: Annotated[
         str | None,
-        typer.Option("--desktop-image", metavar="NAME", help="The provider's image; its own choice if not given."),
+        typer.Option("--desktop-image", metavar="NAME", help=("Desktop image (default: the provider's choice).")),
     ] = None,
     screen: Annotated[
         str | None,
-        typer.Option("--screen", metavar="WxH", help="Size of the screen in pixels; 1920x1080 if not given."),
+        typer.Option("--screen", metavar="WxH", help="Screen size in pixels (default: 1920x1080)."),
     ] = None,
     tasks: Tasks = None,
     selection: Annotated[
         list[str] | None,
-        typer.Option("--selection", metavar="NAME", help="Only tasks of this named selection; may be repeated."),
+        typer.Option("--selection", metavar="NAME", help="Only tasks of this named selection (repeatable)."),
     ] = None,
     variant: Annotated[
         str | None,
-        typer.Option("--variant", metavar="AXIS=VALUE", help="Do the tasks under a condition, such as context=none."),
+        typer.Option("--variant", metavar="AXIS=VALUE", help=("Use a variant of the tasks, such as context=none.")),
     ] = None,
     repeats: Annotated[int, typer.Option("--repeats", min=1, max=100, help="Episodes per task.")] = 1,
     preset: Annotated[
         str | None,
-        typer.Option("--preset", help="A benchmark's published setting, such as osworld; other options go before it."),
+        typer.Option(
+            "--preset", help=("Published settings of a benchmark, such as osworld; other options override it.")
+        ),
     ] = None,
     observation: Annotated[
-        str | None, typer.Option("--observation", help="What the agent sees; its own space if not given.")
+        str | None, typer.Option("--observation", help="Observation space (default: the agent's own).")
     ] = None,
     observation_param: Annotated[
-        list[str] | None, typer.Option("--observation-param", metavar="K=V", help="Option of the observation space.")
+        list[str] | None,
+        typer.Option("--observation-param", metavar="K=V", help=("Option of the observation space (repeatable).")),
     ] = None,
     action_space: Annotated[
-        str | None, typer.Option("--action-space", help="How the agent writes actions; its own space if not given.")
+        str | None, typer.Option("--action-space", help="Action space (default: the agent's own).")
     ] = None,
     action_param: Annotated[
-        list[str] | None, typer.Option("--action-param", metavar="K=V", help="Option of the action space.")
+        list[str] | None,
+        typer.Option("--action-param", metavar="K=V", help=("Option of the action space (repeatable).")),
     ] = None,
     image: Annotated[
         list[str] | None,
-        typer.Option("--image", metavar="K=V", help="How the picture is made ready: scale=0.5, fit=[1024,1024]."),
+        typer.Option(
+            "--image",
+            metavar="K=V",
+            help=("Option for the agent's pictures, such as scale=0.5 or fit=[1024,1024] (repeatable)."),
+        ),
     ] = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option("--judge", metavar="K=V", help="The model that judges: endpoint=openai, model=NAME, votes=3."),
+        typer.Option(
+            "--judge",
+            metavar="K=V",
+            help="Option of the judge model, such as endpoint=openai, model=NAME or votes=3 (repeatable).",
+        ),
     ] = None,
-    max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Steps per episode.")] = None,
-    max_seconds: Annotated[float | None, typer.Option("--max-seconds", min=1, help="Agent's time per episode.")] = None,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Tokens per episode.")] = None,
-    max_usd: Annotated[float | None, typer.Option("--max-usd", min=0, help="US dollars per episode.")] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Base of every episode's seed.")] = 0,
+    max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Maximum steps per episode.")] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option("--max-seconds", min=1, help=("Maximum seconds per episode."))
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Maximum tokens per episode.")] = None,
+    max_usd: Annotated[
+        float | None, typer.Option("--max-usd", min=0, help=("Maximum cost per episode in US dollars."))
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help=("Random seed from which each episode's seed is derived."))
+    ] = 0,
     priority: Priority = None,
     concurrency: Concurrency = None,
-    name: Annotated[str, typer.Option("--name", help="A name for the run.")] = "",
+    name: Annotated[str, typer.Option("--name", help="Name of the run.")] = "",
     idempotency_key: Annotated[
-        str | None, typer.Option("--idempotency-key", help="The same key gives the same run, however often submitted.")
+        str | None,
+        typer.Option("--idempotency-key", help=("Submitting again with the same key returns the existing run.")),
     ] = None,
     wait: Wait = False,
     timeout: Timeout = None,
@@ -113,7 +132,7 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Submit a run; with --wait, wait for its end and exit by its result."""
+    """Submit a run and print its id. With --wait, wait for its end and exit by its result."""
     body: dict[str, Any] = {
         "benchmark": benchmark,
         "agent": agent,
@@ -151,10 +170,10 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
 
 
 def screen_size(text: str) -> dict[str, int]:
-    """`1280x800` as the API takes it. Raises UsageError."""
+    """Parses `1280x800` to the API's form. Raises UsageError."""
     width, _, height = text.partition("x")
     if not (width.isdecimal() and height.isdecimal()):
-        raise UsageError(f"--screen must be like 1280x800, not {text}")
+        raise UsageError(f"--screen must be like 1280x800, got {text!r}.")
     return {"width": int(width), "height": int(height)}
 
 
@@ -170,12 +189,17 @@ def list_runs(  # noqa: PLR0913, PLR0917  same
     """List runs, newest first."""
     with Api(server) as api:
         rows = api.items("/runs", limit, status=status, benchmark=benchmark, agent=agent)
-        print_rows(rows, output, RUNS, empty="no runs yet: `deskarena run submit --benchmark starter --agent oracle`")
+        print_rows(
+            rows,
+            output,
+            RUNS,
+            empty=("No runs. Submit one with `deskarena run submit --benchmark starter --agent oracle`."),
+        )
 
 
 @app.command()
 def show(run: RunId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """Show a run with its episodes and its summary."""
+    """Show a run with its episodes and summary."""
     with Api(server) as api:
         print_object(api.get(f"/runs/{run}", include="episodes"), output, show_run)
 
@@ -189,20 +213,20 @@ def watch(  # noqa: PLR0913, PLR0917  same
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Wait until a run has ended, show it, and exit by its result."""
+    """Wait until a run has ended, show it and exit by its result."""
     with Api(server) as api:
         finish(api, run, timeout, junit, fail_under, output)
 
 
 @app.command()
 def pause(run: RunId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """Start no further episodes of a run; those that run go on."""
+    """Pause a run: running episodes continue, no further ones start."""
     command(run, "pause", output, server)
 
 
 @app.command()
 def resume(run: RunId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """Go on with a paused run."""
+    """Resume a paused run."""
     command(run, "resume", output, server)
 
 
@@ -228,7 +252,7 @@ def update(
 
 @app.command()
 def cancel(run: RunId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """Cancel a run: waiting episodes never start, running ones stop where they are."""
+    """Cancel a run: waiting episodes never start, running ones stop."""
     command(run, "cancel", output, server)
 
 
@@ -236,12 +260,13 @@ def cancel(run: RunId, output: OutputForm = Output.TABLE, server: Server = None)
 def retry(
     run: RunId,
     failure_class: Annotated[
-        list[str] | None, typer.Option("--failure-class", help="Only episodes lost in this class; may be repeated.")
+        list[str] | None,
+        typer.Option("--failure-class", help=("Only episodes lost with this failure class (repeatable).")),
     ] = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Try lost episodes again, and those that could not run when the run was submitted."""
+    """Retry lost episodes, and those that could not run when the run was submitted."""
     command(run, "retry", output, server, {"failure_classes": failure_class or []})
 
 
@@ -255,7 +280,7 @@ def rescore(  # noqa: PLR0913, PLR0917  same
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Score the stored evidence of a run's episodes again, without desktops, and show old and new scores."""
+    """Evaluate the stored evidence of a run's episodes again, without desktops, and show old and new scores."""
     with Api(server) as api:
         other = parameters(judge, "--judge") if judge else None
         body = {"task_set": task_set, "make_current": make_current, "judge": other}
@@ -267,12 +292,14 @@ def rescore(  # noqa: PLR0913, PLR0917  same
 @app.command()
 def failures(
     run: RunId,
-    sample: Annotated[int, typer.Option("--sample", min=1, max=1000, help="Failures to draw.")] = 100,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed draws the same failures.")] = 0,
+    sample: Annotated[int, typer.Option("--sample", min=1, max=1000, help="Number of failures to draw.")] = 100,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help=("Random seed; the same seed draws the same failures."))
+    ] = 0,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Draw failed episodes of a run, and show why they failed: what people say, what rules suggest, and the shares."""
+    """Draw a sample of failed episodes; shows labels by people, labels suggested by rules, and their shares."""
     with Api(server) as api:
         print_object(api.get(f"/runs/{run}/failures", sample=sample, seed=seed), output, show_failures)
 
@@ -281,12 +308,12 @@ def failures(
 def export(
     run: RunId,
     form: Annotated[
-        ExportFormat, typer.Option("--format", help="JSON lines, or a zip of them with a table.")
+        ExportFormat, typer.Option("--format", help=("JSON lines, or a zip that also has a table of the episodes."))
     ] = ExportFormat.JSONL,
-    to: Annotated[Path | None, typer.Option("--to", metavar="FILE", help="File to write; stdout if not given.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", metavar="FILE", help="File to write (default: stdout).")] = None,
     server: Server = None,
 ) -> None:
-    """Write a run with all its episodes, attempts, steps and evaluations as one file."""
+    """Export a run with all its episodes, attempts, steps and evaluations as one file."""
     with Api(server) as api:
         data = api.download(f"/api/v1/runs/{run}/export?format={form}")
     if to is None:
@@ -295,29 +322,29 @@ def export(
     try:
         to.write_bytes(data)
     except OSError as error:
-        raise UsageError(f"--to {to} cannot be written: {error.strerror}") from None
-    progress(f"wrote {to}")
+        raise UsageError(f"--to {to} cannot be written: {error.strerror}.") from None
+    progress(f"Wrote {to}")
 
 
 def command(run: str, word: str, output: Output, server: str | None, body: dict[str, Any] | None = None) -> None:
-    """Send one of the words that change a run, and say what it did."""
+    """Send a command that changes a run, and print the result."""
     with Api(server) as api:
         changed = api.post(f"/runs/{run}/{word}", body)
         print_object(changed, output, lambda done: print(f"{done['status']}: {done['episodes']} episodes changed"))
 
 
 def set_options(**options: Any) -> dict[str, Any]:
-    """The options that were given: the service sees no others, so that a preset may fill them in."""
+    """The options that have a value; a preset may set the others."""
     return {name: value for name, value in options.items() if value not in (None, "", {})}  # noqa: PLR6201 - {} has no hash.
 
 
 def parameters(words: list[str], option: str = "--param") -> dict[str, Any]:
-    """`k=v` words as an object; a value that is JSON is taken as such, anything else as text."""
+    """Parses `k=v` arguments; values are JSON where possible, else text."""
     values: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise UsageError(f"{option} wants K=V, not {word!r}")
+            raise UsageError(f"{option} must be K=V, got {word!r}.")
         try:
             values[name] = json.loads(value)
         except ValueError:

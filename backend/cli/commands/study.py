@@ -16,11 +16,11 @@ from backend.cli.options import Concurrency, Limit, OutputForm, Priority, Server
 from backend.cli.output import Output, print_facts, print_object, print_rows, progress
 from backend.cli.tables.studies import COMPARISONS, STUDIES, flat, show_results, study_facts
 
-app = typer.Typer(help="Compare conditions pair by pair.", no_args_is_help=True)
+app = typer.Typer(help="Compare settings pairwise.", no_args_is_help=True)
 DEFAULT_LIMIT = 50
 RESULT_SECONDS = 600.0
 NONE = "none"
-StudyId = Annotated[str, typer.Argument(metavar="STUDY", help="The study's id.")]
+StudyId = Annotated[str, typer.Argument(metavar="STUDY", help="Study id.")]
 
 
 class DesignOption(StrEnum):
@@ -31,7 +31,7 @@ class DesignOption(StrEnum):
 
 
 class ResultFormat(StrEnum):
-    """The forms of results."""
+    """Output format of results."""
 
     TABLE = "table"
     JSON = "json"
@@ -42,41 +42,44 @@ class ResultFormat(StrEnum):
 @app.command()
 def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="The study as JSON, as the API takes it; - is stdin.")
+        Path | None, typer.Argument(metavar="[FILE]", help="Study as JSON, as for the API; - reads stdin.")
     ] = None,
-    benchmark: Annotated[str | None, typer.Option("--benchmark", help="Name of the benchmark.")] = None,
-    agent: Annotated[str | None, typer.Option("--agent", help="Name of the agent.")] = None,
+    benchmark: Annotated[str | None, typer.Option("--benchmark", help="Benchmark name.")] = None,
+    agent: Annotated[str | None, typer.Option("--agent", help="Agent name.")] = None,
     factor: Annotated[
         list[str] | None,
         typer.Option(
-            "--factor", metavar="FIELD=A,B", help="A field of a run and its levels, the base cell's first; repeat it."
+            "--factor", metavar="FIELD=A,B", help=("Field of a run and its levels, the baseline first (repeatable).")
         ),
     ] = None,
     design: Annotated[
         DesignOption | None,
-        typer.Option("--design", help="One factor at a time, or every combination.", show_default=False),
+        typer.Option("--design", help="Vary one factor at a time, or all combinations.", show_default=False),
     ] = None,
     sample: Annotated[
-        float | None, typer.Option("--sample", min=0, max=1, help="A share of the tasks, drawn from the seed.")
+        float | None, typer.Option("--sample", min=0, max=1, help="Share of the tasks to draw, from 0 to 1.")
     ] = None,
     param: Annotated[
-        list[str] | None, typer.Option("--param", metavar="K=V", help="The agent's parameter; V may be JSON.")
+        list[str] | None, typer.Option("--param", metavar="K=V", help=("Agent parameter; V may be JSON (repeatable)."))
     ] = None,
-    provider: Annotated[str | None, typer.Option("--provider", help="What makes the desktops.")] = None,
+    provider: Annotated[str | None, typer.Option("--provider", help="Provider of the desktops.")] = None,
     tasks: Tasks = None,
     repeats: Annotated[int | None, typer.Option("--repeats", min=1, max=100, help="Episodes per task.")] = None,
-    max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Steps per episode.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Base of every episode's seed.")] = None,
+    max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Maximum steps per episode.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help=("Random seed from which each episode's seed is derived."))
+    ] = None,
     priority: Priority = None,
     concurrency: Concurrency = None,
-    name: Annotated[str | None, typer.Option("--name", help="A name for the study.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the study.")] = None,
     idempotency_key: Annotated[
-        str | None, typer.Option("--idempotency-key", help="The same key gives the same study.")
+        str | None,
+        typer.Option("--idempotency-key", help=("Submitting again with the same key returns the existing study.")),
     ] = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Submit a study from a file, from options, or from a file that options change; prints its id."""
+    """Submit a study from a file, from options, or from a file that options override; prints its id."""
     body = read(file) if file is not None else {}
     base = {
         "benchmark": benchmark,
@@ -102,13 +105,16 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
 def list_studies(limit: Limit = DEFAULT_LIMIT, output: OutputForm = Output.TABLE, server: Server = None) -> None:
     """List studies, newest first."""
     with Api(server) as api:
-        empty = "no studies yet: `deskarena study submit --benchmark starter --agent random --factor image.scale=1,0.5`"
+        empty = (
+            "No studies. Submit one with `deskarena study submit --benchmark starter --agent "
+            "random --factor image.scale=1,0.5`."
+        )
         print_rows(api.items("/studies", limit), output, STUDIES, empty=empty)
 
 
 @app.command()
 def show(study: StudyId, output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """Show a study and how it is doing."""
+    """Show a study and its progress."""
     with Api(server) as api:
         print_object(api.get(f"/studies/{study}"), output, lambda row: print_facts(study_facts(row)))
 
@@ -116,10 +122,10 @@ def show(study: StudyId, output: OutputForm = Output.TABLE, server: Server = Non
 @app.command()
 def results(
     study: StudyId,
-    output: Annotated[ResultFormat, typer.Option("--output", "-o", help="Form of the result.")] = ResultFormat.TABLE,
+    output: Annotated[ResultFormat, typer.Option("--output", "-o", help="Output format.")] = ResultFormat.TABLE,
     server: Server = None,
 ) -> None:
-    """Show what a study comes to: paired differences, and each cell's rates, steps and ways of ending."""
+    """Show a study's results: paired differences, and rates, steps and endings of each cell."""
     with Api(server) as api:
         results = api.get(f"/studies/{study}/results")
     if output is ResultFormat.CSV:
@@ -137,32 +143,32 @@ def results(
 
 
 def set_values(values: dict[str, Any]) -> dict[str, Any]:
-    """What was said of them."""
+    """The options that have a value."""
     return {name: value for name, value in values.items() if value is not None}
 
 
 def read(file: Path) -> dict[str, Any]:
-    """The study in a file."""
+    """Reads a study from a file or stdin."""
     try:
         body = json.loads(sys.stdin.read() if str(file) == "-" else file.read_text())
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from None
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
     except ValueError as error:
-        raise UsageError(f"{file} is no JSON: {error}") from None
+        raise UsageError(f"{file} is not valid JSON: {error}.") from None
     if not isinstance(body, dict):
-        raise UsageError(f"{file} holds no JSON object")
+        raise UsageError(f"{file} must contain a JSON object.")
     return body
 
 
 def factors(words: list[str]) -> dict[str, list[Any]]:
-    """`FIELD=A,B` words as levels by field; after the `=` there may also be a JSON list."""
+    """Parses `FIELD=A,B` arguments to levels by field; the levels may also be a JSON list."""
     levels: dict[str, list[Any]] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name or not text:
-            raise UsageError(f"--factor wants FIELD=A,B, not {word!r}")
+            raise UsageError(f"--factor must be FIELD=A,B, got {word!r}.")
         if name in levels:
-            raise UsageError(f"--factor {name} is there twice: give all its levels at once")
+            raise UsageError(f"--factor {name} is given twice. Give all its levels at once.")
         levels[name] = _levels(text)
     return levels
 
@@ -172,13 +178,13 @@ def _levels(text: str) -> list[Any]:
         try:
             listed = json.loads(text)
         except ValueError as error:
-            raise UsageError(f"the levels {text[:80]} are no JSON list: {error}") from None
+            raise UsageError(f"The levels {text[:80]} are not a valid JSON list: {error}.") from None
         return list(listed)
     return [_level(part.strip()) for part in text.split(",")]
 
 
 def _level(word: str) -> Any:
-    """A level: `none` leaves the field out, JSON is taken as such, anything else as text."""
+    """Parses one level: `none` leaves the field out, else JSON where possible, else text."""
     if word == NONE:
         return None
     try:

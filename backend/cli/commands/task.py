@@ -1,4 +1,4 @@
-"""`deskarena task`: own tasks, from the first word to a benchmark's next version."""
+"""`deskarena task`: write, review and publish tasks of your own."""
 
 import json
 import sys
@@ -15,22 +15,22 @@ from backend.cli.options import Limit, OutputForm, Server, Timeout, Wait
 from backend.cli.output import Output, print_object, print_rows, progress
 from backend.cli.tables.drafts import DRAFTS, REQUESTS, show_draft, show_review, tried_words
 
-app = typer.Typer(help="Write, record, try, review and publish tasks of your own.", no_args_is_help=True)
+app = typer.Typer(help="Write, record, test, review and publish tasks of your own.", no_args_is_help=True)
 LOOK_AGAIN_SECONDS = 1.0
 DEFAULT_LIMIT = 50
 
-DraftId = Annotated[str, typer.Argument(metavar="DRAFT", help="The draft's id.")]
+DraftId = Annotated[str, typer.Argument(metavar="DRAFT", help="Draft id.")]
 By = Annotated[str, typer.Option("--by", envvar="DESKARENA_PERSON", help="Your name (default: `local`).")]
 Benchmark = Annotated[str, typer.Option("--benchmark", help="Benchmark to add the task to.")]
-Content = Annotated[Path, typer.Argument(metavar="FILE", help="The draft's content as JSON; - is stdin.")]
-Words = Annotated[str, typer.Option("--words", help="What the author should know.")]
+Content = Annotated[Path, typer.Argument(metavar="FILE", help="Draft content as JSON; - reads stdin.")]
+Words = Annotated[str, typer.Option("--words", help="Comment for the author.")]
 Version = Annotated[
-    int | None, typer.Option("--version", min=1, help="The version that you looked at. Default: the newest.")
+    int | None, typer.Option("--version", min=1, help="Version that you reviewed (default: the newest).")
 ]
 
 
 class DraftStateOption(StrEnum):
-    """Where drafts are."""
+    """States of a draft."""
 
     DRAFT = "draft"
     IN_REVIEW = "in_review"
@@ -39,7 +39,7 @@ class DraftStateOption(StrEnum):
 
 
 class RejectionOption(StrEnum):
-    """Why a draft is rejected."""
+    """Reasons for rejecting a draft."""
 
     AMBIGUOUS_INSTRUCTION = "ambiguous_instruction"
     SUBJECTIVE_CRITERION = "subjective_criterion"
@@ -48,7 +48,7 @@ class RejectionOption(StrEnum):
 
 
 class RecordingOption(StrEnum):
-    """What a recording becomes."""
+    """Part of a draft that a recording becomes."""
 
     SETUP = "setup"
     ORACLE = "oracle"
@@ -62,7 +62,7 @@ def new(
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Write a draft from a file with at least `domain` and `name`; prints its id."""
+    """Create a draft from a file with at least `domain` and `name`; prints its id."""
     body = {"content": read(file), "benchmark": benchmark, "by": by}
     with Api(server) as api:
         print_object(api.post("/drafts", body), output, lambda row: print(row["id"]))
@@ -70,7 +70,7 @@ def new(
 
 @app.command()
 def edit(draft: DraftId, file: Content, by: By = "", output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """Make a new version of a draft; what was reviewed has to be reviewed again."""
+    """Create a new version of a draft. Earlier reviews no longer count."""
     with Api(server) as api:
         print_object(api.put(f"/drafts/{draft}", {"content": read(file), "by": by}), output, show_draft)
 
@@ -78,9 +78,9 @@ def edit(draft: DraftId, file: Content, by: By = "", output: OutputForm = Output
 @app.command("list")
 def list_drafts(
     state: Annotated[
-        list[DraftStateOption] | None, typer.Option("--state", help="Only these; may be given several times.")
+        list[DraftStateOption] | None, typer.Option("--state", help=("Only drafts in this state (repeatable)."))
     ] = None,
-    benchmark: Annotated[str | None, typer.Option("--benchmark", help="Only drafts for this one.")] = None,
+    benchmark: Annotated[str | None, typer.Option("--benchmark", help="Only drafts for this benchmark.")] = None,
     limit: Limit = DEFAULT_LIMIT,
     output: OutputForm = Output.TABLE,
     server: Server = None,
@@ -88,14 +88,18 @@ def list_drafts(
     """List drafts, newest first."""
     with Api(server) as api:
         rows = api.items("/drafts", limit, state=[one.value for one in state or ()] or None, benchmark=benchmark)
-        print_rows(rows, output, DRAFTS, empty="no drafts: `deskarena task new FILE` writes one")
+        print_rows(rows, output, DRAFTS, empty="No drafts. Create one with `deskarena task new FILE`.")
 
 
 @app.command()
 def show(
     draft: DraftId,
-    content: Annotated[bool, typer.Option("--content", help="Only the content as JSON, for `task edit`.")] = False,
-    version: Annotated[int | None, typer.Option("--version", min=1, help="The content of this version.")] = None,
+    content: Annotated[
+        bool, typer.Option("--content", help=("Print only the content as JSON, for `task edit`."))
+    ] = False,
+    version: Annotated[
+        int | None, typer.Option("--version", min=1, help=("Print the content of this version."))
+    ] = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
@@ -111,13 +115,13 @@ def show(
 @app.command("try")
 def try_draft(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     draft: DraftId,
-    provider: Annotated[str, typer.Option("--provider", help="What makes the desktops.")] = "local",
+    provider: Annotated[str, typer.Option("--provider", help="Provider of the desktops.")] = "local",
     wait: Wait = True,
     timeout: Timeout = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Run oracle, noop and always_fail on a draft; exits with 1 if it is not sound."""
+    """Run oracle, noop and always_fail on a draft. Exits with 1 if the draft is unsound."""
     with Api(server) as api:
         row = api.post(f"/drafts/{draft}/try", {"provider": provider})
         row = _wait(api, row, timeout) if wait else row
@@ -131,26 +135,28 @@ def try_draft(  # noqa: PLR0913, PLR0917  a command has as many options as it ha
 def submit(
     draft: DraftId,
     noop_words: Annotated[
-        str, typer.Option("--noop-words", help="Why doing nothing scores more than 0, where it does.")
+        str, typer.Option("--noop-words", help="Why doing nothing scores more than 0, if it does.")
     ] = "",
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Hand a draft to review; it must have been tried as it is now."""
+    """Submit a draft for review. Its current version must have been tried."""
     with Api(server) as api:
         print_object(api.post(f"/drafts/{draft}/submit", {"noop_words": noop_words}), output, show_draft)
 
 
 @app.command()
 def review(
-    draft: Annotated[str | None, typer.Argument(metavar="[DRAFT]", help="What to review; none = list them.")] = None,
+    draft: Annotated[
+        str | None, typer.Argument(metavar="[DRAFT]", help=("Draft to review (default: list drafts in review)."))
+    ] = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Show what a reviewer looks at, or list the drafts that wait for one."""
+    """Show what a reviewer checks, or list the drafts in review."""
     with Api(server) as api:
         if draft is None:
-            print_rows(api.items("/drafts", None, state="in_review"), output, DRAFTS, empty="nothing is in review")
+            print_rows(api.items("/drafts", None, state="in_review"), output, DRAFTS, empty=("No drafts in review."))
         else:
             print_object(api.get(f"/drafts/{draft}"), output, show_review)
 
@@ -164,7 +170,7 @@ def approve(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Approve a draft. Two people other than those who wrote it have to."""
+    """Approve a draft. It needs two people who did not write it."""
     with Api(server) as api:
         body = {"version": version or api.get(f"/drafts/{draft}")["version"], "by": by, "words": words}
         print_object(api.post(f"/drafts/{draft}/approve", body), output, show_draft)
@@ -173,14 +179,14 @@ def approve(  # noqa: PLR0913, PLR0917  a command has as many options as it has
 @app.command()
 def reject(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     draft: DraftId,
-    reason: Annotated[RejectionOption, typer.Option("--reason", help="Why.")],
+    reason: Annotated[RejectionOption, typer.Option("--reason", help="Reason for the rejection.")],
     by: By = "",
     version: Version = None,
     words: Words = "",
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Reject a draft with a reason; its author may change it and begin again."""
+    """Reject a draft with a reason. Its author may change it and submit it again."""
     with Api(server) as api:
         number = version or api.get(f"/drafts/{draft}")["version"]
         body = {"version": number, "by": by, "words": words, "reason": reason.value}
@@ -189,12 +195,14 @@ def reject(  # noqa: PLR0913, PLR0917  a command has as many options as it has
 
 @app.command()
 def publish(
-    drafts: Annotated[list[str] | None, typer.Argument(metavar="[DRAFT]...", help="Only these.")] = None,
+    drafts: Annotated[
+        list[str] | None, typer.Argument(metavar="[DRAFT]...", help=("Drafts to publish (default: all approved ones)."))
+    ] = None,
     benchmark: Benchmark = "own",
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Make a benchmark's next version of its newest one and the approved drafts; old versions stay."""
+    """Publish approved drafts as the benchmark's next version. Earlier versions stay available."""
     with Api(server) as api:
         reply = api.post("/drafts/publish", {"benchmark": benchmark, "drafts": drafts or []})
     words = f"{reply['benchmark']}: version {reply['version']}, {reply['tasks']} tasks, {len(reply['drafts'])} new"
@@ -209,9 +217,9 @@ def attach(
     by: By = "",
     server: Server = None,
 ) -> None:
-    """Attach a file to a draft; its steps and getters refer to it as asset:NAME."""
+    """Attach a file to a draft. Steps and getters refer to it as asset:NAME."""
     if not path.is_file():
-        raise UsageError(f"{path} is no file")
+        raise UsageError(f"{path} is not a file.")
     with Api(server) as api:
         api.upload(f"/drafts/{draft}/files", {"name": name or path.name, "by": by}, path.name, path)
     print(f"asset:{name or path.name}")
@@ -220,12 +228,14 @@ def attach(
 @app.command()
 def record(
     draft: DraftId,
-    kind: Annotated[RecordingOption, typer.Option("--kind", help="What it becomes.")] = RecordingOption.ORACLE,
+    kind: Annotated[
+        RecordingOption, typer.Option("--kind", help=("Part of the draft that the recording becomes."))
+    ] = RecordingOption.ORACLE,
     by: By = "",
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
-    """Make a desktop for doing the set-up or the solution by hand; prints the page on which to act."""
+    """Start a desktop on which you perform the set-up or the solution; prints the page to act on."""
     with Api(server) as api:
         recording = api.post(f"/drafts/{draft}/recordings", {"kind": kind.value, "by": by})["recordings"][0]
         print_object(recording, output, lambda row: print(f"{api.server}/episodes/{row['episode']}"))
@@ -252,9 +262,7 @@ def apply_recording(
 
 @app.command()
 def generate(  # noqa: PLR0913, PLR0917  a command has as many options as it has
-    persona: Annotated[
-        str, typer.Argument(metavar="PERSONA", help="The user whom the tasks are for, in one sentence.")
-    ],
+    persona: Annotated[str, typer.Argument(metavar="PERSONA", help="User for whom the tasks are, in one sentence.")],
     endpoint: Annotated[str, typer.Option("--endpoint", help="Model endpoint (docs/models.md).")],
     model: Annotated[str, typer.Option("--model", help="Model name at the endpoint.")],
     count: Annotated[int, typer.Option("--count", min=1, max=20, help="Maximum number of drafts.")] = 3,
@@ -278,23 +286,26 @@ def list_requests(output: OutputForm = Output.TABLE, server: Server = None) -> N
 
 
 def read(path: Path) -> Any:
-    """JSON from a file or stdin."""
+    """Reads JSON from a file or stdin."""
     try:
         return json.loads(sys.stdin.read() if str(path) == "-" else path.read_text())
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
     except ValueError as error:
-        raise UsageError(f"{path} is no JSON: {error}") from None
+        raise UsageError(f"{path} is not valid JSON: {error}.") from None
 
 
 def _wait(api: Api, row: Any, timeout: float | None) -> Any:
-    """Looks at a try until its three runs have ended."""
+    """Polls a trial until its three runs have ended."""
     deadline = None if timeout is None else time.monotonic() + timeout
     while not row["tried"]["done"]:
         if deadline is not None and time.monotonic() > deadline:
-            message = f"Not done after {timeout:g} s; it goes on. Look again: deskarena task show {row['id']}"
+            message = (
+                f"Not finished after {timeout:g} s; the trial continues. Check it with `deskarena task "
+                f"show {row['id']}`."
+            )
             raise CliError(message, ExitCode.WAIT_TIMED_OUT)
         time.sleep(LOOK_AGAIN_SECONDS)
         row = api.get(f"/drafts/{row['id']}")
-    progress("all three runs have ended")
+    progress("All three runs have ended")
     return row

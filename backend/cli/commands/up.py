@@ -18,11 +18,14 @@ def up(
     host: Annotated[
         str,
         typer.Option(
-            "--host", envvar="DESKARENA_HOST", help="Address to listen on; anything but loopback needs DESKARENA_TOKEN."
+            "--host", envvar="DESKARENA_HOST", help=("Address to listen on; other than loopback needs DESKARENA_TOKEN.")
         ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", envvar="DESKARENA_PORT", min=0, max=65535, help="Port; 0 takes a free one.")
+        int,
+        typer.Option(
+            "--port", envvar="DESKARENA_PORT", min=0, max=65535, help=("Port to listen on; 0 takes a free port.")
+        ),
     ] = 8000,
     data: Data = None,
     slots: Annotated[
@@ -33,7 +36,7 @@ def up(
             min=0,
             max=256,
             show_default="as many as the machine has room for",
-            help="Desktops at once; 0 = no worker.",
+            help="Maximum desktops in parallel; 0 starts no worker.",
         ),
     ] = None,
 ) -> None:
@@ -47,7 +50,7 @@ def up(
 
 
 def run_stack(plan: StackPlan, signals: Interruptible) -> None:
-    """Start, say where, and look after it until a signal comes."""
+    """Start the stack, print its address and supervise it until a signal arrives."""
     warn_of_unknown(plan.outer)
     progress("Starting ...")
     with Stack(plan, progress, lambda: signals.in_a_hurry) as stack:
@@ -56,12 +59,12 @@ def run_stack(plan: StackPlan, signals: Interruptible) -> None:
             show_something(stack)
             stack.supervisor.watch()
         finally:
-            progress("Stopping ... (Ctrl-C again: at once)")
+            progress("Stopping ... (Ctrl-C again to kill)")
 
 
 def warn_of_unknown(outer: Mapping[str, str]) -> None:
-    """Name the variables that look like settings, but are none."""
-    # Settings take a third of a second to load, which `deskarena --help` need not wait for.
+    """Warn of variables that look like settings but are not."""
+    # Loading settings takes 0.3 s, which `deskarena --help` does not need.
     from backend.config import unknown_variables
 
     for warning in unknown_variables(outer):
@@ -69,7 +72,7 @@ def warn_of_unknown(outer: Mapping[str, str]) -> None:
 
 
 def show_something(stack: Stack) -> None:
-    """Let the first page of a new installation show a live run. What cannot be shown stops nothing."""
+    """Submit the demonstration run of a new installation. A failure is only reported."""
     try:
         stack.demonstrate()
     except StackError as error:
@@ -77,14 +80,17 @@ def show_something(stack: Stack) -> None:
 
 
 def status(url: str, data: Path, slots: int | None) -> str:
-    """The calm lines at the top of the terminal."""
+    """Summary shown at the top of the terminal."""
     work = _work(slots)
-    return f"Deskarena is on  {url}\n  data  {data}\n  logs  {data / 'logs'}\n  work  {work}\nCtrl-C stops it."
+    return (
+        f"Deskarena runs at {url}\n  data      {data}\n  logs      {data / 'logs'}\n  desktops "
+        f" {work}\nPress Ctrl-C to stop."
+    )
 
 
 def _work(slots: int | None) -> str:
     if slots is None:
-        return "as many desktops at once as the machine has room for; the workers page says how many"
+        return "as many in parallel as the machine has room for; see the workers page"
     if not slots:
-        return "no worker (--slots 0): runs wait for one"
-    return f"{slots} desktop{'' if slots == 1 else 's'} at once"
+        return "none (--slots 0): runs wait for a worker"
+    return f"{slots} in parallel"

@@ -1,4 +1,4 @@
-"""`deskarena worker`: who runs attempts, and what they can do."""
+"""`deskarena worker`: list workers and nodes."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,9 @@ from backend.cli.options import OutputForm, Server
 from backend.cli.output import Columns, Output, print_rows
 from backend.cli.tables.runs import moment
 
-app = typer.Typer(help="Look at workers.", no_args_is_help=True)
+app = typer.Typer(help="Inspect workers and nodes.", no_args_is_help=True)
 REASONS, REASON = 3, 120
-"""So many reasons of slots are told in a row of a table, each in so many characters at most."""
+"""Maximum number of reasons in a table cell, and maximum characters of each."""
 WORKERS: Columns = {
     "worker": lambda worker: worker["name"],
     "state": lambda worker: worker["state"],
@@ -27,42 +27,42 @@ WORKERS: Columns = {
 
 
 NODES: Columns = {
-    "cluster": lambda node: node["cluster"] or "(own machine)",
+    "cluster": lambda node: node["cluster"] or "(this machine)",
     "node": lambda node: node["name"] or "(any)",
     "state": lambda node: node["state"],
     "slots": lambda node: slots(node["slots"]),
-    "held by": lambda node: ", ".join(sorted({slot["worker"] for slot in node["slots"] if slot["worker"]})),
+    "leased by": lambda node: ", ".join(sorted({slot["worker"] for slot in node["slots"] if slot["worker"]})),
     "why": lambda node: why(node["reason"], node["slots"]),
 }
 
 
 @app.callback()
 def group() -> None:
-    """Look at workers."""
+    """Inspect workers and nodes."""
 
 
 @app.command("list")
 def list_workers(output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """List workers with their slots."""
+    """List workers and their slots."""
     with Api(server) as api:
-        print_rows(api.items("/workers"), output, WORKERS, empty="no worker has announced itself: `deskarena up`")
+        print_rows(api.items("/workers"), output, WORKERS, empty=("No workers. Start one with `deskarena up`."))
 
 
 @app.command("nodes")
 def list_nodes(output: OutputForm = Output.TABLE, server: Server = None) -> None:
-    """List machines and nodes of clusters: their slots, who holds them, and why one cannot be used."""
+    """List machines and cluster nodes: their slots, which worker leases them, and why one is unavailable."""
     with Api(server) as api:
-        print_rows(api.items("/nodes"), output, NODES, empty="no node is known: `deskarena up`")
+        print_rows(api.items("/nodes"), output, NODES, empty="No nodes. Start a worker with `deskarena up`.")
 
 
 def served(capabilities: Mapping[str, Any]) -> str:
-    """The clusters that a worker serves, such as `k8s: those of prod`."""
+    """Clusters that a worker serves, such as `k8s: slots of prod`."""
     offers = capabilities.get("providers", {})
-    return "; ".join(f"{name}: those of {offer['cluster']}" for name, offer in offers.items() if offer.get("cluster"))
+    return "; ".join(f"{name}: slots of {offer['cluster']}" for name, offer in offers.items() if offer.get("cluster"))
 
 
 def why(own_reason: str, slots: Sequence[Mapping[str, Any]]) -> str:
-    """What is said of the whole, then why slots of it are out of use, the commonest reasons first."""
+    """The reason of the whole, then reasons of unavailable slots, most frequent first."""
     counts = Counter(
         (slot["state"], slot["reason"]) for slot in slots if slot["state"] != "leased" and slot.get("reason")
     )

@@ -1,1 +1,1 @@
-"""What runs in the containers of docker-compose.yml beside the service itself."""
+"""Programs for the containers of docker-compose.yml."""

@@ -1,8 +1,7 @@
-"""Makes the passwords of docker-compose.yml at its first start. Runs as root with CHOWN only, and without a network.
+"""Creates the passwords of docker-compose.yml at first start. Runs as root with only CHOWN, without a network.
 
-Each reader has a folder that only its user can enter. What is there stays, so a second run changes nothing but the
-owner of a folder whose reader has another number now; to change a password, remove its file and tell the server, too
-(docs/deploy-compose.md).
+Each service has a folder that only its user can enter. Existing passwords are kept; a repeated run only corrects the
+owner of a folder. To change a password, remove its file and also change it in the server (docs/deploy-compose.md).
 """
 
 import json
@@ -13,15 +12,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 API, DATABASE, BROKER, STORE = 10001, 999, 10003, 10002
-"""The users that the containers run as: all different, since they share the volume."""
+"""User ids of the containers. They differ because the containers share the volume."""
 BUCKET = "deskarena"
 
 
 def texts(word: Mapping[str, str]) -> dict[str, tuple[int, dict[str, str]]]:
-    """What each folder holds: its reader and its files.
+    """File contents by folder.
 
     Args:
-        word: the passwords by name: database, broker, token, key, secret.
+        word: passwords by name: database, broker, token, key, secret.
     """
     identity = {
         "name": "deskarena",
@@ -45,11 +44,11 @@ def texts(word: Mapping[str, str]) -> dict[str, tuple[int, dict[str, str]]]:
 
 
 def lay_out(root: Path, *, owned: bool = True) -> bool:
-    """Writes everything, unless it was written before. True if it was written now.
+    """Writes all files unless they exist. Returns whether it wrote them.
 
     Args:
-        root: the volume of passwords.
-        owned: give each folder to its reader; only root can.
+        root: mount point of the volume.
+        owned: change each folder's owner; requires root.
     """
     done = root / "done"
     written = done.exists()
@@ -59,16 +58,16 @@ def lay_out(root: Path, *, owned: bool = True) -> bool:
             _write(root / folder, files, owned=owned)
         if owned and (root / folder).stat().st_uid != reader:
             _give(root / folder, reader)
-    # Last, so that a start that was cut short begins anew: no server has seen any of it yet.
+    # Created last: without it, an interrupted start begins again, and no server has read any file yet.
     done.touch()
     return not written
 
 
 def _write(place: Path, files: Mapping[str, str], *, owned: bool) -> None:
-    """A folder and its files anew, as they are to be read; what a start that was cut short left is removed."""
+    """Writes a folder and its files, replacing what an interrupted start left behind."""
     place.mkdir(mode=0o700, exist_ok=True)
     if owned:
-        # Without further capabilities root enters only what is its own.
+        # Without further capabilities, root can only enter folders that it owns.
         os.chown(place, 0, 0)
     place.chmod(0o700)
     for name, text in files.items():
@@ -80,7 +79,7 @@ def _write(place: Path, files: Mapping[str, str], *, owned: bool) -> None:
 
 
 def _give(place: Path, reader: int) -> None:
-    """Gives a folder and its files to the reader."""
+    """Changes the owner of a folder and its files."""
     os.chown(place, 0, 0)
     for file in place.iterdir():
         os.chown(file, reader, reader)
@@ -88,10 +87,10 @@ def _give(place: Path, reader: int) -> None:
 
 
 def main() -> None:
-    """Lays out the volume, and gives the store its own."""
+    """Creates the passwords and sets the owner of the store's folder."""
     is_new = lay_out(Path("/run/deskarena"))
     os.chown("/store", STORE, STORE)
-    print("made passwords" if is_new else "passwords are there", file=sys.stderr)
+    print("Created passwords" if is_new else "Passwords exist", file=sys.stderr)
 
 
 if __name__ == "__main__":

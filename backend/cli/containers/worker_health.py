@@ -1,6 +1,6 @@
-"""Health of a worker's container: `python -m backend.cli.containers.worker_health`.
+"""Health check of a worker's container: `python -m backend.cli.containers.worker_health`.
 
-Ends with 0 if the worker of this machine has told the database of itself just now.
+Exits with 0 if this machine's worker has recently renewed its row in the database.
 """
 
 import socket
@@ -11,7 +11,7 @@ import psycopg
 from backend.config import get_settings
 
 SECONDS = 30.0
-"""A worker renews its row every 2 s; one that is busy starting desktops may be late."""
+"""Maximum age of a heartbeat. Workers renew it every 2 s, or later while they start desktops."""
 QUERY = """
     SELECT count(*) FROM worker
     WHERE starts_with(name, %s || '-') AND state = 'online' AND heartbeat_at > now() - make_interval(secs => %s)
@@ -19,14 +19,14 @@ QUERY = """
 
 
 def is_heard(url: str, host: str) -> bool:
-    """Whether a worker of that machine has renewed its row lately.
+    """Whether a worker of that machine has a recent heartbeat.
 
     Args:
-        url: of the database, as SQLAlchemy reads it.
-        host: name of the machine.
+        url: database URL for SQLAlchemy.
+        host: host name.
 
     Raises:
-        psycopg.Error: the database does not answer.
+        psycopg.Error: the database does not respond.
     """
     with psycopg.connect(url.replace("postgresql+psycopg:", "postgresql:", 1), connect_timeout=5) as database:
         row = database.execute(QUERY, (host, SECONDS)).fetchone()
@@ -34,10 +34,10 @@ def is_heard(url: str, host: str) -> bool:
 
 
 def main() -> None:
-    """Asks the database; ends with 1 and a sentence if nothing is heard."""
+    """Exits with 1 and a message if there is no recent heartbeat."""
     host = socket.gethostname()
     if not is_heard(get_settings().database_url.get_secret_value(), host):
-        sys.exit(f"no worker of {host} has been heard of for {SECONDS:g} s")
+        sys.exit(f"No worker of {host} has sent a heartbeat for {SECONDS:g} s.")
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""What this machine can run, found by trying it."""
+"""Tests of what this machine can run."""

@@ -1,4 +1,4 @@
-"""One finding of `deskarena doctor`, and running the small programs that find it."""
+"""Result of one check of `deskarena doctor`, and a helper for checks that run a program."""
 
 import subprocess
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ PROBE_SECONDS = 10.0
 
 
 class CheckState(StrEnum):
-    """How something is: it works, it is not there, it is there and does not work, or nobody could try it."""
+    """State of a check."""
 
     OK = "ok"
     MISSING = "missing"
@@ -23,10 +23,10 @@ class DoctorCheck:
 
     Args:
         name: Short stable name.
-        state: What was found.
-        detail: What was seen: a version, an error.
+        state: Result.
+        detail: Evidence, such as a version or an error.
         means: What works because of it, or does not.
-        install: What to do where it does not work.
+        install: How to mend it.
     """
 
     name: str
@@ -38,13 +38,13 @@ class DoctorCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckWords:
-    """Words for a check, apart from what is found.
+    """Texts of a check that do not depend on its result.
 
     Args:
         name: Short stable name.
-        works: What it means when it works.
-        lacks: What it means when it does not.
-        install: What to do then.
+        works: Meaning of success.
+        lacks: Meaning of failure.
+        install: How to mend a failure.
     """
 
     name: str
@@ -53,44 +53,44 @@ class CheckWords:
     install: str
 
     def found(self, state: CheckState, detail: str) -> DoctorCheck:
-        """It is as the state says."""
+        """The check with the given state."""
         if state is CheckState.OK:
             return DoctorCheck(name=self.name, state=state, detail=detail, means=self.works)
         return DoctorCheck(name=self.name, state=state, detail=detail, means=self.lacks, install=self.install)
 
     def ok(self, detail: str) -> DoctorCheck:
-        """It works."""
+        """Works."""
         return self.found(CheckState.OK, detail)
 
     def missing(self, detail: str) -> DoctorCheck:
-        """It is not there."""
+        """Not installed."""
         return self.found(CheckState.MISSING, detail)
 
     def untried(self, detail: str) -> DoctorCheck:
-        """It could not be tried."""
+        """Not tested."""
         return DoctorCheck(
             name=self.name, state=CheckState.UNTRIED, detail=detail, means=self.lacks, install=self.install
         )
 
     def broken(self, detail: str) -> DoctorCheck:
-        """It is there and does not work."""
+        """Installed, but does not work."""
         return self.found(CheckState.BROKEN, detail)
 
     def program(self, argv: Sequence[str], read: Callable[[str], str] = lambda text: text) -> DoctorCheck:
-        """Run a program that ends with 0 if all is well.
+        """Runs a program that exits with 0 on success.
 
         Args:
-            argv: The program and its arguments.
-            read: Makes the detail out of its output.
+            argv: Program and arguments.
+            read: Extracts the detail from the output.
         """
         try:
             done = subprocess.run(
                 argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PROBE_SECONDS, check=False
             )
         except FileNotFoundError:
-            return self.missing(f"no program {argv[0]}")
+            return self.missing(f"program {argv[0]} not found")
         except subprocess.TimeoutExpired:
-            return self.broken(f"{argv[0]} did not end in {PROBE_SECONDS:g} s")
+            return self.broken(f"{argv[0]} did not exit within {PROBE_SECONDS:g} s")
         except OSError as error:
             return self.broken(f"{argv[0]}: {error.strerror}")
         if done.returncode != 0:
@@ -99,5 +99,5 @@ class CheckWords:
 
 
 def first_line(text: str) -> str:
-    """The first line that says something."""
+    """First non-empty line."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")

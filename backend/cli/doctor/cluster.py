@@ -1,4 +1,4 @@
-"""What the `k8s` provider needs of a cluster. The worker's own code looks: nothing else speaks to a cluster."""
+"""Check of the cluster for the `k8s` provider, done by the worker's own code."""
 
 import json
 import subprocess
@@ -9,28 +9,28 @@ from backend.cli.doctor.check import CheckState, CheckWords, DoctorCheck, first_
 SECONDS = 60.0
 K8S = CheckWords(
     name="k8s",
-    works="virtual machines can run in pods of a cluster",
+    works="virtual machines can run in pods of the cluster",
     lacks="no desktops in a cluster",
     install="see docs/deploy-kubernetes.md",
 )
 
 
 def k8s() -> DoctorCheck:
-    """Ask the settings' cluster, if there is one."""
+    """Checks the configured cluster, if there is one."""
     words = [sys.executable, "-P", "-m", "worker.k8s.preflight"]
     try:
         done = subprocess.run(
             words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return K8S.broken(f"the cluster could not be looked at: {error}")
+        return K8S.broken(f"the check of the cluster failed: {error}")
     if done.returncode != 0:
         return K8S.broken(first_line("\n".join(reversed(done.stderr.splitlines()))))
     return read(done.stdout)
 
 
 def read(text: str) -> DoctorCheck:
-    """What `worker.k8s.preflight` prints, as a check."""
+    """Output of `worker.k8s.preflight` as a check."""
     fields = json.loads(text)
     state = CheckState(fields["state"])
     means = K8S.works if state is CheckState.OK else K8S.lacks

@@ -1,4 +1,4 @@
-"""What the `local` provider needs: a screen, a sandbox, a copy-on-write home, limits, applications."""
+"""Checks for the `local` provider: screen, sandbox, copy-on-write home, limits, applications."""
 
 import os
 import select
@@ -11,9 +11,9 @@ from backend.cli.doctor.trials import Trials
 
 LOCAL = CheckWords(
     name="local desktop",
-    works="local desktops can be made",
+    works="local desktops can be created",
     lacks="no local desktops",
-    install="see what does not work above, and docs/internals/local-provider.md",
+    install="see the failed checks above, and docs/internals/local-provider.md",
 )
 XVFB = CheckWords(
     name="xvfb",
@@ -23,21 +23,21 @@ XVFB = CheckWords(
 )
 SANDBOX = CheckWords(
     name="sandbox",
-    works="agents on local desktops are contained (bubblewrap with user, network, process and IPC namespaces)",
-    lacks="no local desktops: an agent would run uncontained",
+    works="agents on local desktops are isolated (bubblewrap with user, network, process and IPC namespaces)",
+    lacks="no local desktops: agents would not be isolated",
     install="apt install bubblewrap; allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0; "
     "in Docker: --security-opt seccomp=unconfined --security-opt systempaths=unconfined)",
 )
 OVERLAY = CheckWords(
     name="overlay",
     works="a local desktop's home resets in milliseconds (overlay mount)",
-    lacks="a local desktop's home is copied for every attempt, which takes longer",
+    lacks="a local desktop's home is copied for every attempt, which is slower",
     install="a kernel of 5.11 or newer with overlayfs and user namespaces",
 )
 CGROUPS = CheckWords(
     name="cgroups",
-    works="a local desktop's memory is limited by the kernel",
-    lacks="a local desktop's memory is limited by a watchdog, which is slower to act",
+    works="the kernel limits a local desktop's memory",
+    lacks="a watchdog limits a local desktop's memory, which reacts more slowly",
     install="run as root, or have systemd delegate a group (systemd-run --user --scope -p Delegate=yes)",
 )
 ACCESSIBILITY = CheckWords(
@@ -50,7 +50,7 @@ WINE = CheckWords(
     name="wine",
     works="Windows applications can run on local desktops",
     lacks="no Windows applications on local desktops",
-    install="make setup installs Wine and makes it ready (tools/packages-wine.txt)",
+    install="run make setup: it installs Wine and prepares it (tools/packages-wine.txt)",
 )
 GUEST = CheckWords(
     name="guest server",
@@ -58,7 +58,7 @@ GUEST = CheckWords(
     lacks="no local desktops: the guest server cannot run",
     install="apt install python3 python3-aiohttp python3-xlib python3-pil xclip",
 )
-# Application -> (program, what it says its version by, Debian package).
+# Application -> (program, option that prints the version, Debian package).
 APPLICATIONS = {
     "window manager": ("openbox", "--version", "openbox"),
     "editor": ("mousepad", "--version", "mousepad"),
@@ -83,7 +83,7 @@ BWRAP = (
 
 
 def xvfb() -> DoctorCheck:
-    """Start a screen and wait until it says its number."""
+    """Starts a screen and waits for its display number."""
     read_end, write_end = os.pipe()
     try:
         server = subprocess.Popen(
@@ -95,7 +95,7 @@ def xvfb() -> DoctorCheck:
     except FileNotFoundError:
         os.close(read_end)
         os.close(write_end)
-        return XVFB.missing("no program Xvfb")
+        return XVFB.missing("program Xvfb not found")
     os.close(write_end)
     try:
         ready = select.select([read_end], [], [], PROBE_SECONDS)[0]
@@ -110,30 +110,30 @@ def xvfb() -> DoctorCheck:
 
 
 def sandbox(trials: Trials) -> DoctorCheck:
-    """A desktop that was made ran in it. Else a program is run in the namespaces that agents get."""
+    """Works if a desktop ran in it; otherwise runs a program in the agents' namespaces."""
     if trials.ok(LOCAL.name):
         return SANDBOX.ok("a desktop ran in its own namespaces")
     return SANDBOX.program([*BWRAP, "/usr/bin/true"], lambda _: "a program ran in its own namespaces")
 
 
 def guest_server(trials: Trials) -> DoctorCheck:
-    """A desktop that was made ran it. Else the system's Python is asked for the packages that it imports."""
+    """Works if a desktop ran it; otherwise checks the Python packages that it imports."""
     code = "import sys, aiohttp, Xlib, PIL; print('Python', sys.version.split()[0])"
     check = GUEST.program(["/usr/bin/python3", "-c", code])
     if check.state is not CheckState.OK or trials.ok(LOCAL.name):
         return check
     return GUEST.found(
-        CheckState.UNTRIED, f"{check.detail} has its packages; no local desktop could be made to run it in"
+        CheckState.UNTRIED, (f"{check.detail} has its packages, but no local desktop could be created to run it")
     )
 
 
 def commands() -> Mapping[str, Sequence[str]]:
-    """What is run in a desktop of each application of the starter benchmark that is installed."""
+    """Version command of each installed application of the starter benchmark."""
     return {kind: (program, flag) for kind, (program, flag, _) in APPLICATIONS.items() if shutil.which(program)}
 
 
 def applications(trials: Trials) -> list[DoctorCheck]:
-    """Which applications of the starter benchmark start in a desktop."""
+    """Checks which applications of the starter benchmark start in a desktop."""
     return [_application(kind, program, package, trials) for kind, (program, _, package) in APPLICATIONS.items()]
 
 
@@ -146,6 +146,6 @@ def _application(kind: str, program: str, package: str, trials: Trials) -> Docto
     )
     path = shutil.which(program)
     if path is None:
-        return probe.missing(f"no program {program}")
+        return probe.missing(f"program {program} not found")
     check = trials.check(probe)
     return probe.found(check.state, f"{path}: {check.detail}")

@@ -1,4 +1,4 @@
-"""Virtual machines, memory and disk."""
+"""Checks of virtual machines, memory and disk."""
 
 import json
 import os
@@ -20,7 +20,7 @@ LEAST_DISK_GIB, LEAST_MEMORY_GIB = 2.0, 2.0
 
 FACTS_SECONDS = 300.0
 KVM_REFUSED_EXIT, UNFINISHED = 4, "unfinished"
-"""As `worker.qemu.host_facts` says that no machine runs with the KVM that is set, and that a guest was stopped."""
+"""Exit code and state of `worker.qemu.host_facts`: KVM is required but cannot be used; the trial guest was stopped."""
 KVM = CheckWords(
     name="kvm",
     works="hardware virtualisation: VM desktops run at full speed",
@@ -29,12 +29,12 @@ KVM = CheckWords(
     install="enable virtualisation in the firmware (nested, in a VM) and load kvm_intel or kvm_amd",
 )
 KVM_HINTS = {
-    "slower": "use a host with hardware virtualisation; DESKARENA_ACCELERATOR=kvm uses this KVM all the same, if it "
-    "finishes the trial guest within 30 s",
-    "no_access": "let QEMU's user open it: chgrp kvm /dev/kvm, chmod 660 /dev/kvm, and join the group kvm",
-    "set": "unset DESKARENA_ACCELERATOR to have KVM used where it is faster",
+    "slower": "use a host with hardware virtualisation; DESKARENA_ACCELERATOR=kvm uses this KVM "
+    "anyway, if it finishes the trial guest within 30 s",
+    "no_access": ("give QEMU's user access: chgrp kvm /dev/kvm, chmod 660 /dev/kvm, and add the user to the group kvm"),
+    "set": "unset DESKARENA_ACCELERATOR to use KVM only where it is faster",
 }
-"""What to do instead, by the reason's code."""
+"""What to do, by reason code."""
 QEMU = CheckWords(
     name="qemu",
     works="VM desktops can run (with kvm at full speed, else emulated)",
@@ -43,14 +43,14 @@ QEMU = CheckWords(
 )
 IMAGES = CheckWords(
     name="images",
-    works="VM desktops can be made of them",
-    lacks="no VM desktops on this machine: there is nothing to make them of",
+    works="VM desktops can be created from them",
+    lacks="no VM desktops on this machine: no image is available",
     install="deskarena image build linux, or deskarena image build windows --iso FILE",
 )
 MEMORY = CheckWords(
     name="memory",
     works="room for desktops: about 0.5 GiB for a local one with a light application",
-    lacks="desktops may be ended for lack of memory",
+    lacks="desktops may be killed for lack of memory",
     install="free memory, or use fewer slots (--slots)",
 )
 DISK = CheckWords(
@@ -62,7 +62,7 @@ DISK = CheckWords(
 
 
 def machines(accelerator: str) -> list[DoctorCheck]:
-    """Run a guest emulated and with KVM, as VM desktops run. The worker's own code does it.
+    """Runs a trial guest emulated and with KVM, by the worker's own code.
 
     Args:
         accelerator: the setting.
@@ -79,7 +79,7 @@ def machines(accelerator: str) -> list[DoctorCheck]:
             env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return unusable(f"QEMU could not be tried: {error}")
+        return unusable(f"the test of QEMU failed: {error}")
     if process.returncode == 0:
         return usable(json.loads(process.stdout))
     why = first_line(process.stderr)
@@ -87,7 +87,7 @@ def machines(accelerator: str) -> list[DoctorCheck]:
 
 
 def usable(facts: dict[str, Any]) -> list[DoctorCheck]:
-    """What `worker.qemu.host_facts` prints, as checks."""
+    """Output of `worker.qemu.host_facts` as checks."""
     choice = facts["acceleration"]
     emulated = sum(choice["seconds"]["tcg"].values())
     with_kvm, uses_kvm = choice["seconds"].get("kvm", {}), choice["accelerator"] == "kvm"
@@ -105,20 +105,20 @@ def usable(facts: dict[str, Any]) -> list[DoctorCheck]:
 
 
 def unusable(detail: str) -> list[DoctorCheck]:
-    """No machine runs at all."""
+    """Checks when no machine runs at all."""
     qemu = QEMU.broken(detail) if shutil.which("qemu-system-x86_64") else QEMU.missing(detail)
     return [replace(KVM.untried("QEMU cannot be used"), install="see qemu"), qemu]
 
 
 def kvm_refused(detail: str) -> list[DoctorCheck]:
-    """No machine runs with KVM, which is set; the detail says what to do."""
+    """Check when KVM is required but cannot be used; the detail says what to do."""
     advice = "set DESKARENA_ACCELERATOR to auto, or use a host with hardware virtualisation"
     kvm = replace(KVM.broken(detail), means=QEMU.lacks, install=advice)
     return [kvm, replace(QEMU.untried("DESKARENA_ACCELERATOR is kvm, and KVM cannot be used"), install="see kvm")]
 
 
 def images(data: Path) -> DoctorCheck:
-    """Read what each image says of itself."""
+    """Checks the manifest of each image."""
     from backend.services.machines.machine_images import all_images
 
     entries = all_images(data)
@@ -126,29 +126,29 @@ def images(data: Path) -> DoctorCheck:
     bad = [f"{each.name}: {each.problem}" for each in entries if each.problem]
     if good:
         return IMAGES.ok("; ".join([", ".join(good), *bad]))
-    return IMAGES.broken("; ".join(bad)) if bad else IMAGES.missing(f"no image in {data / 'images'}")
+    return IMAGES.broken("; ".join(bad)) if bad else IMAGES.missing(f"no images in {data / 'images'}")
 
 
 def room(data: Path) -> FreeResources:
-    """What desktops can have of this machine."""
+    """Resources of this machine that desktops can use."""
     free = shutil.disk_usage(_existing(data)).free
     return FreeResources(psutil.virtual_memory().available, len(os.sched_getaffinity(0)), free)
 
 
 def memory() -> DoctorCheck:
-    """Memory that can be had now."""
+    """Checks the available memory."""
     available = psutil.virtual_memory().available / GIB
     detail = f"{available:.1f} GiB available, {os.cpu_count()} processors"
     return MEMORY.ok(detail) if available >= LEAST_MEMORY_GIB else MEMORY.broken(detail)
 
 
 def disk(data: Path) -> DoctorCheck:
-    """Free space where the data folder is or would be."""
+    """Checks the free space of the data folder's disk."""
     free = shutil.disk_usage(_existing(data)).free / GIB
     detail = f"{free:.1f} GiB free for {data}"
     return DISK.ok(detail) if free >= LEAST_DISK_GIB else DISK.broken(detail)
 
 
 def _existing(data: Path) -> Path:
-    """The data folder, or where it would be made."""
+    """The data folder, or the nearest existing parent of it."""
     return next(path for path in (data, *data.parents) if path.exists())

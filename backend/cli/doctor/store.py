@@ -1,4 +1,4 @@
-"""Where artifacts are kept: a bucket, if one is set, is written, read and tidied for real."""
+"""Check of the artifact store: writes, reads and removes an object."""
 
 import tempfile
 import time
@@ -9,7 +9,7 @@ from backend.domain.errors import DeskarenaError
 
 STORE = CheckWords(
     name="store",
-    works="pictures, evidence and files of tasks can be kept",
+    works="pictures, evidence and files of tasks can be stored",
     lacks="nothing can be stored: runs do not start, and pages have no pictures",
     install="see docs/settings.md, or unset DESKARENA_S3_BUCKET to keep artifacts in the data folder",
 )
@@ -17,7 +17,7 @@ _TRIAL = b"deskarena tries its data folder"
 
 
 def store(data: Path) -> DoctorCheck:
-    """Try the bucket if there is one, else the data folder, or what it would be made in."""
+    """Tests the bucket if one is configured, else the data folder or its nearest existing parent."""
     from backend.config import get_settings
     from backend.services.artifacts.stores import open_store, try_out
 
@@ -41,4 +41,8 @@ def _folder(data: Path) -> DoctorCheck:
             whole = Path(file.name).read_bytes() == _TRIAL
     except OSError as error:
         return STORE.broken(f"{folder} cannot be written to: {error.strerror}")
-    return STORE.ok(f"{folder}: written, read, removed") if whole else STORE.broken(f"{folder} loses what is written")
+    return (
+        STORE.ok(f"{folder}: written, read, removed")
+        if whole
+        else STORE.broken(f"{folder} does not return what was written")
+    )

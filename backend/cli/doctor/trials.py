@@ -1,4 +1,4 @@
-"""What this machine can do for a worker, tried by the worker's own code in a process of its own."""
+"""The worker's own tests of this machine, run in a separate process."""
 
 import json
 import subprocess
@@ -9,39 +9,39 @@ from dataclasses import dataclass
 from backend.cli.doctor.check import CheckState, CheckWords, DoctorCheck, first_line
 
 SECONDS = 120.0
-"""Wine's first desktop on a busy machine takes longest."""
+"""Time limit. Wine's first desktop on a busy machine takes longest."""
 EXAMINE = "worker.commands.examine"
 
 
 @dataclass(frozen=True)
 class Trials:
-    """What came of them.
+    """Results of the tests.
 
     Attributes:
-        findings: state and detail by name; none where they could not be made.
-        why_not: why they could not be made.
+        findings: state and detail by name; empty if the tests failed.
+        why_not: why the tests failed.
     """
 
     findings: Mapping[str, tuple[CheckState, str]]
     why_not: str = ""
 
     def check(self, probe: CheckWords) -> DoctorCheck:
-        """What was found of one thing, with what that means."""
-        state, detail = self.findings.get(probe.name, (CheckState.UNTRIED, self.why_not or "it was not tried"))
+        """The check for one finding."""
+        state, detail = self.findings.get(probe.name, (CheckState.UNTRIED, self.why_not or "not tested"))
         return probe.found(state, detail)
 
     def ok(self, name: str) -> bool:
-        """Whether that works."""
+        """Whether the finding is ok."""
         return self.findings.get(name, (CheckState.UNTRIED,))[0] is CheckState.OK
 
 
 def run_trials(environment: Mapping[str, str], programs: Mapping[str, Sequence[str]], module: str = EXAMINE) -> Trials:
-    """Has everything tried.
+    """Runs all tests.
 
     Args:
-        environment: of the process.
-        programs: by name, the command that is run in a desktop.
-        module: that is run.
+        environment: Environment of the process.
+        programs: Commands to run in a desktop, by name.
+        module: Module to run.
     """
     command = [sys.executable, "-P", "-m", module, json.dumps(programs)]
     try:
@@ -50,14 +50,14 @@ def run_trials(environment: Mapping[str, str], programs: Mapping[str, Sequence[s
             env=dict(environment),
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return Trials({}, f"it was not tried to the end: {module} took longer than {SECONDS:g} s")
+        return Trials({}, f"the tests did not finish: {module} took longer than {SECONDS:g} s")
     except OSError as error:
-        return Trials({}, f"it could not be tried: {error}")
+        return Trials({}, f"the tests failed: {error}")
     if done.returncode != 0:
-        # The last line of a traceback says what it was.
-        return Trials({}, f"it could not be tried: {first_line(chr(10).join(reversed(done.stderr.splitlines())))}")
+        # The last line of a traceback has the error.
+        return Trials({}, (f"the tests failed: {first_line(chr(10).join(reversed(done.stderr.splitlines())))}"))
     try:
         results = json.loads(done.stdout.splitlines()[-1])
         return Trials({name: (CheckState(each["state"]), str(each["detail"])) for name, each in results.items()})
     except (ValueError, LookupError, TypeError, AttributeError):
-        return Trials({}, f"it could not be tried: what {module} printed cannot be read")
+        return Trials({}, f"the tests failed: the output of {module} cannot be parsed")

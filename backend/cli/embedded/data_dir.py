@@ -1,4 +1,4 @@
-"""The data folder: made, checked, and held by one `deskarena up` at a time."""
+"""Data folder: created, checked, and locked by one `deskarena up` at a time."""
 
 import fcntl
 import json
@@ -15,14 +15,14 @@ LOOK_AGAIN_SECONDS = 0.05
 
 
 class DataFolder:
-    """A data folder in use by this process; a context manager.
+    """Data folder in use by this process; a context manager.
 
-    Two locks, both of the kernel's and so never stale. `lock` belongs to the supervisor and refuses a second one.
-    `lock.children` is inherited by every guard: when a supervisor was killed with -9, the next one waits on it until
-    nothing of the previous stack runs any more.
+    Two kernel locks, which are never stale. `lock` belongs to the supervisor and excludes a second one. `lock.children`
+    is inherited by every guard: after a supervisor was killed, the next one waits for it until all processes of the
+    previous stack have ended.
 
     Args:
-        path: The folder; made if missing.
+        path: The folder; created if missing.
 
     Raises:
         StackError: On entering, if the folder cannot be used.
@@ -50,7 +50,7 @@ class DataFolder:
         os.close(self._lock_fd)
 
     def announce(self, url: str) -> None:
-        """Write into the lock file who holds the folder and where it answers."""
+        """Writes the process and its address to the lock file."""
         os.ftruncate(self._lock_fd, 0)
         os.pwrite(self._lock_fd, json.dumps({"pid": os.getpid(), "url": url}).encode(), 0)
 
@@ -71,7 +71,7 @@ class DataFolder:
             except StackError:
                 if time.monotonic() > deadline:
                     raise StackError(
-                        f"Processes of an earlier `deskarena up` on {self.path} are still running after "
+                        f"Processes of an earlier `deskarena up` on {self.path} still run after "
                         f"{PREVIOUS_SECONDS:g} s. See {self.path / 'logs'}; end them, then try again."
                     ) from None
                 time.sleep(LOOK_AGAIN_SECONDS)
@@ -90,7 +90,7 @@ class DataFolder:
 
 
 def is_in_use(path: Path) -> bool:
-    """Says whether a stack, or what is left of one, runs on the folder. A folder that never was one counts as used."""
+    """Whether a stack or its left-over processes use the folder. True for a folder that never was a data folder."""
     for name in ("lock", "lock.children"):
         try:
             descriptor = os.open(path / name, os.O_RDWR)
@@ -106,10 +106,10 @@ def is_in_use(path: Path) -> bool:
 
 
 def make_writable(path: Path) -> None:
-    """Make the folder, private to its owner, and prove by writing that it can be written.
+    """Creates the folder, readable by its owner only, and writes a file to prove that it is writable.
 
     Raises:
-        StackError: If it cannot.
+        StackError: It is not writable.
     """
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)

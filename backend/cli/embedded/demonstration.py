@@ -1,4 +1,4 @@
-"""A short child of the embedded stack: on the very first start it submits a run for the first page to show.
+"""Short-lived child that submits the demonstration run at the very first start.
 
 Runs as `python -m backend.cli.embedded.demonstration` while the worker starts.
 """
@@ -21,7 +21,7 @@ LOOK_AGAIN_SECONDS = 0.2
 
 
 def main() -> None:
-    """Submit the demonstration once a worker has said what can run. Exits with one line if that fails."""
+    """Submits the demonstration once a worker is registered. Exits with a one-line message on failure."""
     factory = session_factory(make_engine(get_settings().database_url.get_secret_value()))
     deadline = time.monotonic() + WORKER_SECONDS
     while True:
@@ -29,17 +29,17 @@ def main() -> None:
             return submit_first(factory)
         except Unavailable as error:
             if time.monotonic() > deadline:
-                sys.exit(f"the demonstration run was not started: {error.told}")
+                sys.exit(f"The demonstration run was not started: {error.told}")
         except DeskarenaError as error:
-            sys.exit(f"the demonstration run was not started: {error}")
+            sys.exit(f"The demonstration run was not started: {error}")
         time.sleep(LOOK_AGAIN_SECONDS)
 
 
 def submit_first(factory: SessionFactory) -> None:
-    """Submit the run if there has never been one.
+    """Submits the run if there has never been one.
 
     Raises:
-        Unavailable: If no worker has registered yet.
+        Unavailable: No worker is registered yet.
     """
     with unit_of_work(factory) as session:
         project = default_project(session)

@@ -1,4 +1,4 @@
-"""Servers that DATABASE_URL and REDIS_URL name: asked before anything is started, so that a typo is one clear line."""
+"""Servers in DATABASE_URL and REDIS_URL: checked before anything starts, so that a mistake is reported in one line."""
 
 import socket
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ BROKER_PORT = 6379
 
 
 def check(outer: Mapping[str, str]) -> None:
-    """Ask the servers that the environment names, if it names any.
+    """Checks the servers that the environment names, if any.
 
     Raises:
-        UsageError: If a URL has the wrong form.
-        StackError: If a server does not answer.
+        UsageError: A URL has the wrong form.
+        StackError: A server does not respond.
     """
     if url := database_url(outer):
         check_database(url)
@@ -25,17 +25,17 @@ def check(outer: Mapping[str, str]) -> None:
 
 
 def database_url(outer: Mapping[str, str]) -> str:
-    """The database that the environment names, empty if none."""
+    """DATABASE_URL of the environment, or empty."""
     return outer.get("DATABASE_URL") or outer.get("DESKARENA_DATABASE_URL", "")
 
 
 def redis_url(outer: Mapping[str, str]) -> str:
-    """The broker that the environment names, empty if none."""
+    """REDIS_URL of the environment, or empty."""
     return outer.get("REDIS_URL") or outer.get("DESKARENA_REDIS_URL", "")
 
 
 def check_database(url: str) -> None:
-    """Connect once. The message never repeats the URL: it holds a password."""
+    """Connects once. The message never contains the URL: it has a password."""
     import psycopg
 
     scheme, _, rest = url.partition("://")
@@ -46,13 +46,13 @@ def check_database(url: str) -> None:
     except psycopg.OperationalError as error:
         reason = str(error).strip().splitlines()[-1]
         raise StackError(
-            f"The database that DATABASE_URL names does not answer: {reason} "
-            "Correct the variable, or unset it to use the embedded database."
+            f"The database in DATABASE_URL does not respond: {reason} Correct the variable, or "
+            "unset it to use the embedded database."
         ) from None
 
 
 def check_broker(url: str) -> None:
-    """Open a connection; passwords are the worker's business."""
+    """Opens a connection; the worker checks the password."""
     parts = urlsplit(url)
     if parts.scheme not in {"redis", "rediss", "redis+socket"}:
         raise UsageError("REDIS_URL must begin with redis://, rediss:// or redis+socket://")
@@ -64,6 +64,6 @@ def check_broker(url: str) -> None:
             socket.create_connection((parts.hostname, parts.port or BROKER_PORT), SECONDS).close()
     except OSError as error:
         raise StackError(
-            f"The broker that REDIS_URL names does not answer: {error}. "
-            "Correct the variable, or unset it to use the embedded broker."
+            f"The broker in REDIS_URL does not respond: {error}. Correct the variable, or unset it "
+            "to use the embedded broker."
         ) from None

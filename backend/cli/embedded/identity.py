@@ -1,7 +1,7 @@
-"""Which user the database and the broker run as.
+"""User ids of the embedded database and broker.
 
-PostgreSQL refuses to run as root, rightly, and a broker does not need to be root. The wheels' own helpers silently add
-a system user; we add none: a numeric user id that nobody has is enough for a process and for the files that it owns.
+PostgreSQL refuses to run as root, and a broker need not. The wheels' own helpers add a system user; we do not: an
+unused numeric user id is enough for a process and its files.
 """
 
 import grp
@@ -17,25 +17,25 @@ import psutil
 from backend.cli.embedded.process_spawn import Identity
 from backend.cli.errors import StackError
 
-# Above the ids of people, below those that systemd, container tools and our own desktops (61000 and up) take.
+# Above the ids of people, below those of systemd, container tools and our own desktops (61000 and up).
 FIRST_ID, ID_COUNT = 60300, 700
-# Each kind of server has ids of its own, so that the two of a data folder never share one.
+# Each kind of server has its own range, so that the two of a data folder never share an id.
 Purpose = Literal["postgres", "broker"]
 _PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
 def server_identity(folder: Path, purpose: Purpose) -> Identity | None:
-    """The user for a server whose files lie in `folder`: its owner, or an id that nobody else has.
+    """User for a server whose files are in `folder`: the folder's owner, or an unused id.
 
     Args:
-        folder: The server's own folder; it may not exist yet.
-        purpose: Keeps two servers of one data folder apart.
+        folder: The server's folder; need not exist yet.
+        purpose: Kind of server, which determines the range of ids.
 
     Returns:
-        None when we are not root: then everything runs as who we are.
+        None if we are not root: then everything runs as the current user.
 
     Raises:
-        StackError: If no id is free.
+        StackError: No id is free.
     """
     if os.geteuid() != 0:
         return None
@@ -45,20 +45,23 @@ def server_identity(folder: Path, purpose: Purpose) -> Identity | None:
     for number in _candidates(folder, purpose):
         if number not in used_ids and not _has_name(number):
             return Identity(uid=number, gid=number)
-    raise StackError("No free user id to run the embedded servers as; run as an ordinary user instead.")
+    raise StackError("No free user id for the embedded servers. Run as an ordinary user instead.")
 
 
 def named_identity() -> Identity:
-    """An unprivileged user with a name, which `initdb` asks for and the servers do not.
+    """An unprivileged user with a name, which `initdb` requires and the servers do not.
 
     Raises:
-        StackError: If this machine knows no user but root.
+        StackError: This machine has no user but root.
     """
     entries = sorted(pwd.getpwall(), key=lambda entry: entry.pw_name != "nobody")
     for entry in entries:
         if entry.pw_uid != 0 and _is_mapped(entry.pw_uid) and _is_mapped(entry.pw_gid):
             return Identity(uid=entry.pw_uid, gid=entry.pw_gid)
-    raise StackError("PostgreSQL's initdb needs a user other than root in /etc/passwd; there is none.")
+    raise StackError(
+        "PostgreSQL's initdb needs a user other than root in /etc/passwd, and there is none. "
+        "Add one, or set DATABASE_URL."
+    )
 
 
 def _candidates(folder: Path, purpose: Purpose) -> Iterator[int]:
@@ -85,6 +88,6 @@ def _has_name(number: int) -> bool:
 
 
 def _is_mapped(number: int) -> bool:
-    # In a rootless container only some ids exist.
+    # A rootless container has only some ids.
     lines = Path("/proc/self/uid_map").read_text().splitlines()
     return any(int(first) <= number < int(first) + int(count) for first, _, count in (line.split() for line in lines))

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP: the first ends the work in an orderly way, the second in a hurry."""
+"""Ctrl-C, SIGTERM and SIGHUP: the first stops gracefully, the second kills."""
 
 import signal
 from types import FrameType
@@ -8,7 +8,7 @@ NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequested(BaseException):  # noqa: N818  like KeyboardInterrupt: no error, and caught by no `except Exception`
-    """Somebody wants us to end. Carries the signal's number."""
+    """The process was asked to stop. Has the signal's number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -16,7 +16,7 @@ class StopRequested(BaseException):  # noqa: N818  like KeyboardInterrupt: no er
 
 
 class Interruptible:
-    """While entered, the first of the signals raises `StopRequested` in the main thread; later ones are counted."""
+    """Context manager: the first signal raises `StopRequested` in the main thread; later ones are counted."""
 
     def __init__(self) -> None:
         self.signals = 0
@@ -24,7 +24,7 @@ class Interruptible:
 
     def __enter__(self) -> Self:
         for number in NUMBERS:
-            # A program started with nohup is to live on.
+            # A program started with nohup ignores SIGHUP.
             if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:
                 self._before[number] = signal.signal(number, self._on_signal)
         return self
@@ -35,7 +35,7 @@ class Interruptible:
 
     @property
     def in_a_hurry(self) -> bool:
-        """True once a second signal came."""
+        """True after a second signal."""
         return self.signals > 1
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:

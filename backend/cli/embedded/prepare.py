@@ -1,7 +1,7 @@
-"""A short child of the embedded stack that makes the database ready: newest schema, our own benchmarks.
+"""Short-lived child that prepares the database: newest schema, our own benchmarks.
 
-Runs as `python -m backend.cli.embedded.prepare` before API and workers start. Both parts may run again at any time: a
-schema that is new enough and a benchmark that is known stay as they are.
+Runs as `python -m backend.cli.embedded.prepare` before API and workers start. Safe to repeat: a current schema and a
+known benchmark are not changed.
 """
 
 import sys
@@ -18,7 +18,7 @@ from backend.starter import starters
 
 
 def main() -> None:
-    """Migrate, then import our own benchmarks. Exits with one line of explanation if that fails."""
+    """Migrates the database, then imports our own benchmarks. Exits with a one-line message on failure."""
     settings = settings_or_exit()
     url = settings.database_url.get_secret_value()
     upgrade(url)
@@ -30,7 +30,7 @@ def main() -> None:
             with unit_of_work(sessions) as session:
                 import_benchmark(session, loaded, name=starter.name, title=starter.title, store=store)
         except DeskarenaError as error:
-            sys.exit(f"the benchmark {starter.name} cannot be imported: {error}")
+            sys.exit(f"The benchmark {starter.name} cannot be imported: {error}")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
-"""The guard of one child of the embedded stack: a small process of its own between the supervisor and the child.
+"""Guard of one child of the embedded stack: a small process between the supervisor and the child.
 
-It exists for the hour in which the supervisor is killed with -9 and can clean up nothing. The supervisor holds the
-other end of the guard's stdin; when that end closes, for whatever reason, the guard stops the child. Parent-death
-signals would not do: they follow the thread that forked. The guard is one thread, so for the pair guard and child they
-do, and the child asks for one. The guard is also the child subreaper: whatever the child started and left behind ends
-up here and is ended here. It writes the child's output to a log file that it rotates.
+It cleans up when the supervisor is killed with SIGKILL. The supervisor holds the other end of the guard's stdin; when
+that closes, the guard stops the child. A parent-death signal of the supervisor would not do: it follows the thread that
+forked. The guard has a single thread, so the child can use one for the guard. The guard is also the child subreaper:
+processes that the child leaves behind are reparented to it and ended. It writes the child's output to a log file and
+rotates it.
 
-Runs as `python -I -S process_guard.py` and imports the standard library only. On stdin it reads one line of JSON
-(see `ProcessGuard`), then at most single bytes: `s` means "stop", `k` "kill now", and the end of the stream "stop". On
-stdout it writes a line `{"pid": n}` when the child was forked and a line
-`{"code": n|null, "signal": n|null, "tail": [...]}` when nothing of it is left.
+Runs as `python -I -S process_guard.py` and imports the standard library only. It reads one line of JSON from stdin (see
+`ProcessGuard`), then single bytes: `s` means stop, `k` kill, and the end of the stream stop. It writes `{"pid": n}` to
+stdout when the child was forked and `{"code": n|null, "signal": n|null, "tail": [...]}` when no process of it is left.
 """
 
 import contextlib
@@ -35,7 +34,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class RotatingLog:
-    """A log file that moves aside at a size: `x.log`, `x.log.1`, ... A full disk loses lines, never a child."""
+    """Log file that is rotated at a size: `x.log`, `x.log.1`, ... A full disk loses lines, never the child."""
 
     def __init__(self, path: str, max_bytes: int, backups: int) -> None:
         self.path, self.max_bytes, self.backups = path, max_bytes, backups
@@ -46,7 +45,7 @@ class RotatingLog:
         return os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
 
     def write(self, data: bytes) -> None:
-        """Append to the file and to the tail kept for the exit report."""
+        """Appends to the file and to the tail for the exit report."""
         self.tail = (self.tail + data)[-TAIL_BYTES:]
         with contextlib.suppress(OSError):
             if os.fstat(self.fd).st_size + len(data) > self.max_bytes:
@@ -63,19 +62,19 @@ class RotatingLog:
         self.fd = fresh
 
     def last_lines(self) -> list[str]:
-        """The last lines of output, for the person who reads that the child crashed."""
+        """Last lines of output, for the crash message."""
         return self.tail.decode(errors="replace").splitlines()[-TAIL_LINES:]
 
 
 class ProcessGuard:
-    """Runs one child and ends it and all that it started.
+    """Runs one child, and ends it with all processes that it started.
 
     Args:
         spec: `argv`, `env`, `cwd`, `uid` and `gid` (or null), `stdin` (text for the child), `keep_fds`, `log`,
-            `log_bytes`, `log_backups`, `stop` (list of [signal, seconds to wait after it]), `abandoned_seconds` (at
-            most so long after each signal when nobody is left who waits), `orphan_seconds` (how long what the child
-            left behind may take to end by itself), `remove` (folders to remove at the end, and their parent if that
-            leaves it empty).
+            `log_bytes`, `log_backups`, `stop` (list of [signal, seconds to wait after it]), `abandoned_seconds`
+            (maximum wait after each signal when the supervisor is gone), `orphan_seconds` (time in which left-over
+            processes may end by themselves), `remove` (folders to remove at the end, and their parent if it is then
+            empty).
     """
 
     def __init__(self, spec: dict[str, Any]) -> None:
@@ -90,7 +89,7 @@ class ProcessGuard:
         self.wake, self.wake_end = os.pipe()
 
     def run(self) -> None:
-        """Fork the child, watch it to its end, report."""
+        """Forks the child, waits for its end and reports it."""
         _libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
         self._catch_signals()
         self.pid = os.fork()
@@ -155,9 +154,9 @@ class ProcessGuard:
         return True
 
     def begin_stop(self, longest: float = LONG) -> None:
-        """Start the orderly end; what is due is sent by the loop. Safe to call twice.
+        """Starts the graceful stop; the loop sends the signals when due. Safe to call twice.
 
-        The child alone is killed in the end, not yet what it started: that may be about to tidy up after it.
+        At the end only the child is killed, not yet its descendants: they may still clean up.
         """
         if self.steps is None:
             steps = [(int(number), min(longest, float(seconds))) for number, seconds in self.spec["stop"]]
@@ -214,7 +213,7 @@ class ProcessGuard:
         os.umask(0o077)
         os.chdir(self.spec["cwd"])
         self._drop_privileges()
-        # Changing the user clears the request, so it comes after; the guard may have died before it was made.
+        # Changing the user clears the request, so it must come after; the guard may have died before.
         _libc.prctl(PR_SET_PDEATHSIG, int(self.spec["stop"][0][0]))
         if os.getppid() != self.guard_pid:
             os._exit(EXIT_CANNOT_START)
@@ -223,7 +222,7 @@ class ProcessGuard:
         text = self.spec["stdin"].encode()
         if not text:
             return os.open(os.devnull, os.O_RDONLY)
-        # A pipe holds 64 KiB, far more than a password or a broker's configuration: the write cannot block.
+        # A pipe holds 64 KiB, far more than a password or a broker's configuration, so the write cannot block.
         read_end, write_end = os.pipe()
         os.write(write_end, text)
         os.close(write_end)
@@ -239,7 +238,7 @@ class ProcessGuard:
 
 
 def kill_descendants(ancestor: int) -> None:
-    """Send SIGKILL to every process that descends from `ancestor`, itself excepted."""
+    """Sends SIGKILL to every descendant of `ancestor`."""
     parents = _parents()
     doomed = {ancestor}
     while children := {pid for pid, parent in parents.items() if parent in doomed and pid not in doomed}:
@@ -250,7 +249,7 @@ def kill_descendants(ancestor: int) -> None:
 
 
 def remove_folder(path: str) -> None:
-    """Remove a folder with all it holds, and its parent if that is empty then. What cannot be removed stays."""
+    """Removes a folder, and its parent if it is then empty. Errors are ignored."""
     for folder, folders, files in os.walk(path, topdown=False):
         for name in files:
             with contextlib.suppress(OSError):
@@ -268,19 +267,19 @@ def _parents() -> dict[int, int]:
     for name in os.listdir("/proc"):  # noqa: PTH208
         if name.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as stat:  # noqa: PTH123
-                # The command's name may hold spaces and brackets: count from its last bracket.
+                # The command's name may contain spaces and brackets: count from its last bracket.
                 parents[int(name)] = int(stat.read().rpartition(b")")[2].split()[1])
     return parents
 
 
 def _report(message: dict[str, Any]) -> None:
-    # Nobody may be left to read it.
+    # There may be no reader left.
     with contextlib.suppress(OSError):
         os.write(1, (json.dumps(message) + "\n").encode())
 
 
 def main() -> None:
-    """Read the one line of JSON, then guard. What follows the line on stdin are commands."""
+    """Reads the line of JSON, then guards. Further bytes on stdin are commands."""
     line = b""
     while b"\n" not in line:
         data = os.read(0, READ_BYTES)

@@ -1,4 +1,4 @@
-"""Start a child of the embedded stack under its guard (`process_guard.py`) and speak with it."""
+"""Starts a child of the embedded stack under its guard (`process_guard.py`) and communicates with it."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ START_SECONDS = 30.0
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """The user and group a server runs as when we are root."""
+    """User and group of a server when we are root."""
 
     uid: int
     gid: int
@@ -30,7 +30,7 @@ class Identity:
 
 @dataclass(frozen=True, kw_only=True)
 class ChildSpec:
-    """What to run and how to end it.
+    """A child's command, environment and deadlines.
 
     Args:
         name: Name in messages and of the log file.
@@ -38,14 +38,14 @@ class ChildSpec:
         env: The whole environment; nothing is inherited.
         log: Log file for stdout and stderr.
         cwd: Working folder.
-        identity: User to become; None stays who we are.
-        stdin: Text on the child's stdin: secrets go here, never into `argv`.
+        identity: User to run as; None = the current one.
+        stdin: Text for the child's stdin: secrets go here, never into `argv`.
         pass_fds: Descriptors that stay open in the child under the same numbers.
         hold_fds: Descriptors that stay open in the guard only (a lock that lives as long as the guard).
-        stop: Signals to end it with and the seconds each may take; then it is killed.
-        abandoned_seconds: The same, at most, when we were killed and nobody is left who waits.
-        orphan_seconds: How long what it leaves behind may take to end by itself.
-        remove: Folders that the guard removes when all has ended, even if nobody is left to ask for it.
+        stop: Signals with the seconds to wait after each; then the child is killed.
+        abandoned_seconds: Maximum wait after each signal when we were killed.
+        orphan_seconds: Time in which processes that it leaves behind may end by themselves.
+        remove: Folders that the guard removes at the end, even if we are gone.
     """
 
     name: str
@@ -63,7 +63,7 @@ class ChildSpec:
     remove: tuple[Path, ...] = ()
 
     def to_guard(self) -> dict[str, Any]:
-        """The JSON object that the guard reads."""
+        """The JSON object for the guard."""
         return {
             "argv": list(self.argv),
             "env": self.env,
@@ -84,9 +84,9 @@ class ChildSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class Exit:
-    """How a child ended, after nothing of it is left.
+    """How a child ended, after all its processes have ended.
 
-    Both `code` and `signal` are None when the guard itself was killed and could not say.
+    Both `code` and `signal` are None if the guard itself was killed.
     """
 
     code: int | None
@@ -95,14 +95,14 @@ class Exit:
 
     @property
     def reason(self) -> str:
-        """The end in words, such as `exit code 1` or `killed by SIGKILL`."""
+        """The end as text, such as `exit code 1` or `killed by SIGKILL`."""
         if self.signal is not None:
             return f"killed by {signal.Signals(self.signal).name}"
         return "its guard was killed" if self.code is None else f"exit code {self.code}"
 
 
 class GuardedProcess:
-    """A running child and its guard. Close to a `subprocess.Popen`, but `stop()` means gone, not asked to go."""
+    """A running child and its guard. Similar to `subprocess.Popen`, but `stop()` waits until no process is left."""
 
     def __init__(self, spec: ChildSpec) -> None:
         self.spec = spec
@@ -123,7 +123,7 @@ class GuardedProcess:
         try:
             self.pid = self._begin()
         except BaseException:
-            # A signal in this moment must not leave a child behind that nobody knows.
+            # A signal at this moment must not leave an unknown child behind.
             self._finish()
             raise
 
@@ -139,7 +139,7 @@ class GuardedProcess:
         return int(self._stdout.fileno())
 
     def wait(self, timeout: float) -> Exit | None:
-        """Wait for the end; None when it still runs after `timeout` seconds. Safe to call twice."""
+        """Waits for the end; None if it still runs after `timeout` seconds. Safe to call twice."""
         if self.exit is None:
             deadline = time.monotonic() + timeout
             message = self._next_message(deadline)
@@ -149,15 +149,15 @@ class GuardedProcess:
         return self.exit
 
     def request_stop(self) -> None:
-        """Ask for an orderly end and return at once. Safe to call twice."""
+        """Requests a graceful stop and returns at once. Safe to call twice."""
         self._send(b"s")
 
     def kill(self) -> None:
-        """End it and all that it started at once, with SIGKILL; returns at once."""
+        """Sends SIGKILL to it and all its descendants; returns at once."""
         self._send(b"k")
 
     def stop(self) -> Exit:
-        """End it, wait until nothing of it is left, at most as long as the spec's deadlines say. Safe to call twice."""
+        """Stops it and waits until no process is left, at most for the spec's deadlines. Safe to call twice."""
         self.request_stop()
         ended = self.wait(self.patience)
         if ended is None:
@@ -203,19 +203,19 @@ class GuardedProcess:
 
 
 def spawn(spec: ChildSpec) -> GuardedProcess:
-    """Start a child under a guard; returns when it was forked (not: when it is ready).
+    """Starts a child under a guard; returns when it was forked (not when it is ready).
 
     Raises:
-        StackError: If the guard could not start it.
+        StackError: The guard could not start it.
     """
     return GuardedProcess(spec)
 
 
 def run_to_end(spec: ChildSpec, timeout: float) -> Exit:
-    """Run a short child to its end.
+    """Runs a short-lived child to its end.
 
     Raises:
-        StackError: If it fails or takes longer than `timeout` seconds.
+        StackError: It fails or takes longer than `timeout` seconds.
     """
     process = spawn(spec)
     try:
@@ -223,13 +223,13 @@ def run_to_end(spec: ChildSpec, timeout: float) -> Exit:
     finally:
         process.stop()
     if ended is None:
-        raise StackError(f"{spec.name} was not done after {timeout:g} s; see {spec.log}.")
+        raise StackError(f"{spec.name} did not finish within {timeout:g} s; see {spec.log}.")
     if ended.code != 0:
         raise StackError(crash_message(spec.name, ended, spec.log))
     return ended
 
 
 def crash_message(name: str, ended: Exit, log: Path) -> str:
-    """Name, reason and the last lines of the log of a child that should still run."""
+    """Name, reason and last log lines of a child that ended unexpectedly."""
     lines = "".join(f"\n    {line}" for line in ended.tail[-8:])
     return f"{name} ended: {ended.reason}. Its log: {log}. Last lines:{lines or ' none.'}"

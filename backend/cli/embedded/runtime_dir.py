@@ -1,7 +1,7 @@
-"""The runtime folder of one data folder: short socket paths, and copies of binaries that another user may run.
+"""Runtime folder of a data folder: short socket paths, and copies of binaries that another user may run.
 
-It lies outside the data folder for two reasons: a unix socket's path may be 107 bytes long at most, and a data folder
-or an interpreter under a private home cannot be entered by the user that the servers run as.
+It lies outside the data folder for two reasons: a unix socket's path may have at most 107 bytes, and the servers' user
+cannot enter a data folder or an interpreter below a private home.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ PROBE_SECONDS = 20.0
 
 
 def runtime_bases() -> tuple[Path, ...]:
-    """Where runtime folders may lie, best first. /run is root's alone; but it is often mounted noexec."""
+    """Candidate parents of runtime folders, best first. /run is writable by root only, but is often mounted noexec."""
     return (Path("/run"), Path("/var/lib"), Path("/tmp")) if os.geteuid() == 0 else (Path("/tmp"), Path("/var/tmp"))  # noqa: S108
 
 
 def runtime_folder(data_dir: Path, base: Path) -> Path | None:
-    """Make the runtime folder of `data_dir` in `base`; None if somebody else holds the name or it cannot be written."""
+    """Creates the runtime folder of `data_dir` in `base`; None if it belongs to somebody else or cannot be written."""
     folder = base / runtime_name(data_dir)
     mode = 0o711 if os.geteuid() == 0 else 0o700
     try:
@@ -40,12 +40,12 @@ def runtime_folder(data_dir: Path, base: Path) -> Path | None:
 
 
 def runtime_name(data_dir: Path) -> str:
-    """The same short name for the same folder and user, however long the folder's path is."""
+    """The same short name for the same folder and user, however long the path is."""
     return f"deskarena-{os.geteuid()}-{hashlib.sha256(os.fsencode(data_dir.resolve())).hexdigest()[:12]}"
 
 
 def any_runtime_folder(data_dir: Path) -> Path:
-    """The runtime folder of `data_dir` in the first place that has room for it."""
+    """The runtime folder of `data_dir` in the first usable place."""
     for base in runtime_bases():
         if (folder := runtime_folder(data_dir, base)) is not None:
             return folder
@@ -53,7 +53,7 @@ def any_runtime_folder(data_dir: Path) -> Path:
 
 
 def owned_folder(path: Path, identity: Identity | None) -> Path:
-    """Make `path` a folder that only its server can enter, as that server's user."""
+    """Makes `path` a folder that only its server's user can enter."""
     path.mkdir(exist_ok=True)
     path.chmod(0o700)
     if identity is not None:
@@ -62,7 +62,7 @@ def owned_folder(path: Path, identity: Identity | None) -> Path:
 
 
 def version_line(program: Path, identity: Identity | None) -> str | None:
-    """What `program --version` prints when `identity` runs it; None if it cannot run it."""
+    """Output of `program --version` run as `identity`; None if it cannot be run."""
     try:
         done = subprocess.run(
             [program, "--version"],
@@ -84,12 +84,12 @@ def version_line(program: Path, identity: Identity | None) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Install:
-    """A wheel's files where its server can run.
+    """A wheel's files in a place where its server can run.
 
     Args:
-        root: Folder that stands for site-packages: the wheel's own, or a copy.
-        identity: Who runs it.
-        version: What `--version` printed.
+        root: Stands for site-packages: the wheel's own folder, or a copy.
+        identity: User that runs it.
+        version: Output of `--version`.
         copies: Folders to remove when the server has ended.
     """
 
@@ -100,16 +100,16 @@ class Install:
 
 
 def runnable(root: Path, parts: tuple[str, ...], identity: Identity | None, data_dir: Path) -> Install:
-    """Find or make a folder whose `parts` the user `identity` can run: `root` itself, or else a copy.
+    """A folder whose `parts` the user `identity` can run: `root` itself, or else a copy.
 
     Args:
         root: Folder of the installed wheel (site-packages).
-        parts: What to copy of it, relative to `root`; folders are copied whole. The first is the program.
-        identity: Who will run it.
-        data_dir: Data folder whose runtime folder takes the copy.
+        parts: Paths to copy, relative to `root`; folders are copied as a whole. The first is the program.
+        identity: User that will run it.
+        data_dir: Data folder whose runtime folder holds the copy.
 
     Raises:
-        StackError: If it can be run nowhere.
+        StackError: It cannot be run anywhere.
     """
     program = parts[0]
     if (version := version_line(root / program, identity)) is not None:
@@ -125,8 +125,9 @@ def runnable(root: Path, parts: tuple[str, ...], identity: Identity | None, data
         shutil.rmtree(copy, ignore_errors=True)
     places = ", ".join(str(base) for base in runtime_bases())
     raise StackError(
-        f"{root / program} cannot be run with dropped privileges, nor a copy of it in {places}. "
-        "Run as an ordinary user, or name servers of your own in DATABASE_URL and REDIS_URL."
+        f"{root / program} cannot be run with dropped privileges, nor can a copy of it in "
+        f"{places}. Run as an ordinary user, or set DATABASE_URL and REDIS_URL to servers of "
+        "your own."
     )
 
 

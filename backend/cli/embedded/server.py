@@ -1,4 +1,4 @@
-"""What the private PostgreSQL and the private broker have in common."""
+"""Common parts of the private PostgreSQL and the private broker."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from backend.cli.errors import StackError
 READY_SECONDS = 120.0
 POLL_SECONDS = 0.01
 PASSWORD_BYTES = 24
-# Cleared environment of a server: nothing but a locale in which messages are plain.
+# Environment of a server: only a locale with plain messages.
 SERVER_ENV = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "LC_MESSAGES": "C"}
 
 
@@ -23,7 +23,7 @@ class RunningServer:
     """A server that accepts connections.
 
     Args:
-        url: Where, as DATABASE_URL or REDIS_URL. It carries the password: never print it.
+        url: Address as in DATABASE_URL or REDIS_URL. It contains the password: never print it.
         process: The server under its guard.
     """
 
@@ -31,12 +31,12 @@ class RunningServer:
     process: GuardedProcess
 
     def stop(self) -> Exit:
-        """Stop it in an orderly way, wait until nothing of it is left. Safe to call twice."""
+        """Stops it gracefully and waits until all its processes have ended. Safe to call twice."""
         return self.process.stop()
 
 
 def password_file(path: Path) -> str:
-    """The password kept in `path`, made on first use; only its owner can read the file."""
+    """The password in `path`, created on first use; only its owner can read the file."""
     with contextlib.suppress(FileExistsError):
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as file:
@@ -50,7 +50,7 @@ def wait_until_ready(process: GuardedProcess, is_ready: Callable[[], bool], seco
     """Wait until `is_ready()`.
 
     Raises:
-        StackError: If the server ends first, or is not ready after `seconds`. It is stopped then.
+        StackError: The server ends first, or is not ready after `seconds`. It is then stopped.
     """
     try:
         _wait(process, is_ready, seconds)
@@ -65,4 +65,4 @@ def _wait(process: GuardedProcess, is_ready: Callable[[], bool], seconds: float)
         if (ended := process.wait(POLL_SECONDS)) is not None:
             raise StackError(crash_message(process.spec.name, ended, process.spec.log))
         if time.monotonic() > deadline:
-            raise StackError(f"{process.spec.name} did not answer in {seconds:g} s; see {process.spec.log}.")
+            raise StackError(f"{process.spec.name} did not respond within {seconds:g} s; see {process.spec.log}.")

@@ -1,4 +1,4 @@
-"""The whole stack, assembled: data folder, address, servers, migrations, API, workers."""
+"""The whole stack: data folder, listening socket, servers, migrations, API, workers."""
 
 import os
 import socket
@@ -32,15 +32,15 @@ SERVERS, USERS = 0, 1
 
 @dataclass(frozen=True, kw_only=True)
 class StackPlan:
-    """What to start.
+    """Options of a stack.
 
     Args:
         data: Data folder.
-        host: Address to listen on; anything but loopback needs DESKARENA_TOKEN.
+        host: Address to listen on; other than loopback needs DESKARENA_TOKEN.
         port: Port to listen on; 0 takes a free one.
-        slots: Desktops at once; 0 = no worker, None = counted.
-        durable: False for data that nobody keeps.
-        outer: The caller's environment: DATABASE_URL and REDIS_URL name servers to use instead of embedded ones.
+        slots: Maximum desktops in parallel; 0 = no worker, None = computed.
+        durable: False for temporary data.
+        outer: The caller's environment: DATABASE_URL and REDIS_URL replace the embedded servers.
     """
 
     data: Path
@@ -55,8 +55,8 @@ class Stack:
     """The running stack; a context manager that leaves nothing behind.
 
     Args:
-        plan: What to start.
-        say: Where messages for the person at the terminal go.
+        plan: Options.
+        say: Prints a message for the user.
         in_a_hurry: While stopping: true = kill instead of waiting.
 
     Raises:
@@ -144,10 +144,10 @@ class Stack:
         self._demonstration = _with_folder_lock(children.demonstration(settings, env), folder)
 
     def demonstrate(self) -> None:
-        """On the very first start, submit a run for the first page to show; needs a worker.
+        """At the very first start, submits the demonstration run; needs a worker.
 
         Raises:
-            StackError: If it could not be submitted.
+            StackError: It could not be submitted.
         """
         if self.plan.slots != 0 and self._demonstration:
             run_to_end(self._demonstration, DEMONSTRATION_SECONDS)
@@ -159,7 +159,7 @@ class Stack:
             if (ended := api.process.wait(LOOK_AGAIN_SECONDS)) is not None:
                 raise StackError(crash_message("api", ended, api.process.spec.log))
             if time.monotonic() > deadline:
-                raise StackError(f"The API did not answer in {HEALTHY_SECONDS:g} s; see {api.process.spec.log}.")
+                raise StackError(f"The API did not respond within {HEALTHY_SECONDS:g} s; see {api.process.spec.log}.")
 
 
 def _with_folder_lock(spec: ChildSpec, folder: DataFolder) -> ChildSpec:

@@ -1,4 +1,4 @@
-"""Keeps the children of the embedded stack running, and ends them in order."""
+"""Supervisor of the embedded stack's children: restarts them, and stops them in order."""
 
 import selectors
 import time
@@ -14,18 +14,18 @@ STOP_LOOK_SECONDS = 0.1
 
 
 def restart_delay(failures: int) -> float:
-    """Seconds to wait before the next start after that many failures in a row: 1, 2, 4, ... at most 30."""
+    """Seconds before the next start after that many consecutive failures: 1, 2, 4, ... at most 30."""
     return min(LONGEST_DELAY, FIRST_DELAY * 2.0 ** max(0, failures - 1))
 
 
 @dataclass
 class ChildService:
-    """One child that is to run for ever.
+    """A child that must always run.
 
     Args:
         name: Name in messages.
-        start: Starts it and returns it once it is ready (or raises StackError); also used to start it again.
-        stage: Higher stages use lower ones and are ended first; all of one stage are ended together.
+        start: Starts it and returns it once it is ready (or raises StackError); also used for restarts.
+        stage: Higher stages depend on lower ones and are stopped first; one stage is stopped together.
     """
 
     name: str
@@ -37,12 +37,12 @@ class ChildService:
     restart_at: float = 0.0
 
     def launch(self) -> None:
-        """Start it now."""
+        """Starts it now."""
         self.process = self.start()
         self.started_at = time.monotonic()
 
     def note_failure(self) -> float:
-        """Count a failure and plan the next start; returns the delay. A long healthy life forgives earlier failures."""
+        """Counts a failure and schedules the next start; returns the delay. A long healthy run resets the count."""
         now = time.monotonic()
         self.failures = 1 if self.process and now - self.started_at > HEALTHY_SECONDS else self.failures + 1
         self.process = None
@@ -52,10 +52,10 @@ class ChildService:
 
 
 class ServiceSupervisor:
-    """Starts services in order, starts crashed ones again, stops them in the opposite order.
+    """Starts services in order, restarts crashed ones, stops them in reverse order.
 
     Args:
-        say: Where messages for the person at the terminal go.
+        say: Prints a message for the user.
     """
 
     def __init__(self, say: Callable[[str], None]) -> None:
@@ -63,16 +63,16 @@ class ServiceSupervisor:
         self._say = say
 
     def add(self, service: ChildService) -> None:
-        """Start a service and keep it running from now on.
+        """Starts a service and keeps it running.
 
         Raises:
-            StackError: If this first start fails; later ones are repeated.
+            StackError: This first start fails; later ones are repeated.
         """
         self.services.append(service)
         service.launch()
 
     def watch(self, stop_fd: int | None = None) -> None:
-        """Start crashed services again until `stop_fd` becomes readable, or for ever (a signal's exception ends it)."""
+        """Restarts crashed services until `stop_fd` becomes readable, or until a signal raises an exception."""
         while True:
             with selectors.DefaultSelector() as selector:
                 if stop_fd is not None:
@@ -86,10 +86,10 @@ class ServiceSupervisor:
             self._look_after([key.data for key, _ in events])
 
     def stop(self, in_a_hurry: Callable[[], bool] = lambda: False) -> None:
-        """End everything, highest stage first, and return when nothing of it is left. Safe to call twice.
+        """Stops everything, highest stage first, and returns when all processes have ended. Safe to call twice.
 
         Args:
-            in_a_hurry: Asked again and again; once true, everything is killed instead of waited for.
+            in_a_hurry: Called repeatedly; once true, everything is killed.
         """
         for stage in sorted({service.stage for service in self.services}, reverse=True):
             _end(
@@ -112,22 +112,22 @@ class ServiceSupervisor:
 
     def _tell_crash(self, service: ChildService, process: GuardedProcess, ended: Exit) -> None:
         message = crash_message(service.name, ended, process.spec.log)
-        self._say(f"{message}\n    Starting it again in {service.note_failure():g} s.")
+        self._say(f"{message}\n    Restarting in {service.note_failure():g} s.")
 
     def _start_again(self, service: ChildService) -> None:
         try:
             service.launch()
         except StackError as error:
-            self._say(f"{error}\n    Next try to start {service.name} in {service.note_failure():g} s.")
+            self._say(f"{error}\n    Trying {service.name} again in {service.note_failure():g} s.")
         else:
-            self._say(f"{service.name} was started again.")
+            self._say(f"{service.name} was restarted.")
 
 
 def _end(processes: list[GuardedProcess], in_a_hurry: Callable[[], bool]) -> None:
     for process in processes:
         process.request_stop()
     for process in processes:
-        # The guard keeps the deadlines; this one is for a guard that hangs.
+        # The guard enforces the deadlines; this one is for a guard that hangs.
         deadline = time.monotonic() + process.patience
         while process.wait(STOP_LOOK_SECONDS) is None and time.monotonic() < deadline:
             if in_a_hurry():

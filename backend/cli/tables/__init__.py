@@ -1,1 +1,1 @@
-"""How things look as tables."""
+"""Table layouts."""

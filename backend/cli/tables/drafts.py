@@ -1,4 +1,4 @@
-"""How drafts look as tables and lines."""
+"""Tables and lines for drafts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +33,7 @@ REQUESTS: Columns = {
 
 
 def parameters(schema: Row | None) -> str:
-    """Names of parameters; those that are needed have no mark, the others a question mark."""
+    """Names of parameters; optional ones have a question mark."""
     if schema is None:
         return "any"
     needed = set(schema.get("required") or ())
@@ -41,7 +41,7 @@ def parameters(schema: Row | None) -> str:
 
 
 def tried_words(trial: Row | None) -> str:
-    """What a try found, on one line."""
+    """Result of a trial on one line."""
     if trial is None:
         return "not tried"
     scores = ", ".join(f"{agent} {plain(score)}" for agent, score in trial["scores"].items())
@@ -50,7 +50,7 @@ def tried_words(trial: Row | None) -> str:
 
 
 def show_draft(row: Row) -> None:
-    """A draft's facts."""
+    """Prints a draft's facts."""
     reasons = [(row["reason"] or "").replace("_", " "), row["reason_words"]]
     print_facts(
         {
@@ -72,10 +72,10 @@ def show_draft(row: Row) -> None:
 
 
 def show_review(row: Row) -> None:
-    """What a reviewer looks at."""
+    """Prints what a reviewer needs."""
     show_draft(row)
     if row["noop_words"]:
-        print(f"doing nothing scores, because: {row['noop_words']}")
+        print(f"Doing nothing scores because: {row['noop_words']}")
     for check in row["checks"]:
         print(f"\n{check['title']}: {'nothing found' if not check['found'] else ''}".rstrip())
         for line in check["found"]:

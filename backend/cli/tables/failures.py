@@ -1,4 +1,4 @@
-"""How a sample of failures looks as tables."""
+"""Tables for a sample of failures."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,14 +9,14 @@ Row = Mapping[str, Any]
 
 
 def labels_text(row: Row) -> str:
-    """Labels by people, or that nobody has judged."""
+    """Labels by people as text."""
     if not row["reviews"]:
         return "not judged"
-    return ", ".join(row["labels"]) or "none applies"
+    return ", ".join(row["labels"]) or "none apply"
 
 
 def share(row: Row | None) -> str:
-    """`40.0 % (12.0 to 70.0), 4 of 10`."""
+    """A share as text: `40.0 % (12.0 to 70.0), 4 of 10`."""
     if row is None or row["share"] is None:
         return "-"
     return f"{rate(row['share'], row['interval'])}, {row['count']} of {row['n']}"
@@ -26,8 +26,8 @@ EPISODES: Columns = {
     "task": lambda row: row["task"],
     "score": lambda row: row["score"],
     "ended by": lambda row: row["ended_by"],
-    "rules suggest": lambda row: ", ".join(one["label"] for one in row["suggested"]),
-    "people say": labels_text,
+    "suggested by rules": lambda row: ", ".join(one["label"] for one in row["suggested"]),
+    "labels by people": labels_text,
     "episode": lambda row: row["episode"],
 }
 SHARES: Columns = {
@@ -39,7 +39,7 @@ SHARES: Columns = {
 
 
 def show_failures(sample: Row) -> None:
-    """How many were drawn, the shares of labels, the episodes."""
+    """Prints the number drawn, the shares of labels and the episodes."""
     drawn = (
         f"{len(sample['episodes'])} of {sample['failed']} failures, seed {sample['seed']}; {sample['judged']} judged"
     )

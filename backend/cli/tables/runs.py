@@ -1,4 +1,4 @@
-"""How runs, episodes and summaries look as tables."""
+"""Tables for runs, episodes and summaries."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ def moment(text: str | None) -> str | None:
 
 
 def outcome(episode: Mapping[str, Any]) -> str:
-    """The outcome in words: with the failure class of a lost one, the reason of one that has none."""
+    """The outcome as text, with the failure class of a lost episode or the reason why an episode waits."""
     if episode["outcome"] == "lost":
         return f"lost ({episode['failure_class']})"
     if episode["outcome"]:
@@ -20,7 +20,7 @@ def outcome(episode: Mapping[str, Any]) -> str:
     state = str(episode["state"]).replace("_", " ")
     waiting = episode.get("waiting") or {}
     why = waiting.get("why") or episode["reason"]
-    begins = f"; begins about {waiting['starts_at'][11:16]} UTC" if waiting.get("starts_at") else ""
+    begins = f"; starts about {waiting['starts_at'][11:16]} UTC" if waiting.get("starts_at") else ""
     return f"{state}: {why}{begins}" if why else state
 
 
@@ -54,18 +54,18 @@ EPISODES: Columns = {
 
 
 def scheduling(run: Mapping[str, Any]) -> dict[str, Any]:
-    """How a run that has not ended shares in the slots."""
+    """Priority, concurrency and limits of a run that has not ended."""
     if not run.get("effective"):
         return {}
     return {
         "priority": run["priority"],
-        "at once": run["effective"]["words"],
-        "own limit": "none" if run["concurrency"] is None else run["concurrency"],
+        "concurrency": run["effective"]["words"],
+        "limit": "none" if run["concurrency"] is None else run["concurrency"],
     }
 
 
 def run_facts(run: Mapping[str, Any]) -> dict[str, Any]:
-    """The facts at the top of a run's page."""
+    """Facts about a run."""
     summary = run["summary"]
     return {
         "run": run["id"],
@@ -83,7 +83,7 @@ def run_facts(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def show_run(run: Mapping[str, Any]) -> None:
-    """A run's facts and its episodes, if it carries them."""
+    """Prints a run's facts, and its episodes if included."""
     print_facts(run_facts(run))
     if run.get("episodes"):
         print()

@@ -1,4 +1,4 @@
-"""How studies and their results look as tables."""
+"""Tables for studies and their results."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,14 +11,14 @@ Row = Mapping[str, Any]
 
 
 def level(value: Any) -> str:
-    """A level in words."""
+    """A level as text."""
     if value is None:
         return "none"
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
 def levels(values: Mapping[str, Any]) -> str:
-    """A cell in words."""
+    """A cell's levels as text."""
     return ", ".join(f"{name}={level(value)}" for name, value in values.items())
 
 
@@ -73,13 +73,13 @@ SENSITIVITY: Columns = {
     "factor": lambda row: row["factor"],
     "levels": lambda row: row["levels"],
     "of": lambda row: row["of"],
-    "deviation within a task, points": lambda row: f"{row['mean_deviation'] * 100:.1f}",
+    "deviation within task, points": lambda row: f"{row['mean_deviation'] * 100:.1f}",
     "tasks": lambda row: row["tasks"],
 }
 SHAPES: Columns = {
     "cell": lambda row: levels(row["levels"]),
     "of": lambda row: row["of"],
-    "graphs less chains, points": lambda row: difference(row["difference"]),
+    "graphs minus chains, points": lambda row: difference(row["difference"]),
     "p": lambda row: row["p_value"],
     "pairs": lambda row: row["pairs"],
     "unmatched": lambda row: row["unmatched"],
@@ -96,7 +96,7 @@ CELLS: Columns = {
 
 
 def study_facts(study: Row) -> dict[str, Any]:
-    """The facts of a study."""
+    """Facts about a study."""
     factors: Sequence[Row] = study["factors"]
     return {
         "study": study["id"],
@@ -111,8 +111,8 @@ def study_facts(study: Row) -> dict[str, Any]:
 
 
 def show_results(results: Row) -> None:
-    """The sentence, the paired table, what there is of measures, the cells."""
-    print_facts({"study": results["study"]["id"], "in short": results["sentence"]})
+    """Prints the summary sentence, the paired comparison, measures and cells."""
+    print_facts({"study": results["study"]["id"], "summary": results["sentence"]})
     tables = (
         (results["comparisons"], COMPARISONS),
         (measured(results["comparisons"]), MEASURES),

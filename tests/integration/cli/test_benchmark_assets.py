@@ -24,7 +24,7 @@ class TestFetch:
         assert done.returncode == 0, done.stderr
         assert [asked[2] for asked in service.asked if asked[0] == FETCH] == [{"url": row("b")["url"], "again": False}]
         assert "[1/1] 5 bytes  https://files.example/b" in done.stderr
-        assert "2 of 2 files are there" in done.stderr
+        assert "2 of 2 files exist" in done.stderr
         assert done.stdout == ""
 
     def test_everything_again(self) -> None:

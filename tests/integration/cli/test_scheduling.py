@@ -103,7 +103,7 @@ class TestRun:
     def test_update_says_what_to_give(self, deskarena: Any) -> None:
         run = deskarena(*SUBMIT)[1].strip()
         code, _, err = deskarena("run", "update", "nightly", "--priority", "1")
-        assert (code, "'nightly' is no id; `deskarena run list` shows them" in err) == (ExitCode.USAGE, True)
+        assert (code, "'nightly' is not an id. List ids with `deskarena run list`" in err) == (ExitCode.USAGE, True)
         code, _, err = deskarena("run", "update", run)
         assert code == ExitCode.USAGE
         assert {"--priority", "--concurrency"} <= set(re.findall(r"--\w+", err))
@@ -125,13 +125,13 @@ class TestProject:
     @pytest.mark.parametrize(
         ("words", "said"),
         [
-            (("default",), "say what to set: --weight, --quota, --reserved"),
+            (("default",), "Nothing to change. Give --weight, --quota or --reserved."),
             (("default", "--quota", "eight"), "--quota: expected words like k8s=8, not 'eight'"),
             (("default", "--reserved", "local=-1"), "--reserved: expected words like k8s=8, not 'local=-1'"),
             (("default", "--quota", "k8s=8,k8s=9"), "--quota: k8s is there twice"),
             (("default", "--quota", "k8=8"), "quota.k8: there is no provider 'k8', only all, k8s, local, qemu"),
             (("default", "--weight", "0"), "should be greater than or equal to 0.01"),
-            (("nobody", "--weight", "1"), "`deskarena project list` shows them"),
+            (("nobody", "--weight", "1"), "`deskarena project list`"),
         ],
     )
     def test_bad_rules_are_2_and_say_what_to_do(self, deskarena: Any, words: tuple[str, ...], said: str) -> None:

@@ -72,7 +72,7 @@ class TestMount:
         )[0]
         assert lost.failure_class == "cluster"
         said = f'FailedMount: MountVolume.SetUp failed for volume "images" : {WORDS}'
-        assert f"the pod's volumes cannot be had: {said}" in lost.failure_message
+        assert f"the pod's volumes are not available: {said}" in lost.failure_message
         assert lost.ended_at is not None
         took = (lost.ended_at - lost.started_at).total_seconds()
         assert took < pod_status.HITCH_SECONDS + pods._PATIENCE_SECONDS + 15, "of the 300 s that a start may take"

@@ -68,12 +68,15 @@ class TestExamine:
         assert "may not" not in told(kubeconfig).detail
 
     def test_nodes_that_do_not_fit(self, kubeconfig: Path) -> None:
-        assert told(kubeconfig, k8s_nodes="vm=yes").detail == "no node has the labels vm=yes"
+        assert told(kubeconfig, k8s_nodes="vm=yes").detail == "no node matches vm=yes"
         found = told(kubeconfig, k8s_nodes="*", k8s_kvm_resource="example.com/kvm")
         assert (found.state, found.detail) == ("missing", "none of 1 nodes offers example.com/kvm")
 
     def test_a_claim_that_is_missing(self, kubeconfig: Path) -> None:
-        assert told(kubeconfig, k8s_image_volume="claim:images").detail == f"there is no claim images in {NAMESPACE}"
+        assert (
+            told(kubeconfig, k8s_image_volume="claim:images").detail
+            == f"the claim images does not exist in {NAMESPACE}"
+        )
 
     def test_claims_of_nodes_and_of_clones_that_are_missing(self, fake: FakeCluster, kubeconfig: Path) -> None:
         fake.add_node("n2", kvm=3)
@@ -82,11 +85,12 @@ class TestExamine:
             claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}}
             fake.create({**claim, "metadata": {"name": name, "namespace": NAMESPACE}})
         nodes = {"k8s_nodes": "*", "k8s_image_volume": "claim:images-{node}"}
-        assert told(kubeconfig, **nodes).detail == f"there is no claim images-n2 in {NAMESPACE}"
+        assert told(kubeconfig, **nodes).detail == f"the claim images-n2 does not exist in {NAMESPACE}"
         assert told(kubeconfig, **nodes, k8s_template_volume="claim:templates").state == "missing"
         assert told(kubeconfig, k8s_image_volume="clone:templates:1Gi").state == "ok"
         assert (
-            told(kubeconfig, k8s_image_volume="clone:golden:1Gi").detail == f"there is no claim golden in {NAMESPACE}"
+            told(kubeconfig, k8s_image_volume="clone:golden:1Gi").detail
+            == f"the claim golden does not exist in {NAMESPACE}"
         )
 
     def test_claims_of_nodes_where_slots_have_none(self, kubeconfig: Path) -> None:
@@ -100,5 +104,9 @@ class TestExamine:
 
 
 def test_the_doctor_reads_it() -> None:
-    check = read(json.dumps({"state": "missing", "detail": "no cluster is named", "install": "set KUBECONFIG"}))
-    assert (check.state, check.detail, check.install) == (CheckState.MISSING, "no cluster is named", "set KUBECONFIG")
+    check = read(json.dumps({"state": "missing", "detail": "no cluster is configured", "install": "set KUBECONFIG"}))
+    assert (check.state, check.detail, check.install) == (
+        CheckState.MISSING,
+        "no cluster is configured",
+        "set KUBECONFIG",
+    )

@@ -73,7 +73,7 @@ def test_it_is_on_the_page_within_seconds(
         with pytest.raises(ClusterLost, match=WORDS):
             provider.open(sick, SPEC)
         until(lambda: WORDS in page(), 10, what="the page says it")
-        assert "its pod does not start: the pod's image cannot be had: " in html.unescape(page())
+        assert "its pod does not start: the pod's image cannot be pulled: " in html.unescape(page())
         assert provider.open(well, SPEC).alive(), "nobody else is held up"
     finally:
         teller.stop()
@@ -86,9 +86,9 @@ def test_what_a_cluster_goes_on_trying_is_on_the_page_within_a_minute_and_holds_
     mount = 'FailedMount: MountVolume.SetUp failed for volume "images"'
     said = {
         "n-cordoned": "no node takes the pod: 0/6 nodes are available",
-        "n-mount": f"the pod's volumes cannot be had: {mount} : {WORDS}",
-        "n-attach": "the pod's volumes cannot be had: FailedAttachVolume: Multi-Attach error for volume",
-        "n-sandbox": "the pod's sandbox or network cannot be made: FailedCreatePodSandBox: Failed to create",
+        "n-mount": f"the pod's volumes are not available: {mount} : {WORDS}",
+        "n-attach": "the pod's volumes are not available: FailedAttachVolume: Multi-Attach error for volume",
+        "n-sandbox": "the pod's sandbox or network cannot be created: FailedCreatePodSandBox: Failed to create",
     }
     for name in said:
         place.cluster.add_node(name, kvm=2)

@@ -108,7 +108,7 @@ class TestClaimsOfNodes:
         for node in ("node-1", "node-2"):
             place.cluster.cordon(node)
         worker = K8sProvider(place.settings(**OWN))
-        until(lambda: "none of the nodes whose slots are used" in worker.availability().reason, 30)
+        until(lambda: "none of the nodes with slots" in worker.availability().reason, 30)
         worker.close()
 
     def test_what_any_node_has_is_offered_and_each_slot_uses_its_own(

@@ -254,7 +254,7 @@ class TestLost:
             pids = family(kept.pid)
             os.kill(client.pid, 9)
             eventually(lambda: not client.alive(), 5)
-            assert "keeper died" in kept.dead
+            assert "supervisor died" in kept.dead
             eventually(lambda: not any(exists(pid) for pid in pids), 5)
             with pytest.raises(DesktopSupervisorLost):
                 client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=30)

@@ -55,8 +55,8 @@ class TestWatch:
             until(lambda: len(said) == 2, "it was said")
             assert service.process.pid != first
         assert "thing ended: killed by SIGKILL" in said[0]
-        assert "Starting it again in 0.05 s." in said[0]
-        assert said[1] == "thing was started again."
+        assert "Restarting in 0.05 s." in said[0]
+        assert said[1] == "thing was restarted."
 
     def test_one_that_crashes_at_once_is_started_with_growing_delays(self, tmp_path: Path) -> None:
         said: list[str] = []
@@ -67,7 +67,7 @@ class TestWatch:
         with watched(supervisor):
             until(lambda: len(said) >= 7, "it crashed four times")
         crashes = [line for line in said if "ended: exit code 3" in line][:4]
-        assert [line.rpartition("again in ")[2] for line in crashes] == ["0.05 s.", "0.1 s.", "0.2 s.", "0.4 s."]
+        assert [line.rpartition(" in ")[2] for line in crashes] == ["0.05 s.", "0.1 s.", "0.2 s.", "0.4 s."]
         assert all("    out of luck" in line for line in crashes)
 
     def test_a_start_that_fails_is_tried_again(self, tmp_path: Path) -> None:

@@ -46,8 +46,10 @@ class Up:
     @property
     def url(self) -> str:
         """Its address, once it is said."""
-        until(lambda: "Ctrl-C stops it" in self.said or self.process.poll() is not None, f"it runs: {self.said}", 90)
-        found = re.search(r"is on +(\S+)", self.said)
+        until(
+            lambda: "Press Ctrl-C to stop" in self.said or self.process.poll() is not None, f"it runs: {self.said}", 90
+        )
+        found = re.search(r"runs at +(\S+)", self.said)
         assert found, self.said
         return found[1]
 
@@ -195,7 +197,7 @@ class TestServersOfYours:
             unused.bind(("127.0.0.1", 0))
             url = f"postgresql+psycopg://me:pass-word@127.0.0.1:{unused.getsockname()[1]}/x"
             said = refused("--data", str(tmp_path / "data"), DATABASE_URL=url)
-        assert "The database that DATABASE_URL names does not answer" in said
+        assert "The database in DATABASE_URL does not respond" in said
         assert "pass-word" not in said
         assert not (tmp_path / "data").exists()
 

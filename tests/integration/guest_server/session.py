@@ -40,7 +40,7 @@ class Session:
     ) -> None:
         for program in PROGRAMS:
             if shutil.which(program) is None:
-                pytest.skip(f"needs {program}: `make setup` installs it")
+                pytest.skip(f"needs {program}: run `make setup`")
         self.folder = folder
         self.secret = secret
         self.home, self.run = folder / "home", folder / "run"

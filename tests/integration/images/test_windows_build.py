@@ -103,7 +103,7 @@ class TestBuild:
         assert all(package.sha256 for package in image.packages)
         assert (given / "data" / "images" / "win" / "disk.qcow2").stat().st_mode & 0o222 == 0
         assert "  Windows: server done: 7" in told
-        with pytest.raises(Conflict, match="there is an image win already"):
+        with pytest.raises(Conflict, match="the image win exists already"):
             build(request(given))
 
     def test_a_machine_that_kvm_keeps_from_starting_is_tried_once_by_emulation(
@@ -112,7 +112,7 @@ class TestBuild:
         host = replace(this_host(), acceleration=replace(ACCELERATED, cpu="no-such-processor"))
         monkeypatch.setattr(module, "this_host", lambda _: host)
         lines = build(request(given))
-        assert len([line for line in lines if "trying once without" in line]) == 3
+        assert len([line for line in lines if "retrying without" in line]) == 3
         assert verify(given / "data" / "images" / "win").name == "win"
 
     def test_goes_on_where_it_failed(self, given: Path) -> None:
@@ -122,13 +122,13 @@ class TestBuild:
         with pytest.raises(Unavailable, match="1 of 1 checks failed: Editor starts"):
             build(request(given), broken)
         told = build(request(given))
-        assert [line for line in told if line.endswith("done before")] == [
-            "[1/8] reading the media: done before",
-            "[2/8] laying out the medium for Windows: done before",
-            "[3/8] setting Windows up: done before",
-            "[4/8] laying out the medium for programs: done before",
-            "[5/8] installing programs: done before",
-            "[6/8] writing the golden disk: done before",
+        assert [line for line in told if line.endswith("done already")] == [
+            "[1/8] reading the media: done already",
+            "[2/8] creating the medium for Windows: done already",
+            "[3/8] installing Windows: done already",
+            "[4/8] creating the medium for programs: done already",
+            "[5/8] installing programs: done already",
+            "[6/8] writing the golden disk: done already",
         ]
 
     def test_keeps_windows_when_programs_change(self, given: Path) -> None:
@@ -136,8 +136,8 @@ class TestBuild:
         shutil.rmtree(given / "data" / "images")
         (given / "programs.yaml").write_text(json.dumps({"programs": [MINE | {"version": "2"}]}))
         told = build(request(given))
-        assert "[3/8] setting Windows up: done before" in told
-        assert "[4/8] laying out the medium for programs: done before" not in told
+        assert "[3/8] installing Windows: done already" in told
+        assert "[4/8] creating the medium for programs: done already" not in told
         assert "2" in {package.version for package in verify(given / "data" / "images" / "win").packages}
 
     def test_tells_which_stage_failed_in_windows_and_keeps_its_picture(self, given: Path) -> None:
@@ -151,7 +151,7 @@ class TestBuild:
     def test_a_machine_that_stops_too_early_is_no_success(self, given: Path) -> None:
         shutil.rmtree(given / "windows")
         windows_iso(given, boot_code("no report\n", writes=boot_code(FINISHED)))
-        with pytest.raises(Unavailable, match="the machine stopped before the end of windows"):
+        with pytest.raises(Unavailable, match="the machine stopped before it finished windows"):
             build(request(given))
 
     def test_a_machine_that_never_comes_to_an_end_is_ended(self, given: Path) -> None:
@@ -208,9 +208,9 @@ class TestDryRun:
         ("words", "code", "told"),
         [
             (["--iso", "none.iso"], 2, "--iso: there is no file none.iso"),
-            (["--name", "My Windows"], 2, "cannot be the name of an image"),
-            (["--edition", "Ultimate"], 2, "It holds: Windows 11 Home (Core)"),
-            (["--user", "a/b", "--edition", "Core"], 2, "cannot be the name of a Windows user"),
+            (["--name", "My Windows"], 2, "is not a valid image name"),
+            (["--edition", "Ultimate"], 2, "Editions: Windows 11 Home (Core)"),
+            (["--user", "a/b", "--edition", "Core"], 2, "is not a valid Windows user name"),
         ],
     )
     def test_says_what_is_wrong_in_words(

@@ -153,7 +153,7 @@ class TestTakenOver:
             first.prepare(slot(fence=0), SPEC)
             until(lambda: not first.warming(), 30)
         else:
-            with pytest.raises(SlotTakenOver, match="another worker took the slot over"):
+            with pytest.raises(SlotTakenOver, match="another worker has taken over the slot"):
                 first.open(slot(fence=1), SPEC)
         assert first.troubles() == {}
 

@@ -63,7 +63,7 @@ class TestPods:
     def test_an_image_that_cannot_be_had_is_named(self, real: RealPlace) -> None:
         worker = real.provider(k8s_instance_label="pull")
         real.nodes.script(image_pull_back_off("repository does not exist"), node="node-2", times=1)
-        with pytest.raises(ClusterLost, match=r"the pod's image cannot be had: .*repository does not exist"):
+        with pytest.raises(ClusterLost, match=r"the pod's image cannot be pulled: .*repository does not exist"):
             worker.open(slot(5, "node-2"), SPEC)
         worker.close()
 
@@ -73,7 +73,7 @@ class TestTakenAway:
         opened = pod_desktop(worker.open(slot(3), SPEC))
         real.nodes.run(SPACE, name_of(opened)).follow(oom_killed())
         until(lambda: not opened.alive(), SECONDS)
-        assert "the pod was ended for its memory: OOMKilled" in opened.taken_away()
+        assert "the pod was killed for its memory: OOMKilled" in opened.taken_away()
         opened.close()
         assert worker.open(slot(3), SPEC).alive(), "the slot gets another pod"
 

@@ -86,7 +86,7 @@ class TestMemory:
         guest.start("/usr/bin/python3", "-c", DESCRIPTOR_HOG)
         name = guest.kept.name
         eventually(lambda: guest.kept.dead or client.status().get(name, {}).get("hits", {}).get("memory"), 30)
-        assert guest.kept.dead == "" or guest.kept.dead.startswith("memory limit: the kernel ended")
+        assert guest.kept.dead == "" or guest.kept.dead.startswith("memory limit: the kernel killed")
 
     def test_system_v_shared_memory_is_bounded(self, guest: Guest) -> None:
         code = (
@@ -111,7 +111,7 @@ class TestKernelObjects:
         assert made <= (64 if guest.kept.user is None else 1024)
 
     def test_nothing_that_could_be_bounded_is_not(self, guest: Guest) -> None:
-        assert [note for note in guest.kept.notes if "is not bounded here" in note] == []
+        assert [note for note in guest.kept.notes if "is not limited here" in note] == []
 
 
 class TestProcesses:

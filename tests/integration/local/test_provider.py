@@ -249,7 +249,7 @@ class TestLoss:
             opened = provider.open(SlotRef(0), SPEC)
             opened.desktop.launch(["python3", "-c", HOG])
             eventually(lambda: not opened.alive(), 30)
-            assert opened.why_dead().startswith("memory limit: it held")
+            assert opened.why_dead().startswith("memory limit: it used")
             provider.close()
 
     def test_a_dead_keeper_is_replaced(self, own: LocalProvider) -> None:
@@ -259,7 +259,7 @@ class TestLoss:
         assert own._keeper is not None
         os.kill(own._keeper.pid, 9)
         eventually(lambda: not opened.alive(), 5)
-        assert "keeper died" in opened.why_dead()
+        assert "supervisor died" in opened.why_dead()
         opened.close()
         again = own.open(SlotRef(0), SPEC)
         assert again.desktop.frame().width == 800
@@ -276,5 +276,5 @@ class TestClose:
         own.close()
         assert [pid for pid in (keeper, *pids) if exists(pid)] == []
         own.prepare(SlotRef(0), SPEC)
-        with pytest.raises(ClusterLost, match="being stopped"):
+        with pytest.raises(ClusterLost, match="is stopping"):
             own.open(SlotRef(0), SPEC)

@@ -67,7 +67,7 @@ class TestCollection:
 def run(bench: Bench, task: Task, agent: str, folder: Path) -> Result:
     missing = bench.missing(task)
     if missing:
-        pytest.skip(f"needs {', '.join(missing)}: `make setup` installs it")
+        pytest.skip(f"needs {', '.join(missing)}: run `make setup`")
     return bench.run(task, agent, folder, loaded=LOADED, judge=JUDGE if criteria_of(task) else None)
 
 

@@ -69,7 +69,7 @@ class TestNews:
         assert asked.wait(20.0)
         stopping = Thread(target=worker.stop)
         stopping.start()
-        until(worker.dispatcher._draining.is_set, what="the worker is being stopped")
+        until(worker.dispatcher._draining.is_set, what="the worker is stopping")
         go.set()
         stopping.join(30.0)
         assert not stopping.is_alive()

@@ -96,7 +96,7 @@ class TestErrors:
         def page(_: httpx.Request) -> httpx.Response:
             return httpx.Response(200, text="<html>")
 
-        with api(page) as client, pytest.raises(CliError, match="does not answer like a Deskarena"):
+        with api(page) as client, pytest.raises(CliError, match="is not a Deskarena service"):
             client.get("/runs")
 
     def test_an_error_that_is_no_problem_still_names_address_and_status(self) -> None:

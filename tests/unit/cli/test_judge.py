@@ -58,4 +58,4 @@ class TestShowJudge:
         said = capsys.readouterr().out
         assert "4 of 6 drawn attempts judged by two people" in said
         assert "0.75, n = 10" in said
-        assert "only the judge" in said
+        assert "judge only" in said

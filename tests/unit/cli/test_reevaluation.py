@@ -51,7 +51,7 @@ class TestWaitForRescores:
         with api(waiting, waiting, [row(1), row(2), row(3)]) as client:
             found = reevaluation.wait_for_rescores(client, PATH, waiting, None)
         assert [one["id"] for one in found] == ["r1", "r2"]
-        assert capsys.readouterr().err == "1/2 scored again\n2/2 scored again\n"
+        assert capsys.readouterr().err == "1/2 rescored\n2/2 rescored\n"
 
     def test_the_time_is_over(self) -> None:
         waiting = [row(1, "waiting", new=None)]
@@ -76,7 +76,7 @@ class TestShowRescores:
         assert lines[1] == ["files/1", "1", "-", "done", "0", "1", "+1", "new", "-", "e1"]
         assert lines[2] == ["files/2", "1", "-", "done", "1", "1", "same", "new", "-", "e2"]
         assert lines[3] == ["files/3", "1", "judge-2", "done", "0", "1", "+1", "old", "-", "e3"]
-        assert said.err == "2 scores changed, 0 without a verdict, 0 that could not be scored again\n"
+        assert said.err == "2 scores changed, 0 failed, 0 could not be rescored\n"
 
     def test_what_had_no_verdict_before(self, capsys: pytest.CaptureFixture[str]) -> None:
         reevaluation.show_rescores({"rescores": [row(old=None)], "refused": []}, Output.TABLE)

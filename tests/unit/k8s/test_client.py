@@ -164,7 +164,7 @@ class TestList:
 
     def test_nobody_there_is_unavailable(self, tmp_path: Path) -> None:
         with pytest.raises(
-            ClusterUnavailable, match=r"^the API server does not answer: no connection: connection refused$"
+            ClusterUnavailable, match=r"^the API server does not respond: no connection: connection refused$"
         ):
             connect(kubeconfig(tmp_path, 1), "").list(PODS)
 
@@ -174,13 +174,13 @@ class TestList:
             (b"", "it closed the connection"),
             (b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nx", "it closed the connection"),
             (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nx", "it closed the connection"),
-            (b"SSH-2.0-OpenSSH_9.2\r\n", "what it sends is no HTTP"),
+            (b"SSH-2.0-OpenSSH_9.2\r\n", "the response is not HTTP"),
         ],
     )
     def test_what_breaks_off_is_told_in_words(self, tmp_path: Path, sent: bytes, words: str) -> None:
         with answering(sent) as port, pytest.raises(ClusterUnavailable) as caught:
             connect(kubeconfig(tmp_path, port), "").get(PODS, "one")
-        assert caught.value.message == f"the API server does not answer: {words}"
+        assert caught.value.message == f"the API server does not respond: {words}"
 
     def test_a_name_that_nobody_knows_is_told_in_words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         file = Path(kubeconfig(tmp_path, 1))
@@ -190,7 +190,7 @@ class TestList:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
         monkeypatch.setattr(socket, "getaddrinfo", resolve)
-        with pytest.raises(ClusterUnavailable, match=r"^the API server does not answer: its name cannot be resolved$"):
+        with pytest.raises(ClusterUnavailable, match=r"^the API server does not respond: its name cannot be resolved$"):
             connect(str(file), "").list(PODS)
 
 
@@ -223,7 +223,7 @@ class TestWatch:
     def test_what_is_no_change_is_unavailable(self, cluster: Kubernetes, version: str) -> None:
         with (
             cluster.watch(PODS, version) as watching,
-            pytest.raises(ClusterUnavailable, match=r"whose metadata|says so"),
+            pytest.raises(ClusterUnavailable, match=r"without metadata|says so"),
         ):
             list(watching)
 

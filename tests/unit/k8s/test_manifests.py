@@ -343,7 +343,7 @@ class TestPlanOf:
     def test_claims_of_nodes_need_slots_that_have_one(self, text: str) -> None:
         assert PodPlan.of(Settings(k8s_image_volume=text, k8s_nodes="vm=yes")).by_node
         with pytest.raises(
-            Invalid, match=r"DESKARENA_K8S_IMAGE_VOLUME: \{node\} needs slots that have a node; set"
+            Invalid, match=r"DESKARENA_K8S_IMAGE_VOLUME: \{node\} needs slots with a node; set"
         ) as raised:
             PodPlan.of(Settings(k8s_image_volume=text, k8s_slots=8))
         assert raised.value.path == "DESKARENA_K8S_IMAGE_VOLUME"

@@ -80,7 +80,7 @@ class TestSlots:
 
     def test_a_label_that_is_no_number_is_told_and_left_out(self) -> None:
         found = seen(node(labels={"deskarena.dev/slots": "two"}))
-        assert (found.slots, found.reason) == (3, "its label deskarena.dev/slots is no number: 'two'")
+        assert (found.slots, found.reason) == (3, "its label deskarena.dev/slots is not a number: 'two'")
 
     def test_no_room_is_told(self) -> None:
         found = seen(node(allocatable={"memory": "2Gi", KVM: "0"}))
@@ -99,11 +99,11 @@ class TestState:
     @pytest.mark.parametrize(
         ("found", "state", "words"),
         [
-            (node(spec={"unschedulable": True}), "draining", "cordoned: somebody keeps new pods away from it"),
+            (node(spec={"unschedulable": True}), "draining", "cordoned: no new pods are scheduled on it"),
             (
                 node([taint("node.kubernetes.io/unschedulable")]),
                 "draining",
-                "cordoned: somebody keeps new pods away from it",
+                "cordoned: no new pods are scheduled on it",
             ),
             (
                 node([taint("ToBeDeletedByClusterAutoscaler", value="1700000000")], spec={"unschedulable": True}),
@@ -113,7 +113,7 @@ class TestState:
             (node([taint("node.kubernetes.io/disk-pressure")]), "draining", "its disk is nearly full"),
             (node([taint("karpenter.sh/disrupted")]), "draining", "Karpenter is about to remove it"),
             (node([taint("team", value="ml")]), "draining", "taint team=ml:NoSchedule"),
-            (node([taint("team", "NoExecute", "ml")]), "lost", "it drives its pods out: taint team=ml:NoExecute"),
+            (node([taint("team", "NoExecute", "ml")]), "lost", "it evicts its pods: taint team=ml:NoExecute"),
             (
                 node([taint("DeletionCandidateOfClusterAutoscaler", "PreferNoSchedule")]),
                 "ready",
@@ -157,8 +157,8 @@ class TestLeave:
         ("found", "words"),
         [
             (node(), ""),
-            (node(spec={"unschedulable": True}), "cordoned: somebody keeps new pods away from it"),
-            (node([taint("node.kubernetes.io/unschedulable")]), "cordoned: somebody keeps new pods away from it"),
+            (node(spec={"unschedulable": True}), "cordoned: no new pods are scheduled on it"),
+            (node([taint("node.kubernetes.io/unschedulable")]), "cordoned: no new pods are scheduled on it"),
             (
                 node([taint("ToBeDeletedByClusterAutoscaler", value="1700000000")], spec={"unschedulable": True}),
                 "the cluster autoscaler is about to remove it",

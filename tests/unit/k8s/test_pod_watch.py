@@ -47,7 +47,7 @@ class TestHitch:
         assert watch.seen("one", "1").cause is Cause.NONE
         clock[0] += HITCH_SECONDS
         watch._event_changed("MODIFIED", self.told())
-        assert watch.seen("one", "1").why == "the pod's volumes cannot be had: FailedAttachVolume: in use"
+        assert watch.seen("one", "1").why == "the pod's volumes are not available: FailedAttachVolume: in use"
 
     def test_it_is_forgotten_with_the_pod_s_events(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(pod_watch, "_MOST_PODS", 2)

@@ -155,7 +155,7 @@ class TestHiddenFolders:
 
     @pytest.mark.parametrize("path", ["/", "/usr", "/etc", "/var/lib"])
     def test_a_folder_that_holds_the_system_is_refused(self, path: str) -> None:
-        with pytest.raises(ValueError, match="put it elsewhere"):
+        with pytest.raises(ValueError, match="Choose another folder"):
             hidden_folders([Path(path)])
 
 

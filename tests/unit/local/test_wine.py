@@ -34,14 +34,14 @@ class TestWhyNot:
 
     def test_says_how_to_install_wine(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(wine, "LOADERS", ())
-        assert "Wine is not installed: `make setup` installs it" in wine.why_not(folder)
+        assert "Wine is not installed. Run `make setup`" in wine.why_not(folder)
         assert wine.version() == ""
 
     @pytest.mark.parametrize("name", ["python/python.exe", "home/.wine/system.reg"])
     def test_names_what_setup_has_not_laid_out(self, folder: Path, name: str) -> None:
         (folder / name).unlink()
         assert f"{name} is not ready" in wine.why_not(folder)
-        with pytest.raises(FileNotFoundError, match="run `make setup`"):
+        with pytest.raises(FileNotFoundError, match="Run `make setup`"):
             wine.flavour(folder, Path("/guest"))
 
     def test_passes_on_why_setup_could_not_lay_it_out(self, folder: Path) -> None:
@@ -84,7 +84,7 @@ class TestOffers:
             name: system for name, system in SYSTEMS.items() if name != "default"
         }
         assert (windows.default, windows.prepared, windows.reason) == (True, True, "")
-        assert windows.about == "Windows programs by Wine 8.0"
+        assert windows.about == "Windows programs with Wine 8.0"
         assert "notepad" in windows.programs
         assert "notepad" not in linux.programs
 
@@ -95,8 +95,8 @@ class TestOffers:
         assert (windows.default, windows.programs) == (False, ())
 
     def test_one_that_is_all_there_and_cannot_be_made_says_why(self, folder: Path) -> None:
-        windows = offers(folder, lambda: "no desktop with it can be made")[1]
-        assert (windows.reason, windows.default, windows.programs) == ("no desktop with it can be made", False, ())
+        windows = offers(folder, lambda: "no desktop with it can be created")[1]
+        assert (windows.reason, windows.default, windows.programs) == ("no desktop with it can be created", False, ())
 
 
 class TestTheTemplatesMaker:

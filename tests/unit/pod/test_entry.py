@@ -196,7 +196,7 @@ class TestMain:
                 worker.close()
                 assert process.wait(20) == 0
                 assert process.stdout is not None
-                assert "no worker came for 2 s" in process.stdout.read()
+                assert "no worker connected for 2 s" in process.stdout.read()
             finally:
                 process.kill()
 

@@ -90,7 +90,7 @@ class TestStart:
         self, supervisor: SlotSupervisor, talker: Talker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(client, "_START_SECONDS", 0.01)
-        with pytest.raises(SupervisorError, match="did not answer 'start'"):
+        with pytest.raises(SupervisorError, match="did not respond to 'start'"):
             supervisor.start(CLONE, MACHINE)
         talker.gate.set()
         assert until(talker.ended) == ["m1"]

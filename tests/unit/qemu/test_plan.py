@@ -64,7 +64,7 @@ class TestMachineOf:
         assert machine_of(FOLDER, windows, SCREEN, HOST).cpu.startswith("Nehalem")
 
     def test_a_machine_that_does_not_boot_with_kvm_becomes_an_emulated_one(self) -> None:
-        host = KVM_HOST.as_emulated("the image did not boot with it")
+        host = KVM_HOST.as_emulated("the image did not boot with KVM")
         machine = machine_of(FOLDER, IMAGE, SCREEN, host)
         assert (machine.accelerator, host.acceleration.reason, host.chose_kvm) == (
             "tcg",
@@ -76,13 +76,13 @@ class TestMachineOf:
     def test_a_screen_that_it_cannot_show_says_which_it_can(self) -> None:
         with pytest.raises(ClusterLost) as raised:
             machine_of(FOLDER, IMAGE, ScreenSize(width=1024, height=768), HOST)
-        assert raised.value.hint == "It can show: 800x600, 640x480."
+        assert raised.value.hint == "Supported: 800x600, 640x480."
 
 
 class TestThisHost:
     def test_a_trial_that_takes_too_long_is_the_cluster_s_loss(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(plan, "_FACTS_SECONDS", 0.001)
-        with pytest.raises(ClusterLost, match="could not be tried within"):
+        with pytest.raises(ClusterLost, match="did not finish within"):
             plan.this_host()
 
 

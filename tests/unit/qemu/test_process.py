@@ -52,7 +52,7 @@ class TestLook:
         assert qemu.look() == ""
         qemu._process.kill()
         qemu._process.wait(10)
-        assert qemu.look() == "QEMU ended with -9."
+        assert qemu.look() == "QEMU exited with -9."
 
 
 class TestBindTo:
@@ -68,12 +68,12 @@ class TestVerdict:
         ("event", "why"),
         [
             (QmpEvent("SHUTDOWN", {"guest": True, "reason": "guest-shutdown"}), "the guest shut its machine down"),
-            (QmpEvent("SHUTDOWN", {"guest": False, "reason": "host-signal"}), "QEMU was ended (host-signal)"),
+            (QmpEvent("SHUTDOWN", {"guest": False, "reason": "host-signal"}), "QEMU was terminated (host-signal)"),
             (QmpEvent("GUEST_PANICKED", {"action": "pause"}), "the guest's system crashed"),
-            (QmpEvent("INTERNAL_ERROR"), "the machine cannot go on: an internal error of QEMU"),
+            (QmpEvent("INTERNAL_ERROR"), "the machine cannot continue: internal error of QEMU"),
             (
                 QmpEvent("BLOCK_IO_ERROR", {"action": "stop", "nospace": True}),
-                "the machine was stopped: the host has no room for what it writes to its disk",
+                "the machine was stopped: the host has no disk space for its writes",
             ),
             (QmpEvent("RESET", {"guest": True, "reason": "guest-reset"}), "the guest restarted its machine"),
         ],

@@ -34,7 +34,7 @@ class TestConnect:
             serving.start()
             begun = time.monotonic()
             try:
-                with pytest.raises(SupervisorError, match="does not answer"):
+                with pytest.raises(SupervisorError, match="does not respond"):
                     connect(server.getsockname()[:2], "token", 1, seconds=0.5)
                 assert time.monotonic() - begun < 5
             finally:
@@ -78,7 +78,7 @@ class TestRemoteSupervisor:
             supervisor = RemoteSupervisor(server.getsockname()[:2], "token", 1)
             try:
                 for ask in ASKED:
-                    with pytest.raises(SupervisorError, match=r"has no|told of what is no|sent no"):
+                    with pytest.raises(SupervisorError, match=r"has no|sent an invalid template|sent no"):
                         ask(supervisor)
             finally:
                 supervisor.close()

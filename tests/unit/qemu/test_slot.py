@@ -45,7 +45,7 @@ class StuckQemu(Qemu):
 
     def quit(self) -> None:
         self.end()
-        raise QemuFailed("QEMU does not end in good order")
+        raise QemuFailed("QEMU does not exit gracefully")
 
 
 class WellQemu(Qemu):
@@ -174,7 +174,7 @@ class TestTemplate:
         disk.write_bytes(b"golder")
         os.utime(disk, ns=(0, 10**9))
         before = opened()
-        with pytest.raises(QemuFailed, match="disk was changed after the template was made"):
+        with pytest.raises(QemuFailed, match="disk changed after the template was created"):
             slot.start(StartRequest("clone", replace(MACHINE, disk=str(disk)), place=made))
         assert opened() == before
         assert not (made / template.ABOUT).exists()

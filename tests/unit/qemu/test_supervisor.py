@@ -104,7 +104,7 @@ class TestChore:
             assert not busy.chores()
             assert not making.exists()
             assert later.images() == []
-            with pytest.raises(LeaseSuperseded, match="another worker took the slot over"):
+            with pytest.raises(LeaseSuperseded, match="another worker has taken over the slot"):
                 answer.result(5)
             former.close()
             later.close()

@@ -25,7 +25,7 @@ FINALIZER = "chaos.example/stuck"
 DELETED = ("somebody deleted the pod",)
 EVICTED = ("the pod was evicted",)
 KILLED = ("the pod ended",)
-MEMORY = ("the pod was ended for its memory",)
+MEMORY = ("the pod was killed for its memory",)
 # A pod that is deleted by force is gone before the other one comes.
 REPLACED = ("another pod has its name", *DELETED)
 

@@ -77,7 +77,7 @@ class DropMessages(Fault):
         try:
             redis.Redis.from_url(scene.stack.redis_url, socket_timeout=2.0).flushall()
         except redis.RedisError as error:
-            return f"the broker is away: {error}"
+            return f"the broker is unavailable: {error}"
         return "the broker has forgotten everything"
 
 

@@ -1,1 +1,1 @@
-"""Builds Linux images from Debian packages; `vm_images/linux` holds what is put into them besides."""
+"""Builder of Linux images from Debian packages; `vm_images/linux` has their further contents."""

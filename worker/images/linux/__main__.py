@@ -1,4 +1,4 @@
-"""`python -m worker.images.linux`: builds a Linux image from Debian packages, or goes through one's check list."""
+"""`python -m worker.images.linux`: builds a Linux image from Debian packages, or runs an image's check list."""
 
 import argparse
 import os
@@ -28,7 +28,7 @@ CHECKOUT = Path(worker.__file__).resolve().parent.parent
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns the exit code: 0 done, 1 an application does not start, 2 something given is wrong, 3 not here."""
+    """Returns the exit code: 0 done, 1 an application does not start, 2 invalid arguments, 3 not possible here."""
     args = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, _stop)
     try:
@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         return _failed(str(error), "", INFRASTRUCTURE)
     except KeyboardInterrupt:
-        return _failed("interrupted; nothing is left of it", "", INTERRUPTED)
+        return _failed("interrupted; the unfinished image was removed", "", INTERRUPTED)
 
 
 def _build(options: LinuxBuildOptions, args: argparse.Namespace) -> int:
@@ -49,17 +49,17 @@ def _build(options: LinuxBuildOptions, args: argparse.Namespace) -> int:
     with ProgressLines(tracker, sys.stderr, prefix=_PREFIX, only_meanwhile=True) as lines:
         image = build(options, sources_of(CHECKOUT), images, lines.say, replace=args.replace, tracker=tracker)
     size = sum(file.size for file in image.files()) / 2**30
-    _say(f"made {images / image.name}: {image.version}, {len(image.packages)} packages, {size:.1f} GiB,")
-    _say(f"  in {time.monotonic() - start:.0f} s. Prepare it ahead: deskarena image prepare {image.name}")
+    _say(f"built {images / image.name}: {image.version}, {len(image.packages)} packages, {size:.1f} GiB,")
+    _say(f"  in {time.monotonic() - start:.0f} s. Create its template with: deskarena image prepare {image.name}")
     return 0
 
 
 def _check(options: LinuxBuildOptions, args: argparse.Namespace) -> int:
-    """Starts every application of an image that is there."""
+    """Starts every application of an existing image."""
     data = _data(args)
     _, image = find_image(data / "images", options.image_name())
     if image.os != "linux":
-        raise Invalid(f"{image.name} is no Linux image", code="invalid_image_plan", path="name")
+        raise Invalid(f"{image.name} is not a Linux image", code="invalid_image_plan", path="name")
     apps = applications(sources_of(CHECKOUT).linux, "full" if image.variant == "full" else "minimal")
     provider, faults = QemuProvider(get_settings().model_copy(update={"data_dir": data})), 0
     try:
@@ -71,7 +71,7 @@ def _check(options: LinuxBuildOptions, args: argparse.Namespace) -> int:
                 faults += not line.ok
     finally:
         provider.close()
-    _say(f"{faults} of the list failed" if faults else "all is well")
+    _say(f"{faults} checks failed" if faults else "all checks passed")
     return FAULTY if faults else 0
 
 
@@ -85,20 +85,25 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m worker.images.linux", description=__doc__.splitlines()[0] if __doc__ else ""
     )
     add = parser.add_argument
-    add("--variant", choices=("minimal", "full"), default="minimal", help="applications (default: minimal)")
-    add("--name", default="", help="of the image (default: linux- and the variant)")
-    add("--data", type=Path, help="data folder (default: DESKARENA_DATA_DIR)")
-    add("--replace", action="store_true", help="exchange an image of the same name")
-    add("--check", action="store_true", help="build nothing: start every application of the image that is there")
-    add("--suite", default="bookworm", help="Debian's release (default: bookworm)")
-    add("--source", action="append", default=[], help="a mirror, or a line of a sources.list (default: Debian's own)")
-    add("--memory-mib", type=int, default=0, help="of a machine (default: what the variant needs)")
-    add("--cpus", type=int, default=2, help="of a machine (default: 2)")
+    add("--variant", choices=("minimal", "full"), default="minimal", help="Applications (default: minimal).")
+    add("--name", default="", help="Name of the image (default: linux- and the variant).")
+    add("--data", type=Path, help="Data folder (default: DESKARENA_DATA_DIR).")
+    add("--replace", action="store_true", help="Replace an image of the same name.")
+    add("--check", action="store_true", help="Do not build: start every application of the existing image.")
+    add("--suite", default="bookworm", help="Debian release (default: bookworm).")
+    add(
+        "--source",
+        action="append",
+        default=[],
+        help=("Mirror, or line of a sources.list (default: Debian's own mirror)."),
+    )
+    add("--memory-mib", type=int, default=0, help="Memory of a machine (default: as the variant needs).")
+    add("--cpus", type=int, default=2, help="Processors of a machine (default: 2).")
     return parser
 
 
 def _options(args: argparse.Namespace) -> LinuxBuildOptions:
-    """Raises Invalid for what no build could be made of."""
+    """Parses the options. Raises Invalid."""
     try:
         epoch = int(os.environ.get("SOURCE_DATE_EPOCH") or time.time())
         return LinuxBuildOptions(
@@ -132,7 +137,7 @@ def _failed(message: str, hint: str, code: int) -> int:
 
 
 def _stop(_number: int, _frame: FrameType | None) -> NoReturn:
-    """SIGTERM ends a build as Ctrl-C does, so that nothing of it is left."""
+    """Ends a build on SIGTERM like on Ctrl-C, so that nothing is left behind."""
     raise KeyboardInterrupt
 
 

@@ -1,4 +1,4 @@
-"""The command that makes the image's file system: mmdebstrap with hooks, as a pure function."""
+"""Command that creates the image's file system: mmdebstrap with hooks, as a pure function."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,16 +24,16 @@ KEPT_OUT = (
         )
     ),
 )
-"""What nobody reads, and drivers of hardware that QEMU's machine does not have."""
+"""Files that nobody reads, and drivers of hardware that QEMU's machine does not have."""
 UNITS = ("deskarena-desktop.service", "deskarena-helper.socket", "deskarena-network.service")
 MASKED = (
-    # Somebody to log in: the desktop is the only user.
+    # Logins: the desktop is the only user.
     *("getty@tty1.service", "getty-static.service", "serial-getty@ttyS0.service", "user@.service"),
-    # Care for a system that lives longer than a day.
+    # Maintenance of long-lived systems.
     *("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "fstrim.timer", "e2scrub_all.timer"),
     *("e2scrub_reap.service", "systemd-pstore.service", "systemd-tmpfiles-clean.timer", "logrotate.timer"),
     *("systemd-random-seed.service", "systemd-update-utmp.service", "systemd-update-utmp-runlevel.service"),
-    # Mounts and drivers that no program of a desktop asks for; each costs time at a boot.
+    # Mounts and drivers that no desktop program needs; each costs boot time.
     *("sys-kernel-debug.mount", "sys-kernel-tracing.mount", "sys-kernel-config.mount", "dev-hugepages.mount"),
     *("dev-mqueue.mount", "proc-sys-fs-binfmt_misc.automount", "systemd-binfmt.service", "remote-fs.target"),
     *("modprobe@configfs.service", "modprobe@dm_mod.service", "modprobe@drm.service", "modprobe@loop.service"),
@@ -49,16 +49,16 @@ _CHROME = "/opt/google/chrome"
 def bootstrap_command(
     options: LinuxBuildOptions, sources: BuildSources, packages: Sequence[str], folder: Path
 ) -> list[str]:
-    """The words of the command line; it writes `root.tar` and `packages.txt`.
+    """The command line; it writes `root.tar` and `packages.txt`.
 
-    Where a person who is not root builds, hooks run as somebody else, who may read neither the folder nor the checkout:
-    what they need of those goes in by `tar-in` and `upload`, and each works in the image.
+    For a user other than root, hooks run as a mapped user who can read neither the folder nor the checkout: their
+    inputs are passed by `tar-in` and `upload`, and each hook works inside the image.
 
     Args:
-        options: choices of the build.
-        sources: what goes in besides packages.
-        packages: names of what is installed.
-        folder: holds `layer.tar` (`layer.write_layer`); for what is written, too.
+        options: of the build.
+        sources: contents besides packages.
+        packages: names to install.
+        folder: has `layer.tar` (`layer.write_layer`); also receives the output.
     """
     hooks = [
         *_account(options),
@@ -77,8 +77,8 @@ def bootstrap_command(
 
 
 def bootstrap_environment(options: LinuxBuildOptions, path: str) -> dict[str, str]:
-    """Its environment: the same whoever builds."""
-    # No initial file system of Debian's: the image has its own, which takes seconds to make instead of minutes.
+    """Environment of the command, the same for every user."""
+    # Without Debian's initrd, which takes minutes: the image has its own, which takes seconds.
     epoch = str(options.epoch)
     times = {"SOURCE_DATE_EPOCH": epoch, "E2FSPROGS_FAKE_TIME": epoch}
     return {"PATH": path, "LC_ALL": "C.UTF-8", "TZ": "UTC", "INITRD": "No", **times}
@@ -94,7 +94,7 @@ def _account(options: LinuxBuildOptions) -> list[str]:
 def _system(options: LinuxBuildOptions) -> list[str]:
     enabled, masked = " ".join(UNITS), " ".join(MASKED)
     return [
-        # What is known of fonts counts only for folders of this very moment; without it each program looks for itself.
+        # The font cache is valid only for folders with exactly this time; otherwise each program scans them.
         f'chroot "$1" find {_FONTS} -type d -exec touch --date=@{options.epoch} {{}} +',
         'chroot "$1" fc-cache --force --system-only',
         f'chroot "$1" python3 -I -m compileall -q --invalidation-mode unchecked-hash /{GUEST}',
@@ -108,7 +108,7 @@ def _system(options: LinuxBuildOptions) -> list[str]:
 
 
 def _chromium(options: LinuxBuildOptions) -> list[str]:
-    """Chromium under Chrome's name, as on local desktops: tasks end it by that. A hard link has a path of its own."""
+    """Chromium under Chrome's name, as on local desktops: tasks kill it by that name. A hard link has its own path."""
     if options.variant == "minimal":
         return []
     lay = f"mkdir -p {_CHROME} && cp -as /usr/lib/chromium/. {_CHROME}/ && rm {_CHROME}/chromium"
@@ -116,7 +116,7 @@ def _chromium(options: LinuxBuildOptions) -> list[str]:
 
 
 def _facts(lister: Path, folder: Path) -> list[str]:
-    """Every package with its version and the hash of the file that it came from, by apt's own signed lists."""
+    """Every package with its version and the hash of its file, from apt's signed lists."""
     return [
         f"upload {lister} /{lister.name}",
         f'chroot "$1" sh /{lister.name} >"$1/{FACTS}"',

@@ -1,4 +1,4 @@
-"""Builds an image, step by step, and tells how far it is."""
+"""Builds an image step by step and reports progress."""
 
 import hashlib
 import os
@@ -40,7 +40,7 @@ from worker.images.linux.packages import package_names
 from worker.images.linux.ready import PATH, check, hint_for
 
 COMMAND_LINE = "root=/dev/vda rw quiet loglevel=3 net.ifnames=0 console=tty0 console=ttyS0"
-"""The screen is the console, so that a panic can be seen there, and so is the serial line, where it can be read."""
+"""The console is on the screen, so that a panic is visible, and on the serial line, where it can be read."""
 _PATIENCE = 4 * 3600.0
 _TAIL = 4000
 _API_VERSION = "API_VERSION = "
@@ -60,32 +60,32 @@ def build(  # noqa: PLR0913 - what is built, and who hears of it
     """Builds an image in a folder such as `DATA/images`.
 
     Args:
-        options: choices of the build.
-        sources: what goes in besides packages.
-        images: the folder.
-        say: is told what happens.
-        replace: an image of that name may be there; it is exchanged once the new one is whole.
-        tracker: is told which stage is under way.
+        options: of the build.
+        sources: contents besides packages.
+        images: folder of images.
+        say: prints progress.
+        replace: an existing image of that name is replaced once the new one is complete.
+        tracker: records the current stage.
 
     Raises:
-        Conflict: there is an image of that name.
-        Invalid: the name cannot be one.
-        ClusterLost: the image cannot be built here; says what is missing or what a program said.
+        Conflict: An image of that name exists.
+        Invalid: The name is not valid.
+        ClusterLost: the image cannot be built here; the message says what is missing or has a program's output.
         OSError: a file cannot be read or written.
     """
     target = images / options.image_name()
     if not NAME.fullmatch(target.name):
         raise Invalid(
-            f"{target.name!r} cannot be the name of an image",
+            f"{target.name!r} is not a valid image name",
             code="invalid_name",
             path="name",
             hint="Use a-z, 0-9, . and -.",
         )
     if (target / FILE).exists() and not replace:
         raise Conflict(
-            f"there is an image {target.name}",
+            f"the image {target.name} exists already",
             code="image_exists",
-            hint="Replace it (--replace), or name this one (--name).",
+            hint="Replace it with --replace, or choose another name with --name.",
         )
     images.mkdir(parents=True, exist_ok=True)
     check(options.variant, images, root=os.geteuid() == 0)
@@ -96,7 +96,7 @@ def build(  # noqa: PLR0913 - what is built, and who hears of it
 
 
 def _into_place(image: Path, target: Path, folder: Path) -> None:
-    """Exchanges the folders; machines that run on the old image keep its files open."""
+    """Swaps the folders; running machines of the old image keep its files open."""
     if target.exists():
         target.rename(folder / "former")
     image.rename(target)
@@ -117,13 +117,13 @@ class _Build:
         packages = package_names(self._sources, self._options.variant)
         write_layer(self._folder / LAYER, self._sources, self._options.epoch)
         command = bootstrap_command(self._options, self._sources, packages, self._folder)
-        self._call("packages", f"installing {len(packages)} packages and what they need", command)
+        self._call("packages", f"installing {len(packages)} packages and their dependencies", command)
         content = _sha256(self._folder / "root.tar")
         self._fill(content)
         return self._describe(content)
 
     def _fill(self, content: str) -> None:
-        """Makes kernel, initial file system and disk of the packages' files."""
+        """Creates kernel, initrd and disk from the packages' files."""
         root, state = os.geteuid() == 0, self._folder / "owners"
         state.touch()
         archive, raw = self._folder / "root.tar", self._folder / "disk.raw"
@@ -131,30 +131,28 @@ class _Build:
             "unpack", "unpacking the file system", as_root(unpack_command(archive, self._root), state, root=root)
         )
         archive.unlink()
-        self._say("making kernel and initial file system")
+        self._say("creating kernel and initrd")
         (self._image / "initrd.img").write_bytes(initrd(self._root, self._sources.init))
         (self._image / "vmlinux").write_bytes(unpacked(_kernel(self._root).read_bytes()))
         command = format_command(self._root, raw, self._options.disk(), content)
-        self._call("disk", "making the disk", as_root(command, state, root=root))
+        self._call("disk", "creating the disk", as_root(command, state, root=root))
         self._settle_moments(raw)
-        self._call("convert", "writing it in QEMU's format", convert_command(raw, self._image / "disk.qcow2"))
+        self._call("convert", "converting it to QEMU's format", convert_command(raw, self._image / "disk.qcow2"))
 
     def _settle_moments(self, raw: Path) -> None:
-        """No moment of the build stays in the disk.
+        """Replaces all timestamps of the build in the disk.
 
         Raises:
-            ClusterLost: a moment could not be set.
+            ClusterLost: A timestamp could not be set.
         """
         commands = self._folder / "moments"
-        commands.write_text(
-            moments(self._call("count", "counting its files", inspect_command(raw)), self._options.epoch)
-        )
-        output = self._call("date", "dating its files", moments_command(raw, commands))
+        commands.write_text(moments(self._call("count", "counting files", inspect_command(raw)), self._options.epoch))
+        output = self._call("date", "setting timestamps", moments_command(raw, commands))
         if wrong := [line for line in output.splitlines() if line and not line.startswith("debugfs")]:
-            raise ClusterLost(f"debugfs could not date the files: {wrong[0]}", code="image_build_failed")
+            raise ClusterLost(f"debugfs could not set timestamps: {wrong[0]}", code="image_build_failed")
 
     def _describe(self, content: str) -> MachineImage:
-        self._say("hashing the files")
+        self._say("hashing files")
         options, files = self._options, {path.name: described(path) for path in self._image.iterdir()}
         image = MachineImage(
             name=self._image.name,
@@ -180,15 +178,15 @@ class _Build:
         return image
 
     def _call(self, stage: str, doing: str, command: Sequence[str]) -> str:
-        """Runs a program quietly and returns what it said, which is told when it fails.
+        """Runs a program quietly and returns its output, which is part of the error if it fails.
 
         Args:
-            stage: its code.
-            doing: the same in words.
-            command: the program with its arguments.
+            stage: code of the stage.
+            doing: description of the stage.
+            command: program and arguments.
 
         Raises:
-            ClusterLost: it failed.
+            ClusterLost: It failed.
         """
         self._say(doing)
         with self._tracker.during(stage, doing, subject=f"the image {self._image.name}") as activity:
@@ -227,11 +225,11 @@ def _kernel(root: Path) -> Path:
 
 
 def _api_version(server: Path) -> str:
-    """What the guest server says of itself; it is a program of its own and not imported."""
+    """Version of the guest server, which is not imported."""
     for line in (server / "__init__.py").read_text().splitlines():
         if line.startswith(_API_VERSION):
             return line.removeprefix(_API_VERSION).strip().strip('"')
-    raise ClusterLost(f"{server} does not say which guest API it speaks", code="image_build_failed")
+    raise ClusterLost(f"{server} has no API version", code="image_build_failed")
 
 
 def _sha256(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""The check list of a Linux image: a machine of it, as any attempt gets it, and every application started in it."""
+"""Check list of a Linux image: starts every application in a machine created like for an attempt."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,8 +23,8 @@ class Application(ProgramCheck):
     """An application of an image.
 
     Attributes:
-        name: as people call it.
-        seconds: that its window may take: the first of all takes more than one minute where a busy host emulates.
+        name: display name.
+        seconds: time limit for its window: the first one takes over a minute on a busy host that emulates.
     """
 
     name: str = Field(min_length=1)
@@ -32,41 +32,41 @@ class Application(ProgramCheck):
 
 
 class _Lists(Frozen):
-    """The file: `full` has what is listed for `minimal`, too."""
+    """Content of the file: `full` includes the list of `minimal`."""
 
     minimal: tuple[Application, ...] = Field(min_length=1)
     full: tuple[Application, ...] = Field(min_length=1)
 
 
 def applications(linux: Path, variant: Variant) -> tuple[Application, ...]:
-    """The applications of a variant.
+    """Applications of a variant.
 
     Args:
-        linux: the folder of the image's lists, see `Sources`.
+        linux: folder of the image's lists, see `BuildSources`.
         variant: of the image.
 
     Raises:
         OSError: the list cannot be read.
-        ValueError: it is wrong.
+        ValueError: The list is invalid.
     """
     lists = _Lists.model_validate(yaml.safe_load((linux / FILE).read_text()))
     return lists.minimal + (lists.full if variant == "full" else ())
 
 
 def check_list(provider: Provider, image: MachineImage, apps: Sequence[Application]) -> Iterator[CheckResult]:
-    """Goes through the list in a machine that is thrown away.
+    """Runs the checks in a temporary machine.
 
     Args:
-        provider: makes machines of the image.
-        image: that is checked.
+        provider: creates machines of the image.
+        image: image to check.
         apps: its applications.
 
     Yields:
-        Each line as soon as it is known.
+        Yields each result as soon as it is known.
 
     Raises:
-        ClusterLost: no machine can be made here.
-        GuestLost: it was lost, also by what an application did.
+        ClusterLost: No machine can be created here.
+        GuestLost: The machine was lost, possibly because of an application.
     """
     yield _named(image, apps)
     opened = provider.open(SLOT, DesktopSpec(screen=SCREEN, image=image.name))
@@ -79,6 +79,8 @@ def check_list(provider: Provider, image: MachineImage, apps: Sequence[Applicati
 
 
 def _named(image: MachineImage, apps: Sequence[Application]) -> CheckResult:
-    """Whether the image itself says that it has what starts them: tasks go by that."""
+    """Whether the image's manifest lists the programs: tasks rely on it."""
     missing = sorted({each.command[0] for each in apps} - set(image.programs))
-    return CheckResult(name="the image names its programs", fault=f"not named: {', '.join(missing)}" if missing else "")
+    return CheckResult(
+        name="the manifest lists the programs", fault=f"not listed: {', '.join(missing)}" if missing else ""
+    )

@@ -1,6 +1,6 @@
-"""The commands that make a disk of a file system's archive, as pure functions.
+"""Commands that create a disk from a file system's archive, as pure functions.
 
-The disk has no journal: a machine writes to an overlay that is thrown away, and a journal would make it write twice.
+The disk has no journal: a machine writes to a temporary overlay, and a journal would double the writes.
 """
 
 import re
@@ -14,30 +14,30 @@ _FIELDS = ("ctime", "atime", "crtime")
 
 
 def as_root(command: Sequence[str], state: Path, *, root: bool) -> list[str]:
-    """A command that owns what it makes as root would. Who is not root pretends to be (`fakeroot`), from call to call.
+    """Command with root's view of file owners. Users other than root use `fakeroot` with state between calls.
 
     Args:
         command: the words.
-        state: a file that keeps who owns what.
-        root: who calls is root.
+        state: file with the owners.
+        root: whether the caller is root.
     """
     return list(command) if root else ["fakeroot", "-i", str(state), "-s", str(state), "--", *command]
 
 
 def unpack_command(archive: Path, folder: Path) -> list[str]:
-    """Unpacks the file system. Devices are the running kernel's to make."""
+    """Unpacks the file system, without device files, which the running kernel creates."""
     words = ["tar", "--extract", "--file", str(archive), "--directory", str(folder), "--numeric-owner"]
     return [*words, "--same-owner", "--preserve-permissions", "--delay-directory-restore", "--exclude=./dev/*"]
 
 
 def format_command(folder: Path, disk: Path, size: int, digest: str) -> list[str]:
-    """Makes a file system of a folder's content.
+    """Creates a file system with a folder's content.
 
     Args:
         folder: the content.
-        disk: the file to write.
+        disk: file to write.
         size: bytes of the disk.
-        digest: of what goes in; identifiers that others draw come from it, so that the same content has the same ones.
+        digest: of the content; otherwise random identifiers are derived from it, for reproducible images.
     """
     own, seed = uuid.uuid5(_SPACE, f"{digest} disk"), uuid.uuid5(_SPACE, f"{digest} names")
     extended = f"hash_seed={seed},lazy_itable_init=1,assume_storage_prezeroed=1,root_owner=0:0"
@@ -46,26 +46,26 @@ def format_command(folder: Path, disk: Path, size: int, digest: str) -> list[str
 
 
 def inspect_command(disk: Path) -> list[str]:
-    """Tells how many files the file system has, see `moments`."""
+    """Prints how many files the file system has, see `moments`."""
     return ["dumpe2fs", "-h", str(disk)]
 
 
 def moments(header: str, epoch: int) -> str:
-    """What sets each file's moments: besides its change they would be those of the build.
+    """Commands that set each file's timestamps, which would otherwise be those of the build.
 
     Args:
-        header: what `inspect_command` said.
+        header: output of `inspect_command`.
         epoch: seconds since 1970.
 
     Returns:
-        Commands for `moments_command`. A new file system has its files' inodes one after the other.
+        Input for `moments_command`. In a new file system the inodes of files are consecutive.
 
     Raises:
-        ValueError: that was not the header of a file system.
+        ValueError: It is not the header of a file system.
     """
     numbers = {name: int(match[1]) for name in ("Inode count", "Free inodes") if (match := _number(name, header))}
     if len(numbers) != 2:  # noqa: PLR2004 - the two above
-        raise ValueError(f"this is no header of a file system: {header[:200]!r}")
+        raise ValueError(f"not the header of a file system: {header[:200]!r}")
     used = numbers["Inode count"] - numbers["Free inodes"]
     lines = (f"sif <{inode}> {field} @{epoch}" for inode in (2, *range(11, used + 1)) for field in _FIELDS)
     return "\n".join(lines) + "\n"
@@ -76,10 +76,10 @@ def _number(name: str, header: str) -> "re.Match[str] | None":
 
 
 def moments_command(disk: Path, commands: Path) -> list[str]:
-    """Carries out what `moments` gave; it says nothing but its own name and the commands if all went well."""
+    """Runs the commands of `moments`; on success it prints only its name and the commands."""
     return ["debugfs", "-w", "-f", str(commands), str(disk)]
 
 
 def convert_command(raw: Path, disk: Path) -> list[str]:
-    """QEMU's format of a raw disk: only what is used has a place in it."""
+    """Converts a raw disk to QEMU's format, which stores only used blocks."""
     return ["qemu-img", "convert", "-f", "raw", "-O", "qcow2", "-o", "compat=1.1", str(raw), str(disk)]

@@ -1,4 +1,4 @@
-"""What is known of the packages of an image, and which of their programs tasks may start."""
+"""Metadata of an image's packages, and the programs that tasks may start."""
 
 import re
 from collections.abc import Iterator
@@ -12,10 +12,10 @@ _MOST_PROGRAMS = 20_000
 
 
 def read_packages(text: str) -> tuple[Package, ...]:
-    """Packages by name, from what `apt-cache show` says of them; a package that it tells twice counts once.
+    """Packages by name, from the output of `apt-cache show`; duplicates count once.
 
     Raises:
-        ValueError: one has no name or version.
+        ValueError: A package has no name or version.
     """
     packages: dict[tuple[str, str], Package] = {}
     for paragraph in re.split(r"\n\s*\n", text.strip()):
@@ -29,7 +29,7 @@ def read_packages(text: str) -> tuple[Package, ...]:
 
 
 def programs(root: Path) -> tuple[str, ...]:
-    """Sorted names of the programs of a file system that lie where a desktop's PATH looks."""
+    """Sorted names of a file system's programs in the folders of a desktop's PATH."""
     return tuple(sorted(set(_programs(root))))[:_MOST_PROGRAMS]
 
 
@@ -37,5 +37,5 @@ def _programs(root: Path) -> Iterator[str]:
     for folder in _FOLDERS:
         place = root / folder
         if place.is_dir():
-            # A link leads inside the image, so it is not followed here.
+            # A link is resolved inside the image, so it is not followed here.
             yield from (each.name for each in place.iterdir() if each.is_symlink() or each.is_file())

@@ -1,6 +1,6 @@
-"""The initial file system of a boot: the drivers that the disk and the screen need, and a program that loads them.
+"""Initial file system for booting: the drivers of disk and screen, and a program that loads them.
 
-Debian's own one finds out what it runs on; ours knows, and so is there in a second. The format is cpio's `newc`, see
+Debian's initrd probes the hardware; ours knows it, and is ready in a second. Format: cpio `newc`, see
 https://docs.kernel.org/driver-api/early-userspace/buffer-format.html.
 """
 
@@ -11,20 +11,20 @@ DRIVERS = (
     *("virtio_pci", "virtio_blk", "crc32c-intel", "crc32c_generic", "ext4"),
     *("virtio-gpu", "virtio_net", "virtio-rng", "evdev"),
 )
-"""In this order, each with what it depends on. Those that the system would load itself are quicker here."""
+"""In loading order, with dependencies. Includes drivers that the system would load itself, but more slowly."""
 _FOLDER, _FILE, _PROGRAM = 0o040755, 0o100644, 0o100755
 _TRAILER = "TRAILER!!!"
 
 
 def drivers_in_order(dependencies: str, drivers: Sequence[str] = DRIVERS) -> list[PurePosixPath]:
-    """Paths of modules below the folder of the kernel's modules, each after those that it needs.
+    """Paths of modules below the kernel's module folder, dependencies first.
 
     Args:
-        dependencies: the text of `modules.dep`.
-        drivers: names of modules; `-` and `_` are the same.
+        dependencies: content of `modules.dep`.
+        drivers: names of modules; `-` and `_` are equal.
 
     Raises:
-        ValueError: the kernel has no such module.
+        ValueError: The kernel has no such module.
     """
     lines = (line.partition(":") for line in dependencies.splitlines())
     needs = {name: rest.split() for name, _, rest in lines if name}
@@ -49,14 +49,14 @@ def _add(path: str, needs: Mapping[str, Sequence[str]], order: dict[str, None]) 
 
 
 def initrd(root: Path, init: Path) -> bytes:
-    """The initial file system for the kernel of an image.
+    """Initial file system for an image's kernel.
 
     Args:
         root: the image's file system.
-        init: the first program of a boot.
+        init: first program of the boot.
 
     Raises:
-        OSError, ValueError: the file system lacks something.
+        OSError, ValueError: a file is missing.
     """
     folders = sorted((root / "usr/lib/modules").iterdir())
     if len(folders) != 1:
@@ -72,7 +72,7 @@ def initrd(root: Path, init: Path) -> bytes:
 
 
 def cpio(entries: Mapping[str, tuple[int, bytes]]) -> bytes:
-    """An archive of paths to (type and rights, content); everything is root's and of 1970. Folders come first."""
+    """Archive of path -> (type and mode, content); owner root, time 1970. Folders come first."""
     pieces = [b"".join(_entry(number, *each)) for number, each in enumerate(_listed(entries), start=1)]
     return b"".join(pieces)
 

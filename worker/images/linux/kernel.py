@@ -1,7 +1,7 @@
-"""The kernel as it runs: unpacked here once, because an emulated processor takes seconds to do it at every boot.
+"""The uncompressed kernel: unpacked at build time, because an emulated CPU takes seconds for it at every boot.
 
-A compressed kernel is a small program with the real one behind it. Where that lies is said in its header, see
-https://docs.kernel.org/arch/x86/boot.html. QEMU starts the real one by its PVH entry.
+A compressed kernel is a small program followed by the real one. Its header has the offset, see
+https://docs.kernel.org/arch/x86/boot.html. QEMU starts the real one at its PVH entry.
 """
 
 import bz2
@@ -25,19 +25,19 @@ _UNPACKERS: Mapping[bytes, Callable[[bytes], bytes]] = MappingProxyType(
 
 
 def unpacked(kernel: bytes) -> bytes:
-    """The ELF file in a compressed kernel; the kernel as it is where it is compressed in a way that Python cannot undo.
+    """The ELF file in a compressed kernel; the kernel unchanged if Python cannot decompress it.
 
     Raises:
-        ValueError: it is no kernel.
+        ValueError: It is not a kernel.
     """
     if kernel[_MAGIC_AT : _MAGIC_AT + 4] != _MAGIC:
-        raise ValueError("this is no kernel for x86")
+        raise ValueError("not a kernel for x86")
     start = ((kernel[_SECTORS] or _USUAL_SECTORS) + 1) * _SECTOR
     offset, length = struct.unpack_from("<II", kernel, _PAYLOAD_AT)
     payload = kernel[start + offset : start + offset + length]
     for magic, unpack in _UNPACKERS.items():
         if payload.startswith(magic):
-            # The length of what is unpacked stands behind it, in four bytes that belong to no format.
+            # The uncompressed length follows the data, in four bytes that belong to no format.
             data = unpack(payload if magic != b"\x1f\x8b" else payload[:-4])
             if data.startswith(_ELF):
                 return data

@@ -1,4 +1,4 @@
-"""What goes into the image besides packages, as one tar archive: the same content gives the same bytes."""
+"""Contents of the image besides packages, as one reproducible tar archive."""
 
 import hashlib
 import io
@@ -12,23 +12,23 @@ from worker.images.linux.options import BuildSources
 from worker.local.etc import generated
 
 USER = 1000
-"""The number of `user`, in machines as on local desktops."""
+"""User id of `user`, in machines and on local desktops."""
 GUEST = PurePosixPath("opt/guest")
 HOME = PurePosixPath("home/user")
 _SETTINGS_OF_LOCAL = ("timezone", "chromium.d/deskarena", "chromium/master_preferences")
-"""Files of /etc that machines have like local desktops (`worker/local/etc.py`)."""
+"""Files of /etc that machines share with local desktops (`worker/local/etc.py`)."""
 
 
 def write_layer(target: Path, sources: BuildSources, epoch: int) -> None:
     """Writes the archive.
 
     Args:
-        target: the file.
-        sources: what goes in.
+        target: file to write.
+        sources: contents.
         epoch: the modification time of everything, seconds since 1970.
 
     Raises:
-        OSError: something is missing or cannot be written.
+        OSError: A source is missing, or the archive cannot be written.
     """
     with tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as archive:
         for name, text in _settings():
@@ -40,7 +40,7 @@ def write_layer(target: Path, sources: BuildSources, epoch: int) -> None:
 
 
 def digest(folder: Path) -> str:
-    """sha256 over names, rights and contents of a folder's files. Raises OSError."""
+    """SHA-256 over names, modes and contents of a folder's files. Raises OSError."""
     hasher = hashlib.sha256()
     for path in _files(folder):
         data = path.read_bytes()
@@ -55,7 +55,7 @@ def _settings() -> Iterator[tuple[PurePosixPath, bytes]]:
 
 def _add_tree(archive: tarfile.TarFile, source: Path, place: PurePosixPath, owner: int, epoch: int) -> None:
     if not source.is_dir():
-        raise FileNotFoundError(f"{source} is missing: run `make setup`")
+        raise FileNotFoundError(f"{source} is missing. Run `make setup`.")
     folders: set[PurePosixPath] = set()
     for path in _files(source):
         inside = place / path.relative_to(source).as_posix()
@@ -71,7 +71,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _mode(path: Path) -> int:
-    """As the checkout has it, whatever the umask was."""
+    """Mode as in git, independent of the umask."""
     return 0o755 if os.access(path, os.X_OK) else 0o644
 
 

@@ -1,4 +1,4 @@
-"""What a person can choose of a Linux image."""
+"""Options of a Linux image."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ SCREENS = tuple(
         (1680, 1050), (1920, 1200), (2560, 1440), (3840, 2160),
     )
 )  # fmt: skip
-"""QEMU's card shows any size; these are what people and benchmarks ask for."""
+"""QEMU's graphics card supports any size; these are the common ones."""
 _SOURCE = re.compile(r"deb \S.*|[a-z][a-z+]*:/\S+")
 _GIB = 2**30
 _MEMORY_MIB: Mapping[str, int] = MappingProxyType({"minimal": 1024, "full": 3072})
@@ -27,14 +27,14 @@ _DISK: Mapping[str, int] = MappingProxyType({"minimal": 4 * _GIB, "full": 16 * _
 
 
 class LinuxBuildOptions(Frozen):
-    """Choices of one build; the same choices on the same packages make the same files.
+    """Options of one build; the same options and packages produce the same files.
 
     Attributes:
-        variant: `minimal` has what the starter benchmark needs, `full` OSWorld's applications that Debian has, too.
+        variant: `minimal` has the applications of the starter benchmark, `full` also OSWorld's that Debian packages.
         name: of the image; empty = `linux-` and the variant.
-        suite: Debian's release.
-        sources: where packages come from: mirrors or lines of a sources.list; none = Debian's own mirror.
-        epoch: seconds since 1970; no file of the image is newer.
+        suite: Debian release.
+        sources: mirrors or lines of a sources.list; none = Debian's own mirror.
+        epoch: seconds since 1970; maximum timestamp of files.
         cpus: of a machine.
     """
 
@@ -59,23 +59,23 @@ class LinuxBuildOptions(Frozen):
         return self.name or f"linux-{self.variant}"
 
     def memory(self) -> int:
-        """Memory of a machine in MiB; what the variant needs unless something else was chosen."""
+        """Memory of a machine in MiB (default: as the variant needs)."""
         return self.memory_mib or _MEMORY_MIB[self.variant]
 
     def disk(self) -> int:
-        """Bytes of the disk that the system sees."""
+        """Size of the disk in bytes."""
         return _DISK[self.variant]
 
 
 class BuildSources(Frozen):
-    """Where what goes into an image lies in the checkout.
+    """Paths in the checkout from which an image is built.
 
     Attributes:
-        scripts: holds the package lists of local desktops.
-        linux: holds the image's own lists and files.
+        scripts: folder with the package lists of local desktops.
+        linux: folder with the image's own lists and files.
         server: the guest server's package.
-        site: packages of Python for programs of the desktop.
-        home: what a home holds when it is new.
+        site: Python packages for programs of the desktop.
+        home: template of a home.
     """
 
     scripts: Path
@@ -86,17 +86,17 @@ class BuildSources(Frozen):
 
     @property
     def root(self) -> Path:
-        """Files of the image, as they lie in it."""
+        """Files of the image, laid out as in the image."""
         return self.linux / "root"
 
     @property
     def init(self) -> Path:
-        """The first program of a boot."""
+        """First program of the boot."""
         return self.linux / "init"
 
 
 def sources_of(checkout: Path) -> BuildSources:
-    """Where they lie in a checkout after `make setup`."""
+    """Paths in a checkout after `make setup`."""
     return BuildSources(
         scripts=checkout / "tools",
         linux=checkout / "vm_images" / "linux",

@@ -1,21 +1,21 @@
-"""Which packages an image has: those of local desktops, for both to run the same tasks, and what makes a machine."""
+"""Packages of an image: those of local desktops, so that both run the same tasks, and those of a machine."""
 
 from pathlib import Path
 
 from worker.images.linux.options import BuildSources, Variant
 
 NOT_IN_MACHINES = frozenset({"xvfb", "bubblewrap", "util-linux"})
-"""What local desktops need of the worker's machine: a screen without a card, and walls."""
+"""Packages that only local desktops need: a virtual screen and a sandbox."""
 
 
 def read_list(file: Path) -> list[str]:
-    """Names of a package list: one a line, `#` begins a comment. Raises OSError."""
+    """Names in a package list: one per line, `#` starts a comment. Raises OSError."""
     names = (line.split("#")[0].strip() for line in file.read_text().splitlines())
     return [name for name in names if name]
 
 
 def package_names(sources: BuildSources, variant: Variant) -> tuple[str, ...]:
-    """Sorted names of what is asked for; their dependencies come by themselves. Raises OSError."""
+    """Sorted names to install, without dependencies. Raises OSError."""
     lists = [sources.linux / "packages-system.txt", sources.scripts / "packages-base.txt"]
     if variant == "full":
         lists.append(sources.linux / "packages-full.txt")

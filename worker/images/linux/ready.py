@@ -1,4 +1,4 @@
-"""Whether an image can be built here, found out before minutes have gone; and what to do where a step has failed."""
+"""Checks whether an image can be built here before minutes are spent, and hints for failed steps."""
 
 import os
 import pwd
@@ -16,45 +16,45 @@ PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 SUBORDINATE = (Path("/etc/subuid"), Path("/etc/subgid"))
 _TOOLS = ("mmdebstrap", "mke2fs", "dumpe2fs", "debugfs", "qemu-img", "tar")
 _TOOLS_OF_OTHERS = ("fakeroot", "newuidmap", "newgidmap")
-"""For who is not root: who owns what, and a user namespace with all users of a system."""
+"""Additional tools for users other than root: fakeroot and user namespaces."""
 _RANGE = "100000-165535"
 _GIB = 2**30
 _CONTENT: Mapping[Variant, int] = MappingProxyType({"minimal": _GIB, "full": 3 * _GIB})
-"""Bytes of a variant's files, rounded up."""
+"""Size of a variant's files in bytes, rounded up."""
 _COPIES = 3
-"""Of them at once at the most: unpacked, as a disk, and that disk in QEMU's format."""
+"""Maximum number of simultaneous copies: unpacked, as a disk, and that disk in QEMU's format."""
 _HINTS: Sequence[tuple[str, str]] = (
     (
         r"No space left on device|not have enough space",
-        "Make room in the data folder and in the folder of temporary files (TMPDIR).",
+        "Free space in the data folder and in the folder of temporary files (TMPDIR).",
     ),
     (
         r"NO_PUBKEY|is not signed",
-        "The keys of Debian's packages are not here (debian-archive-keyring), or the mirror is not signed with them.",
+        ("The keys of Debian's packages are missing (debian-archive-keyring), or the mirror is not signed with them."),
     ),
     (
         r"[Cc]ould not connect|[Cc]ould not resolve|[Cc]onnection failed|[Ff]ailed to fetch|have a Release file",
-        "No mirror of Debian's packages answers: name one that does (--source), and a release that it has (--suite).",
+        "No Debian mirror responds. Name one with --source, and a release that it has with --suite.",
     ),
     (
         r"unable to pick chroot mode|unable to unshare",
-        "This machine allows its users no namespaces of their own: build as root.",
+        "This machine does not allow user namespaces. Build as root.",
     ),
     (
         r"Unable to locate package|no installation candidate",
-        "The packages have the names of Debian's release bookworm; name a mirror that has all of it (--source).",
+        ("Package names are those of Debian bookworm. Name a mirror that has the complete release (--source)."),
     ),
 )
 
 
 def check(variant: Variant, images: Path, *, root: bool, path: str = PATH) -> None:
-    """Returns if nothing speaks against building.
+    """Returns if an image can be built.
 
     Args:
         variant: of the image.
-        images: the folder that it will lie in; must be there.
-        root: who calls is root.
-        path: where programs are looked for.
+        images: folder for the image; must exist.
+        root: whether the caller is root.
+        path: folders of programs.
 
     Raises:
         ClusterLost: says what is missing, and what to do.
@@ -67,7 +67,7 @@ def check(variant: Variant, images: Path, *, root: bool, path: str = PATH) -> No
 
 
 def hint_for(output: str) -> str:
-    """What to do about a step's failure, by what its program said; empty if nobody knows."""
+    """Hint for a step's failure, from its program's output; empty if unknown."""
     return next((hint for pattern, hint in _HINTS if re.search(pattern, output)), "")
 
 
@@ -75,19 +75,19 @@ def _check_tools(tools: Sequence[str], path: str) -> None:
     missing = [tool for tool in tools if shutil.which(tool, path=path) is None]
     if missing:
         raise ClusterLost(
-            f"this machine lacks {', '.join(missing)}",
+            f"missing programs: {', '.join(missing)}",
             code="image_build_failed",
-            hint="`make image-linux` installs what it needs (as root); or see tools/packages-machines.txt.",
+            hint="`make image-linux` installs them (as root); see also tools/packages-machines.txt.",
         )
 
 
 def _check_subordinates(name: str) -> None:
-    """Raises ClusterLost if the user may not have a namespace with the users of a whole system."""
+    """Raises ClusterLost if the user may not map a whole range of user ids."""
     for file in SUBORDINATE:
         lines = file.read_text().splitlines() if file.exists() else []
         if not any(line.startswith((f"{name}:", f"{os.getuid()}:")) for line in lines):
             raise ClusterLost(
-                f"{file} gives {name} no numbers of other users",
+                f"{file} assigns {name} no subordinate ids",
                 code="image_build_failed",
                 hint=f"Build as root, or as root: usermod --add-subuids {_RANGE} --add-subgids {_RANGE} {name}",
             )
@@ -97,7 +97,7 @@ def _check_room(folder: Path, needed: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise ClusterLost(
-            f"{folder} has {free / _GIB:.1f} GiB free; a build needs {needed / _GIB:.0f} GiB there",
+            f"{folder} has {free / _GIB:.1f} GiB free; a build needs {needed / _GIB:.0f} GiB",
             code="image_build_failed",
-            hint="Make room, or name other folders: --data for the image, TMPDIR for temporary files.",
+            hint="Free space, or choose other folders: --data for the image, TMPDIR for temporary files.",
         )

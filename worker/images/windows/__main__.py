@@ -1,4 +1,4 @@
-"""`python -m worker.images.windows`: builds a Windows image, or says what it would do."""
+"""`python -m worker.images.windows`: builds a Windows image, or prints what it would do."""
 
 import argparse
 import signal
@@ -22,7 +22,7 @@ USAGE, INFRASTRUCTURE, INTERRUPTED = 2, 3, 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns the exit code: 0 done, 2 something given is wrong, 3 it could not be done here; calling again goes on."""
+    """Returns the exit code: 0 done, 2 invalid arguments, 3 not possible here; calling it again continues."""
     args = _parser().parse_args(arguments)
     signal.signal(signal.SIGTERM, _stop)
     try:
@@ -31,13 +31,13 @@ def main(arguments: list[str] | None = None) -> int:
         if args.dry_run:
             dry_run(request, plan, _say)
         else:
-            _say(f"made: {_build(request, plan)}")
+            _say(f"built {_build(request, plan)}")
     except (Invalid, NotFound) as error:
         return _failed(error, USAGE)
     except DeskarenaError as error:
         return _failed(error, INFRASTRUCTURE)
     except KeyboardInterrupt:
-        _say("interrupted; the same command goes on with the stage that was under way")
+        _say("interrupted; the same command continues with the current stage")
         return INTERRUPTED
     return 0
 
@@ -54,36 +54,40 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m worker.images.windows", description=__doc__.splitlines()[0] if __doc__ else ""
     )
     add = parser.add_argument
-    add("--iso", type=Path, required=True, help="install medium of Windows 11 or Windows Server, from Microsoft")
-    add("--virtio", type=Path, required=True, help="virtio-win.iso, with the drivers")
-    add("--name", default="windows", help="of the image (default: windows)")
-    add("--data", type=Path, help="data folder (default: DESKARENA_DATA_DIR)")
-    add("--edition", help="name or id of the edition, if the medium has several")
-    add("--product-key", help="that the medium wants; evaluations want none")
-    add("--sets", help="benchmarks whose programs are installed, by comma (default: waa)")
-    add("--installers", type=Path, help="folder of the installers that you bring")
-    add("--programs", type=Path, action="append", default=[], help="a list of further programs, or of other versions")
-    add("--without", default="", help="ids of programs to leave out, by comma")
-    add("--guest-python", type=Path, help="the embeddable Python, where it cannot be fetched")
-    add("--user", help="of the desktop (default: Docker, which WAA's tasks name)")
-    add("--language", help="for example en-US")
-    add("--time-zone", help="by Windows' own name (default: UTC)")
-    add("--firmware", choices=("uefi", "bios"), help="(default: uefi)")
-    add("--disk-gib", type=int, help="(default: 64)")
-    add("--memory-mib", type=int, help="(default: 8192)")
-    add("--cpus", type=int, help="(default: 4)")
-    add("--minutes", type=float, default=120.0, help="that each start of the machine may take (default: 120)")
     add(
-        "--dry-run", action="store_true", help="lay out the medium and say what would happen, without starting anything"
+        "--iso", type=Path, required=True, help=("Installation medium of Windows 11 or Windows Server, from Microsoft.")
+    )
+    add("--virtio", type=Path, required=True, help="virtio-win.iso, with the drivers.")
+    add("--name", default="windows", help="Name of the image (default: windows).")
+    add("--data", type=Path, help="Data folder (default: DESKARENA_DATA_DIR).")
+    add("--edition", help="Name or id of the edition, if the medium has several.")
+    add("--product-key", help="Product key, if the medium needs one; evaluations do not.")
+    add("--sets", help="Benchmarks whose programs are installed, separated by commas (default: waa).")
+    add("--installers", type=Path, help="Folder of installers that you provide.")
+    add("--programs", type=Path, action="append", default=[], help=("List of further programs, or of other versions."))
+    add("--without", default="", help="Ids of programs to leave out, separated by commas.")
+    add("--guest-python", type=Path, help="The embeddable Python, if it cannot be downloaded.")
+    add("--user", help="User of the desktop (default: Docker, as in WAA's tasks).")
+    add("--language", help="Language, for example en-US.")
+    add("--time-zone", help="Windows' name of the time zone (default: UTC).")
+    add("--firmware", choices=("uefi", "bios"), help="Firmware (default: uefi).")
+    add("--disk-gib", type=int, help="Disk size in GiB (default: 64).")
+    add("--memory-mib", type=int, help="Memory in MiB (default: 8192).")
+    add("--cpus", type=int, help="Processors (default: 4).")
+    add("--minutes", type=float, default=120.0, help=("Maximum minutes of each start of the machine (default: 120)."))
+    add(
+        "--dry-run",
+        action="store_true",
+        help=("Create the medium and print what would happen, without starting anything."),
     )
     return parser
 
 
 def _request(args: argparse.Namespace) -> BuildRequest:
-    """Raises Invalid for what no build could be made of."""
+    """Parses the arguments. Raises Invalid."""
     if not NAME.fullmatch(args.name):
         raise Invalid(
-            f"{args.name!r} cannot be the name of an image",
+            f"{args.name!r} is not a valid image name",
             code="invalid_name",
             path="name",
             hint="Use a-z, 0-9, . and -.",
@@ -119,9 +123,9 @@ def _words(text: str) -> tuple[str, ...]:
 def _file(path: Path, option: str) -> Path:
     if not path.is_file():
         raise NotFound(
-            f"{option}: there is no file {path}",
+            f"{option}: file {path} does not exist",
             code="file_not_found",
-            hint="docs/windows-images.md says where it comes from.",
+            hint="docs/windows-images.md says where to get it.",
         )
     return path.absolute()
 
@@ -136,7 +140,7 @@ def _failed(error: DeskarenaError, code: int) -> int:
 
 
 def _stop(_: int, __: FrameType | None) -> NoReturn:
-    """Ends as an interruption does: the machine ends with us, and marks are whole."""
+    """Handles SIGTERM like an interruption: the machine is stopped, and recorded stages stay complete."""
     raise KeyboardInterrupt
 
 

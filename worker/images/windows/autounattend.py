@@ -1,8 +1,8 @@
-"""The answer file that Windows Setup finds on our medium: built from options, checked by `answer_schema`.
+"""Answer file for Windows Setup on our medium, built from options and checked by `autounattend_schema`.
 
-Setup looks for `autounattend.xml` in the root of removable media.
-https://learn.microsoft.com/windows-hardware/manufacture/desktop/windows-setup-automation-overview
-Every component and setting: https://learn.microsoft.com/windows-hardware/customize/desktop/unattend/components-b-unattend
+Setup searches the root of removable media for `autounattend.xml`.
+https://learn.microsoft.com/windows-hardware/manufacture/desktop/windows-setup-automation-overview Components and
+settings: https://learn.microsoft.com/windows-hardware/customize/desktop/unattend/components-b-unattend
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,16 +27,16 @@ _IDENTITY = {
 }
 
 Tree: TypeAlias = "str | Mapping[str, Tree] | Sequence[Mapping[str, Tree]]"
-"""Text, named children, or several children of the one name that stands before the list."""
+"""Text, named children, or several children of the one name that precedes the list."""
 
 
 def answer_file(options: WindowsBuildOptions, index: int, *, server: bool = False) -> bytes:
-    """The file.
+    """The answer file.
 
     Args:
         options: of the build.
         index: of the edition in the medium's `install.wim`, from 1.
-        server: the edition is a Windows Server.
+        server: whether the edition is a Windows Server.
     """
     root = etree.Element(f"{{{UNATTEND}}}unattend", nsmap=cast("dict[str, str]", {None: UNATTEND, "wcm": WCM}))
     for name, components in _passes(options, index, server=server).items():
@@ -73,7 +73,7 @@ def _international(options: WindowsBuildOptions) -> dict[str, Tree]:
 
 
 def _setup(options: WindowsBuildOptions, index: int) -> dict[str, Tree]:
-    # Without a key an evaluation asks for none; "Never" keeps every other medium from asking a person.
+    # Evaluations need no key; "Never" keeps other media from asking for one.
     key: dict[str, Tree] = {"Key": options.product_key} if options.product_key else {}
     return {
         "DynamicUpdate": {"Enable": "false", "WillShowUI": "Never"},
@@ -95,15 +95,15 @@ def _setup(options: WindowsBuildOptions, index: int) -> dict[str, Tree]:
 
 
 _LAB = r"reg.exe add HKLM\SYSTEM\Setup\LabConfig /v {} /t REG_DWORD /d 1 /f"
-# Microsoft documents that Windows 11 can be set up on unsupported machines, not these names; Setup reads them since
-# Windows 11 21H2, and every tool for virtual machines sets them. A machine without TPM is what clones of memory need.
+# Microsoft documents that Windows 11 can be installed on unsupported machines, but not these names; Setup reads them
+# since Windows 11 21H2, and common tools for virtual machines set them. Cloning memory requires a machine without TPM.
 REQUIREMENT_CHECKS_OFF = tuple(
     _LAB.format(f"Bypass{what}Check") for what in ("TPM", "SecureBoot", "RAM", "CPU", "Storage")
 )
 
 
 def _disk(options: WindowsBuildOptions) -> dict[str, Tree]:
-    """Partitions as Microsoft recommends them, without a recovery one: nothing here is ever repaired.
+    """Partitions as Microsoft recommends, without a recovery partition: nothing here is ever repaired.
 
     https://learn.microsoft.com/windows-hardware/manufacture/desktop/configure-uefigpt-based-hard-drive-partitions
     https://learn.microsoft.com/windows-hardware/manufacture/desktop/configure-biosmbr-based-hard-drive-partitions
@@ -132,7 +132,7 @@ def _disk(options: WindowsBuildOptions) -> dict[str, Tree]:
 
 def _specialize(options: WindowsBuildOptions, *, server: bool) -> Iterator[tuple[str, Tree]]:
     yield _SHELL, {"ComputerName": options.computer, "TimeZone": options.time_zone}
-    # The disk is an overlay of an image that must stay the same: no encryption behind our back.
+    # The disk is an overlay of an image that must not change: disable automatic encryption.
     yield "Microsoft-Windows-SecureStartup-FilterDriver", {"PreventDeviceEncryption": "true"}
     yield "Microsoft-Windows-ErrorReportingCore", {"DisableWER": "1"}
     if server:
@@ -144,7 +144,7 @@ def _first_start(options: WindowsBuildOptions, *, server: bool) -> dict[str, Tre
     account: dict[str, Tree] = {"Password": password, "Group": "Administrators", "Name": options.user}
     accounts: dict[str, Tree] = {"LocalAccounts": {"LocalAccount": [account]}}
     if server:
-        # Without it Setup stops and asks for one.
+        # Without it Setup stops and asks.
         accounts["AdministratorPassword"] = password
     return {
         "OOBE": {
@@ -155,7 +155,7 @@ def _first_start(options: WindowsBuildOptions, *, server: bool) -> dict[str, Tre
             "ProtectYourPC": "3",
         },
         "UserAccounts": accounts,
-        # Setup counts log-ons down; our first script then makes logging on endless.
+        # Setup limits the number of automatic logons; our first script removes the limit.
         "AutoLogon": {"Password": password, "Enabled": "true", "LogonCount": "3", "Username": options.user},
         "FirstLogonCommands": {
             "SynchronousCommand": _ordered("CommandLine", [FIRST_COMMAND], RequiresUserInput="false")
@@ -163,7 +163,7 @@ def _first_start(options: WindowsBuildOptions, *, server: bool) -> dict[str, Tre
     }
 
 
-# Drive letters of CD drives are not known beforehand; the script of ours exists on one of them only.
+# Drive letters of CD drives are unknown; our script exists on one of them only.
 FIRST_COMMAND = (
     f'cmd.exe /d /c "for %d in ({_LETTERS}) do if exist %d:\\deskarena\\start.cmd call %d:\\deskarena\\start.cmd"'
 )
@@ -187,7 +187,7 @@ def _fill(parent: etree._Element, tree: Tree) -> None:
 
 def _add(parent: etree._Element, name: str, below: Tree) -> None:
     several = isinstance(below, Sequence) and not isinstance(below, str)
-    # What may stand several times is said to be added, not to replace.
+    # List items are added, not replaced.
     attributes = {f"{{{WCM}}}action": "add"} if several else {}
     for each in below if isinstance(below, Sequence) and not isinstance(below, str) else (below,):
         _fill(etree.SubElement(parent, f"{{{UNATTEND}}}{name}", attributes), each)

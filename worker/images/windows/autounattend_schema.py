@@ -1,7 +1,7 @@
-"""Checks an answer file before Windows Setup sees it: components, passes, settings, and what must agree with what.
+"""Validates an answer file before Windows Setup sees it: components, passes, settings and their consistency.
 
-The rules are `vm_images/windows/unattend.schema.yaml`, written from Microsoft's documentation. Its own catalogue of
-settings lies inside each install medium and can be read by its tools on Windows only.
+The rules are in `vm_images/windows/unattend.schema.yaml`, written from Microsoft's documentation. Microsoft's own
+catalogue is part of each installation medium, but only its Windows tools can read it.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ _IDENTITY = {"processorArchitecture": "amd64", "publicKeyToken": "31bf3856ad364e
 
 
 class SettingSchema(Frozen):
-    """What one setting may be; the file's head explains each field."""
+    """Allowed values of one setting; the head of the file explains each field."""
 
     of: dict[str, "SettingSchema"] = Field(default={})
     type: Literal["text", "boolean", "integer"] = "text"
@@ -36,7 +36,7 @@ class SettingSchema(Frozen):
 
 
 class Component(Frozen):
-    """A component: where it may stand, where it must, and its settings."""
+    """A component: allowed passes, required passes, and its settings."""
 
     source: str = Field(pattern=r"^https://learn\.microsoft\.com/")
     passes: tuple[str, ...]
@@ -45,7 +45,7 @@ class Component(Frozen):
 
 
 class Schema(Frozen):
-    """All of it."""
+    """The complete schema."""
 
     passes: tuple[str, ...]
     components: dict[str, Component]
@@ -58,11 +58,11 @@ def read_schema(file: Path = FILE) -> Schema:
 
 
 def faults(answers: bytes, schema: Schema | None = None) -> list[str]:
-    """What is wrong with an answer file, each with its place; empty if nothing is."""
+    """Faults of an answer file, each with its place; empty if it is valid."""
     try:
         root = etree.fromstring(answers, etree.XMLParser(resolve_entities=False, no_network=True))
     except etree.XMLSyntaxError as error:
-        return [f"it is no XML: {error}"]
+        return [f"not valid XML: {error}"]
     if root.tag != f"{{{UNATTEND}}}unattend":
         return [f"its root is {root.tag}, not unattend of {UNATTEND}"]
     problems = list(_file(root, schema or read_schema()))
@@ -72,11 +72,11 @@ def faults(answers: bytes, schema: Schema | None = None) -> list[str]:
 def _file(root: etree._Element, schema: Schema) -> Iterator[str]:
     names = [str(settings.get("pass")) for settings in root]
     yield from (
-        f"settings of the pass {name} stand {count} times" for name, count in Counter(names).items() if count > 1
+        f"settings of the pass {name} occur {count} times" for name, count in Counter(names).items() if count > 1
     )
     for settings, name in zip(root, names, strict=True):
         if name not in schema.passes:
-            yield f"there is no pass {name}"
+            yield f"unknown pass {name}"
             continue
         yield from _pass(settings, name, schema)
     for name, component in schema.components.items():
@@ -85,14 +85,14 @@ def _file(root: etree._Element, schema: Schema) -> Iterator[str]:
 
 def _pass(settings: etree._Element, name: str, schema: Schema) -> Iterator[str]:
     present = [str(each.get("name")) for each in settings]
-    yield from (f"{name}: {each} stands {count} times" for each, count in Counter(present).items() if count > 1)
+    yield from (f"{name}: {each} occurs {count} times" for each, count in Counter(present).items() if count > 1)
     for element, title in zip(settings, present, strict=True):
         where, component = f"{name}/{title}", schema.components.get(title)
         if component is None:
             yield f"{where}: unknown component"
             continue
         if name not in component.passes:
-            yield f"{where}: stands in {', '.join(component.passes)} only"
+            yield f"{where}: only allowed in {', '.join(component.passes)}"
         yield from (f"{where}: {key} must be {value}" for key, value in _IDENTITY.items() if element.get(key) != value)
         yield from _children(element, component.settings, where, name)
     for title, component in schema.components.items():
@@ -104,38 +104,38 @@ def _children(parent: etree._Element, known: Mapping[str, SettingSchema], where:
     tags = [etree.QName(child).localname for child in parent]
     for name, setting in known.items():
         if name not in tags and (setting.required or stage in setting.required_in):
-            yield f"{where}/{name}: is missing"
+            yield f"{where}/{name}: missing"
         if tags.count(name) > 1 and not setting.several:
-            yield f"{where}/{name}: stands {tags.count(name)} times"
+            yield f"{where}/{name}: occurs {tags.count(name)} times"
     for child, tag in zip(parent, tags, strict=True):
         place = f"{where}/{tag}"
         if tag not in known or etree.QName(child).namespace != UNATTEND:
             yield f"{place}: unknown setting"
             continue
         if known[tag].several and child.get(f"{{{WCM}}}action") != "add":
-            yield f'{place}: must say wcm:action="add"'
+            yield f'{place}: wcm:action="add" is missing'
         yield from _children(child, known[tag].of, place, stage) if known[tag].of else _value(child, known[tag], place)
     orders = [order.text or "" for child in parent for order in child.findall(f"{{{UNATTEND}}}Order")]
     if orders != [str(number) for number in range(1, len(orders) + 1)]:
-        yield f"{where}: Order counts {', '.join(orders)}, not 1, 2, 3"
+        yield f"{where}: Order has {', '.join(orders)}, not 1, 2, 3"
 
 
 def _value(element: etree._Element, setting: SettingSchema, where: str) -> Iterator[str]:
     text = (element.text or "").strip()
     if len(element):
-        yield f"{where}: has settings below it, expected a value"
+        yield f"{where}: has nested settings, expected a value"
     elif setting.values and text not in setting.values:
         yield f"{where}: {text!r} is not one of {', '.join(setting.values)}"
     elif setting.type == "boolean" and text not in {"true", "false"}:
         yield f"{where}: {text!r} is neither true nor false"
     elif setting.type == "integer" and not (text.isdecimal() and setting.least <= int(text) <= setting.to):
-        yield f"{where}: {text!r} is no number from {setting.least} to {setting.to}"
+        yield f"{where}: {text!r} is not a number from {setting.least} to {setting.to}"
     elif not 0 < len(text) <= setting.most:
         yield f"{where}: has {len(text)} characters, expected 1 to {setting.most}"
 
 
 def _agreement(root: etree._Element) -> Iterator[str]:
-    """What the schema cannot say: names and numbers that refer to each other."""
+    """Checks beyond the schema: names and numbers that refer to each other."""
     created = _texts(root, "CreatePartition", "Order")
     yield from (
         f"ModifyPartition changes partition {number}, which is not created"
@@ -147,7 +147,7 @@ def _agreement(root: etree._Element) -> Iterator[str]:
         yield f"InstallTo names partition {target}, which is not created"
     *early, _last = _all(root, "CreatePartition")
     if any(_texts(each, "", "Extend") == ["true"] for each in early):
-        yield "a partition that takes the rest of the disk stands before another"
+        yield "a partition that takes the rest of the disk precedes another"
     for each in _all(root, "CreatePartition"):
         if bool(_texts(each, "", "Size")) == (_texts(each, "", "Extend") == ["true"]):
             yield "a partition needs either Size or Extend"
@@ -160,7 +160,7 @@ def _logon(root: etree._Element) -> Iterator[str]:
     if user not in accounts:
         yield f"AutoLogon names the user {user}, who has no LocalAccount"
     elif [accounts[user]] != _passwords(root, "AutoLogon"):
-        yield "AutoLogon has another password than the user's LocalAccount"
+        yield "AutoLogon's password differs from the user's LocalAccount"
 
 
 def _passwords(root: etree._Element, holder: str) -> list[str]:

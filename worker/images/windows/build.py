@@ -1,4 +1,4 @@
-"""Builds the image: stages from the user's media to a golden disk that is never written to again."""
+"""Builds the image: stages from the user's media to a golden disk that is never written again."""
 
 import hashlib
 import json
@@ -26,14 +26,14 @@ from worker.qemu.overlay import empty_overlay
 from worker.qemu.plan import Host, machine_of, this_host
 
 VERSION = "1"
-"""Of the builder: another one for an image with another content from the same request."""
+"""Version of the builder: changes when the same request produces other content."""
 _SCREENS = ((1440, 900), (1920, 1080), (1280, 720), (1280, 800), (1024, 768), (1600, 900))
 _CONVERT_SECONDS = 3600.0
 Check = Callable[[Build, BuildPlan], tuple[CheckResult, ...]]
 
 
 class Builder:
-    """One build: its folder, its files, its stages."""
+    """One build: its folder, files and stages."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class Builder:
         check: Check = check_list,
         tracker: Tracker | None = None,
     ) -> None:
-        """Makes the build's folder.
+        """Creates the build's folder.
 
         Args:
-            request: what is asked for.
-            plan: of it.
-            tell: is told what happens.
-            check: goes through the check list of a started image.
-            tracker: is told which stage is under way, and what its machine is waited for.
+            request: user's request.
+            plan: of the request.
+            tell: prints progress.
+            check: runs the check list in a started image.
+            tracker: records the current stage and what its machine is waited for.
         """
         self.request, self.plan, self._check, self._tracker = request, plan, check, tracker or Tracker()
         folder = request.folder
@@ -67,16 +67,16 @@ class Builder:
         )
 
     def build(self) -> Path:
-        """Goes through the stages that are not done. Returns the image's folder.
+        """Runs the stages that are not done. Returns the image's folder.
 
         Raises:
-            Conflict: the image is there already, or another build is at work.
-            Invalid, NotFound, Unavailable: a stage could not be done; calling again goes on with it.
+            Conflict: the image exists already, or another build is running.
+            Invalid, NotFound, Unavailable: a stage failed; calling it again continues there.
         """
         image = self.request.image
         if (image / "image.json").exists():
             raise Conflict(
-                f"there is an image {image.name} already",
+                f"the image {image.name} exists already",
                 code="image_exists",
                 hint="Remove it, or choose another --name.",
             )
@@ -88,7 +88,7 @@ class Builder:
         return image
 
     def stages(self) -> tuple[Stage, ...]:
-        """All of them, in order. Programs come after Windows, which is kept when they change."""
+        """All stages in order. Programs come after Windows, which is kept when they change."""
         request, options, inputs = self.request, self.request.options, self._given
         machine = (options.firmware, str(options.disk_gib), str(options.memory_mib), str(options.cpus))
         first, second = _words(first_content(request, self.plan)), _words(second_content(request, (), {}))
@@ -97,14 +97,14 @@ class Builder:
         )
         return (
             Stage("media", "reading the media", inputs.media(), self._read_media, (self._media,)),
-            Stage("first", "laying out the medium for Windows", first, self._lay_out_first, (self._first,)),
-            Stage("windows", "setting Windows up", machine, windows, (self._windows, self._empty)),
-            Stage("second", "laying out the medium for programs", (*second, *inputs.recipe()), self._lay_out_second,
+            Stage("first", "creating the medium for Windows", first, self._lay_out_first, (self._first,)),
+            Stage("windows", "installing Windows", machine, windows, (self._windows, self._empty)),
+            Stage("second", "creating the medium for programs", (*second, *inputs.recipe()), self._lay_out_second,
                   (self._second, self._installed)),
             Stage("programs", "installing programs", (), programs, (self._programs,)),
             Stage("disk", "writing the golden disk", (), self._flatten, (self._disk,)),
-            Stage("check", "going through the check list", (), check, (self._checks,)),
-            Stage("image", "describing the image", (VERSION,), self._describe, (request.image / "image.json",)),
+            Stage("check", "running the check list", (), check, (self._checks,)),
+            Stage("image", "writing the manifest", (VERSION,), self._describe, (request.image / "image.json",)),
         )  # fmt: skip
 
     # --- media ---
@@ -124,7 +124,7 @@ class Builder:
     # --- machines ---
 
     def machine(self, host: Host) -> MachineSpec:
-        """The machine that the image will ask for, above an empty disk."""
+        """The machine as the image will define it, on an empty disk."""
         disk = SystemDisk(file=self._empty.name, sha256="0" * 64, size=1, virtual_size=self._size)
         return machine_of(self.request.folder, self._image(disk, ()), self.request.options.screen, host)
 
@@ -152,8 +152,8 @@ class Builder:
         )
 
     def _set_windows_up(self, host: Host) -> None:
-        # An installation that broke off half-way cannot be continued: Windows would start into an error.
-        # A layer of programs that is left from before lies above that other Windows.
+        # An interrupted installation cannot be continued: Windows would boot into an error. Its layers on top are
+        # useless, too.
         for stale in (self._windows, *self.request.folder.glob("layer-*.qcow2")):
             _remove(stale)
         self._empty.write_bytes(empty_overlay(self._size))
@@ -162,16 +162,16 @@ class Builder:
         self._run(host, "windows", Disks(self._windows, None, media), press_keys=uefi)
 
     def _install(self, host: Host) -> None:
-        # Each program is done or not inside Windows, too, so a layer of the same Windows and medium goes on.
+        # Programs are recorded inside Windows, too, so a layer of the same Windows and medium continues.
         key = json.loads((self.request.folder / "second.done").read_text())["key"]
         layer = self.request.folder / f"layer-{key[:16]}.qcow2"
         for stale in self.request.folder.glob("layer-*.qcow2"):
-            # One that was cut off while Windows went down has lost the task that would go on.
+            # One that was cut off during shutdown has lost its scheduled task.
             if stale != layer or _ending(layer).exists():
                 _remove(stale)
         settings = self._windows.with_suffix(".vars")
         if settings.exists() and not layer.exists():
-            # They say where Windows' boot loader lies.
+            # They store the location of Windows' boot loader.
             shutil.copyfile(settings, layer.with_suffix(".vars"))
         further = dict.fromkeys(each.path for each in self._given.installers() if each.program.medium)
         media = (self._second, *further)
@@ -180,15 +180,15 @@ class Builder:
         _ending(layer).unlink()
 
     def _on_host(self, step: Callable[[Host], None]) -> None:
-        """Does a step with this host's accelerator; if no machine starts with KVM, once more without."""
+        """Runs a step with this host's accelerator; retries once without KVM if no machine starts with it."""
         host = this_host(self.request.accelerator)
         try:
             step(host)
         except MachineSilent as error:
             if not host.chose_kvm:
                 raise
-            self._tell(f"the machine said nothing with KVM ({error}): trying once without")
-            step(host.as_emulated(f"the build's machine did not boot with it: {error}"))
+            self._tell(f"the machine did not start with KVM ({error}); retrying without")
+            step(host.as_emulated(f"the build's machine did not boot with KVM: {error}"))
 
     def _run(
         self,
@@ -202,14 +202,14 @@ class Builder:
         folder = self.request.folder
         if host.emulated:
             self._tell(f"this will take hours: {host.speed}")
-        self._tell(f"to watch: a VNC viewer on the socket {folder / 'vnc'}")
+        self._tell(f"to watch, connect a VNC viewer to the socket {folder / 'vnc'}")
         with build_machine(self.machine(host), disks, folder, self._tracker) as machine:
             try:
                 seconds = self.request.minutes * 60
                 machine.until_off(phase, seconds=seconds, press_keys=press_keys, tell=self._tell, ending=ending)
             except Unavailable:
                 machine.picture(folder / "last-screen.png")
-                self._tell(f"what the screen showed: {folder / 'last-screen.png'}")
+                self._tell(f"last picture of the screen: {folder / 'last-screen.png'}")
                 raise
 
     def _flatten(self) -> None:
@@ -246,7 +246,7 @@ class Builder:
     def _describe(self) -> None:
         image, folder = self.request.image, self.request.folder
         image.mkdir(parents=True, exist_ok=True)
-        # A hard link where it can be had: until image.json is there, the stage can be done again.
+        # A hard link if possible: until image.json exists, the stage can be repeated.
         disk = image / "disk.qcow2"
         disk.unlink(missing_ok=True)
         try:
@@ -256,13 +256,13 @@ class Builder:
         entries = [each for file in (self._media, self._installed) for each in json.loads(file.read_text())]
         packages = tuple(Package.model_validate(each) for each in entries)
         write_image(image, self._image(SystemDisk(**described(disk), virtual_size=self._size), packages))
-        # From now on the image is what counts; Windows' own layer stays, for an image with other programs.
+        # From now on only the image counts; Windows' own layer stays, for an image with other programs.
         for left in (self._disk, self._programs, *folder.glob("layer-*")):
             left.unlink(missing_ok=True)
 
 
 def _ending(layer: Path) -> Path:
-    """Is there once Windows has said that it goes down for good."""
+    """Exists once Windows has reported its final shutdown."""
     return layer.with_suffix(".ending")
 
 
@@ -272,7 +272,7 @@ def _remove(layer: Path) -> None:
 
 
 def _words(files: Mapping[str, Path | bytes]) -> tuple[str, ...]:
-    """A medium's files and their hashes, as inputs of a stage."""
+    """A medium's files with hashes, as inputs of a stage."""
     own = {path: data for path, data in files.items() if isinstance(data, bytes)}
     return tuple(f"{path} {hashlib.sha256(data).hexdigest()}" for path, data in own.items())
 

@@ -1,4 +1,4 @@
-"""The programs of a Windows image: `vm_images/windows/programs.yaml` and the user's own list, read and checked."""
+"""Catalogue of programs for a Windows image: `vm_images/windows/programs.yaml` and the user's own list."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -35,11 +35,11 @@ class Shortcut(Frozen):
 
 
 class CatalogEntry(Frozen):
-    """What every entry has.
+    """Fields of every entry.
 
     Attributes:
         sets: benchmarks whose tasks need it.
-        commands: that tasks can start, for `MachineImage.programs`.
+        commands: commands that tasks can start, for `MachineImage.programs`.
     """
 
     id: Id
@@ -49,24 +49,24 @@ class CatalogEntry(Frozen):
 
 
 class Program(CatalogEntry):
-    """One program that is installed.
+    """A program to install.
 
     Attributes:
-        version: as the maker writes it.
-        licence: its name, and what a user has to know before using it.
-        url: where the maker offers exactly this file; empty = the user brings it.
+        version: as its vendor writes it.
+        licence: its name, and what a user must know before using it.
+        url: where the vendor offers exactly this file; empty = the user provides it.
         file: its name in the user's folder of installers. Not needed with a `url`.
-        medium: label of a CD image of the user's (`iso`) that `file` is a path on; empty = the file goes on our medium.
+        medium: label of the user's CD image (`iso`) on which `file` is a path; empty = the file goes on our medium.
         iso: name of that CD image in the user's folder.
-        sha256: of the file, or of the CD image. Must be given with a `url`.
-        kind: how it is installed; by the file's ending.
-        arguments: for its silent installation.
-        minutes: that the installation may take.
-        to: folder that a `zip` is unpacked into.
-        there: a file that exists afterwards; `*` stands for any characters.
-        path: folders that are added to the machine's PATH.
-        registry, files, shortcuts: that are made after the installation.
-        check: None = there is nothing to see.
+        sha256: of the file, or of the CD image. Required with a `url`.
+        kind: type of installation, by the file's extension.
+        arguments: for silent installation.
+        minutes: time limit of the installation.
+        to: folder into which a `zip` is unpacked.
+        there: a file that exists after the installation; `*` is a wildcard.
+        path: folders to add to the machine's PATH.
+        registry, files, shortcuts: created after the installation.
+        check: None = it shows no window.
     """
 
     version: Line = Field(min_length=1)
@@ -89,23 +89,23 @@ class Program(CatalogEntry):
     @model_validator(mode="after")
     def _source(self) -> Self:
         if self.url and not self.sha256:
-            raise ValueError(f"{self.id}: a url needs the sha256 of what it gives")
+            raise ValueError(f"{self.id}: a url requires a sha256")
         if bool(self.url) == bool(self.file):
-            raise ValueError(f"{self.id}: give either url or file")
+            raise ValueError(f"{self.id}: exactly one of url and file is required")
         if bool(self.medium) != bool(self.iso) or (self.medium and self.url):
             raise ValueError(f"{self.id}: medium, iso and file belong together")
         if not self.medium and re.search(r"[/\\]", self.file):
-            raise ValueError(f"{self.id}: file is a name in the folder of installers, not a path")
+            raise ValueError(f"{self.id}: file must be a name in the folder of installers, not a path")
         if (self.kind == "zip") != bool(self.to):
-            raise ValueError(f"{self.id}: `to` says where a zip is unpacked, and nothing else is")
+            raise ValueError(f"{self.id}: `to` is required for a zip, and only there")
         return self
 
     @property
     def kind(self) -> str:
-        """How it is installed: `exe`, `msi`, `zip` or `ps1`."""
+        """Type of installation: `exe`, `msi`, `zip` or `ps1`."""
         ending = Path((self.url or self.file).replace("\\", "/")).suffix.lower()
         if ending not in _KINDS:
-            raise ValueError(f"{self.id}: expected a file that ends in {', '.join(_KINDS)}")
+            raise ValueError(f"{self.id}: expected a file with the extension {', '.join(_KINDS)}")
         return _KINDS[ending]
 
     @property
@@ -115,15 +115,15 @@ class Program(CatalogEntry):
 
     @property
     def brought(self) -> bool:
-        """Whether the user has to bring it."""
+        """Whether the user has to provide it."""
         return not self.url
 
 
 class Inbox(CatalogEntry):
-    """A program that Windows brings itself.
+    """A program that is part of Windows.
 
     Attributes:
-        client: Server editions lack it.
+        client: missing in Server editions.
     """
 
     client: bool = False
@@ -131,7 +131,7 @@ class Inbox(CatalogEntry):
 
 
 class Catalog(Frozen):
-    """Programs in the order in which they are installed, and those that are there without it."""
+    """Programs in the order of installation, and programs of Windows."""
 
     programs: tuple[Program, ...]
     inbox: tuple[Inbox, ...] = ()
@@ -145,15 +145,15 @@ class Catalog(Frozen):
         return self
 
     def all(self) -> tuple[CatalogEntry, ...]:
-        """What is installed, then what is there."""
+        """Programs to install, then programs of Windows."""
         return (*self.programs, *self.inbox)
 
 
 def read_catalog(files: Sequence[Path] = (FILE,)) -> Catalog:
-    """The programs of several lists; a later list replaces a program of the same id and appends new ones.
+    """Merges several lists; a later list replaces programs of the same id and appends new ones.
 
     Raises:
-        Invalid: a list cannot be read or is wrong; `path` says where.
+        Invalid: a list cannot be read or is invalid; `path` says where.
     """
     programs: dict[str, Program] = {}
     inbox: dict[str, Inbox] = {}
@@ -161,7 +161,7 @@ def read_catalog(files: Sequence[Path] = (FILE,)) -> Catalog:
         try:
             read = Catalog.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise Invalid(f"it cannot be read: {error}", code="invalid_image_plan", path=str(file)) from error
+            raise Invalid(f"cannot be read: {error}", code="invalid_image_plan", path=str(file)) from error
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"]))
@@ -174,16 +174,18 @@ def read_catalog(files: Sequence[Path] = (FILE,)) -> Catalog:
 
 
 def programs_in_sets(catalog: Catalog, sets: Iterable[str]) -> Catalog:
-    """What belongs to some sets, in the catalogue's order.
+    """Programs of some sets, in the catalogue's order.
 
     Raises:
-        Invalid: nothing belongs to a set.
+        Invalid: A set has no programs.
     """
     names = set(sets)
     known = {name for program in catalog.all() for name in program.sets}
     if unknown := sorted(names - known):
         hint = f"known: {', '.join(sorted(known))}"
-        raise Invalid(f"no program belongs to {', '.join(unknown)}", code="invalid_image_plan", path="sets", hint=hint)
+        raise Invalid(
+            f"no programs for the set {', '.join(unknown)}", code="invalid_image_plan", path="sets", hint=hint
+        )
     return Catalog(
         programs=tuple(program for program in catalog.programs if names & set(program.sets)),
         inbox=tuple(program for program in catalog.inbox if names & set(program.sets)),

@@ -1,4 +1,4 @@
-"""The check list of a Windows image: waits for the guest API of a started machine and goes through it."""
+"""Check list of a Windows image: waits for the guest API of a started machine and runs the checks."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _LOOK = 1.0
 
 
 def check_list(running: Build, plan: BuildPlan) -> tuple[CheckResult, ...]:
-    """Every program of the plan that shows a window, after what all need. Raises GuestLost."""
+    """Basic checks, then every program of the plan that shows a window. Raises GuestLost."""
     desktop = GuestDesktop(f"http://127.0.0.1:{running.qemu.port()}", running.secret)
     try:
         screen = running.screen
@@ -30,7 +30,7 @@ def check_list(running: Build, plan: BuildPlan) -> tuple[CheckResult, ...]:
 
 
 def wait_ready(desktop: Desktop, seconds: float, meanwhile: Callable[[], None] = lambda: None) -> float:
-    """Waits until the guest API answers. Returns the seconds. Raises GuestLost if it does not."""
+    """Waits until the guest API responds. Returns the seconds. Raises GuestLost."""
     start = time.monotonic()
     while time.monotonic() < start + seconds:
         with suppress(DeskarenaError):
@@ -38,4 +38,4 @@ def wait_ready(desktop: Desktop, seconds: float, meanwhile: Callable[[], None] =
             return time.monotonic() - start
         meanwhile()
         time.sleep(_LOOK)
-    raise GuestLost(f"the guest API did not answer within {seconds:.0f} s", code="desktop_unreachable")
+    raise GuestLost(f"the guest API did not respond within {seconds:.0f} s", code="desktop_unreachable")

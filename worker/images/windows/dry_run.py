@@ -1,4 +1,4 @@
-"""Says what a build would do, and lays out our media with what is at hand, starting and fetching nothing."""
+"""Prints what a build would do and creates our media from local files, without starting or downloading anything."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,10 +17,10 @@ from worker.qemu.plan import Host
 
 
 def dry_run(request: BuildRequest, plan: BuildPlan, tell: Tell) -> None:
-    """Tells it line by line; the media are `dry-run-*.iso` in the build's folder.
+    """Prints line by line; the media are `dry-run-*.iso` in the build's folder.
 
     Raises:
-        Invalid, Unavailable: a file does not fit, or a tool is missing.
+        Invalid, Unavailable: a file is not suitable, or a tool is missing.
     """
     iso.require()
     builder = Builder(request, plan, tell)
@@ -28,7 +28,7 @@ def dry_run(request: BuildRequest, plan: BuildPlan, tell: Tell) -> None:
         tell(line)
     for number, stage in enumerate(builder.stages(), start=1):
         tell(f"stage {number}, {stage.name}: {stage.title}")
-    # Any host: what matters is which devices the machine has.
+    # The accelerator does not matter here, only the machine's devices.
     machine = builder.machine(
         Host("", "q35", Acceleration(accelerator=TCG, reason=AccelerationReason.SET, detail=""), "")
     )
@@ -46,11 +46,11 @@ def _lay_out(target: Path, files: Mapping[str, Path | bytes], tell: Tell) -> Non
     for path, source in files.items():
         tell(f"  {path} ({len(source) if isinstance(source, bytes) else source.stat().st_size} bytes)")
     iso.write_disc(target, files)
-    tell(f"laid out: {target} ({target.stat().st_size} bytes)")
+    tell(f"created {target} ({target.stat().st_size} bytes)")
 
 
 def at_hand(request: BuildRequest, plan: BuildPlan) -> tuple[Installer, ...]:
-    """The installers that are there already."""
+    """Installers that exist locally."""
     absent = set(fetch.missing(plan.programs.programs, request.brought))
     installers = []
     for program in plan.programs.programs:

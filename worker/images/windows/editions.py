@@ -1,4 +1,4 @@
-"""Which editions of Windows an install medium holds, read from the medium itself before an hour is spent on it."""
+"""Editions of Windows on an installation medium, read before an hour is spent on it."""
 
 import struct
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _XML_AT = 72
 _MOST_XML = 16 * 2**20
 _AMD64 = "9"
 _WINDOWS_11 = 22000
-# The oldest builds of each Server, and the folders of its drivers on the medium of virtio-win.
+# First builds of each Server version, and the folders of its drivers on the virtio-win medium.
 _SERVERS = ((26100, "2k25"), (20348, "2k22"), (17763, "2k19"), (14393, "2k16"))
 
 
@@ -26,11 +26,11 @@ class Edition(Frozen):
 
     Attributes:
         index: from 1, as the answer file names it.
-        name: as Microsoft calls it, for example `Windows 11 Enterprise Evaluation`.
+        name: Microsoft's name, for example `Windows 11 Enterprise Evaluation`.
         id: for example `EnterpriseEval`.
         installation: `Client`, `Server` or `Server Core`.
-        build: number of Windows' build.
-        languages: in which it can be set up, the first by itself.
+        build: Windows' build number.
+        languages: available languages, the default first.
     """
 
     index: int
@@ -47,7 +47,7 @@ class Edition(Frozen):
 
     @property
     def drivers(self) -> str:
-        """The folder of its drivers on the medium of virtio-win."""
+        """Folder of its drivers on the virtio-win medium."""
         if not self.server:
             return "w11" if self.build >= _WINDOWS_11 else "w10"
         return next((folder for oldest, folder in _SERVERS if self.build >= oldest), "2k16")
@@ -57,23 +57,28 @@ def editions(iso: Path) -> tuple[Edition, ...]:
     """The editions for amd64.
 
     Raises:
-        Invalid: it is no install medium of Windows, or holds none.
+        Invalid: It is not a Windows installation medium, or has no edition.
     """
     with Udf(iso) as medium:
         extents = next(filter(None, (medium.find(name) for name in IMAGES)), None)
         if extents is None:
-            raise Invalid(f"it has no {IMAGES[0]}", code="invalid_iso", path=str(iso), hint="Is it the ISO of Windows?")
+            raise Invalid(
+                f"the file {IMAGES[0]} is missing",
+                code="invalid_iso",
+                path=str(iso),
+                hint=("Check that it is a Windows ISO."),
+            )
         header = medium.read(extents, 0, _HEADER_BYTES)
-        # A size of 7 bytes, a byte of flags, an offset. Source: Microsoft's description of the Windows Imaging format.
+        # 7 bytes of size, a byte of flags, an offset. Source: Microsoft's description of the Windows Imaging format.
         size, offset = struct.unpack_from("<QQ", header, _XML_AT)
         size &= 2**56 - 1
         if header[:8] != _MAGIC or size > _MOST_XML:
-            raise Invalid("its image of Windows is damaged", code="invalid_iso", path=str(iso))
+            raise Invalid("its Windows image is damaged", code="invalid_iso", path=str(iso))
         return read_editions(medium.read(extents, offset, size))
 
 
 def read_editions(description: bytes) -> tuple[Edition, ...]:
-    """The editions that the XML at the end of a WIM file describes. Raises Invalid."""
+    """Editions from the XML at the end of a WIM file. Raises Invalid."""
     try:
         parser = etree.XMLParser(resolve_entities=False, no_network=True)
         root = etree.fromstring(description.decode("utf-16").encode(), parser)
@@ -81,9 +86,9 @@ def read_editions(description: bytes) -> tuple[Edition, ...]:
             _edition(image) for image in root.iter("IMAGE") if image.findtext("WINDOWS/ARCH") == _AMD64
         )
     except (UnicodeDecodeError, etree.XMLSyntaxError, ValueError) as error:
-        raise Invalid(f"the list of editions cannot be read: {error}", code="invalid_iso") from error
+        raise Invalid(f"its list of editions cannot be read: {error}", code="invalid_iso") from error
     if not all_editions:
-        raise Invalid("it has no edition for 64-bit Intel and AMD processors", code="invalid_iso")
+        raise Invalid("it has no edition for x86-64", code="invalid_iso")
     return all_editions
 
 
@@ -101,21 +106,24 @@ def _edition(image: etree._Element) -> Edition:
 
 
 def edition_of(all_editions: Sequence[Edition], name: str) -> Edition:
-    """The edition that was asked for by name or id; empty = the only one.
+    """The edition with that name or id; empty = the only one.
 
     Raises:
-        Invalid: there is none, or several; the hint lists what there is.
+        Invalid: There is none, or there are several; the hint lists them.
     """
-    hint = "It holds: " + "; ".join(f"{each.name} ({each.id})" for each in all_editions)
+    hint = "Editions: " + "; ".join(f"{each.name} ({each.id})" for each in all_editions)
     if not name:
         if len(all_editions) > 1:
-            raise Invalid("say which edition", code="invalid_image_plan", path="edition", hint=hint)
+            raise Invalid(
+                "the medium has several editions: choose one with --edition",
+                code="invalid_image_plan",
+                path="edition",
+                hint=hint,
+            )
         return all_editions[0]
-    # A Server medium has each edition id twice, with a desktop and without: the desktop is what we are here for.
+    # A Server medium has each edition id twice, with and without desktop: take the one with desktop.
     matching = [each for each in all_editions if name.lower() in {each.name.lower(), each.id.lower()}]
     choices = [each for each in matching if each.installation != "Server Core"] or matching
     if len(choices) != 1:
-        raise Invalid(
-            f"{len(choices)} editions are called {name!r}", code="invalid_image_plan", path="edition", hint=hint
-        )
+        raise Invalid(f"{len(choices)} editions match {name!r}", code="invalid_image_plan", path="edition", hint=hint)
     return choices[0]

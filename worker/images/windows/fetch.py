@@ -1,4 +1,4 @@
-"""The installers: from the user's folder, or fetched once from their makers, checked by their hashes."""
+"""Installers: from the user's folder, or downloaded once from their vendors and verified by hash."""
 
 import hashlib
 import ssl
@@ -19,11 +19,11 @@ Tell = Callable[[str], None]
 
 
 class Installer(Frozen):
-    """A program and the file that it is installed from.
+    """A program and its installer.
 
     Attributes:
-        path: of the file, or of the CD image that it lies on.
-        sha256: of that.
+        path: of the file, or of the CD image with the file.
+        sha256: of that file.
     """
 
     program: Program
@@ -31,35 +31,37 @@ class Installer(Frozen):
     sha256: str
 
     def package(self) -> Package:
-        """For `image.json`."""
+        """Entry for `image.json`."""
         return Package(name=self.program.name, version=self.program.version, sha256=self.sha256)
 
 
 def missing(programs: Sequence[Program], brought: Path | None) -> tuple[Program, ...]:
-    """The programs that the user has to bring and has not."""
+    """Programs that the user has to provide, but has not."""
     return tuple(p for p in programs if p.brought and (brought is None or not (brought / _name(p)).is_file()))
 
 
 def installers(programs: Sequence[Program], brought: Path | None, cache: Path, tell: Tell) -> tuple[Installer, ...]:
-    """The files of all programs, in their order.
+    """Installers of all programs, in order.
 
     Args:
-        programs: that are wanted.
+        programs: to install.
         brought: the user's folder of installers.
-        cache: folder for what is fetched; a file is there under its hash, whole and right, or not at all.
-        tell: is told what is fetched.
+        cache: download folder; files are named by hash, and exist complete and verified, or not at all.
+        tell: prints what is downloaded.
 
     Raises:
-        NotFound: the user has to bring one.
-        Invalid: a file has another hash than the list says.
-        Unavailable: a maker's server does not give the file.
+        NotFound: The user has to provide one.
+        Invalid: A file's hash differs from the list.
+        Unavailable: A download failed.
     """
     absent = missing(programs, brought)
     if absent:
         names = ", ".join(f"{_name(program)} ({program.name}, {program.licence})" for program in absent)
-        hint = "docs/windows-images.md, 'Programs', says where they come from; or leave them out with --without."
+        hint = "docs/windows-images.md, section Programs, says where to get them. Leave them out with --without."
         raise NotFound(
-            f"{brought or 'the folder of installers (--installers)'} lacks {names}", code="file_not_found", hint=hint
+            f"missing in {brought or 'the folder of installers (--installers)'}: {names}",
+            code="file_not_found",
+            hint=hint,
         )
     cache.mkdir(parents=True, exist_ok=True)
     return tuple(_installer(program, brought, cache, tell) for program in programs)
@@ -76,22 +78,22 @@ def _installer(program: Program, brought: Path | None, cache: Path, tell: Tell) 
         sha256 = file_sha256(path)
         if program.sha256 not in {"", sha256}:
             raise Invalid(
-                f"its sha256 is {sha256}, the list says {program.sha256}", code="checksum_mismatch", path=str(path)
+                f"its sha256 is {sha256}, expected {program.sha256}", code="checksum_mismatch", path=str(path)
             )
         return Installer(program=program, path=path, sha256=sha256)
     path = cache / program.sha256
     if not path.exists():
-        tell(f"fetching {program.name} {program.version} from {program.url}")
+        tell(f"downloading {program.name} {program.version} from {program.url}")
         fetch(program.url, path, program.sha256)
     return Installer(program=program, path=path, sha256=program.sha256)
 
 
 def fetch(url: str, target: Path, sha256: str) -> None:
-    """Fetches a file, whole and right or not at all.
+    """Downloads a file, complete and verified or not at all.
 
     Raises:
-        Unavailable: the server does not give it.
-        Invalid: it is another file than it should be.
+        Unavailable: The download failed.
+        Invalid: The file has another hash.
     """
     partial = target.with_name(f"{target.name}.part")
     request = urllib.request.Request(url, headers={"User-Agent": "deskarena"})  # noqa: S310 - https, by the model.
@@ -105,9 +107,9 @@ def fetch(url: str, target: Path, sha256: str) -> None:
                 digest.update(piece)
                 file.write(piece)
         if digest.hexdigest() != sha256:
-            hint = "The maker gives another file now; bring the old one, or list the new one's hash with --programs."
+            hint = "The vendor has changed the file. Provide the old one, or list the new one's hash with --programs."
             raise Invalid(
-                f"its sha256 is {digest.hexdigest()}, the list says {sha256}",
+                f"its sha256 is {digest.hexdigest()}, expected {sha256}",
                 code="checksum_mismatch",
                 path=url,
                 hint=hint,
@@ -115,7 +117,7 @@ def fetch(url: str, target: Path, sha256: str) -> None:
         partial.replace(target)
     except (OSError, urllib.error.URLError) as error:
         raise Unavailable(
-            f"{url} cannot be fetched: {error}", code="download_failed", hint="Calling again goes on here."
+            f"{url} cannot be downloaded: {error}", code="download_failed", hint=("Calling it again continues here.")
         ) from error
     finally:
         partial.unlink(missing_ok=True)

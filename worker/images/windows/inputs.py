@@ -1,4 +1,4 @@
-"""What goes into a build besides Windows: installers, drivers, the guest server; fetched once, checked by hashes."""
+"""Inputs of a build besides Windows: installers, drivers, the guest server; downloaded once, verified by hash."""
 
 import hashlib
 import shutil
@@ -13,25 +13,24 @@ from worker.images.windows.stages import Tell
 
 
 class BuildInputs:
-    """The files of one build."""
+    """Input files of one build."""
 
     def __init__(self, request: BuildRequest, plan: BuildPlan, tell: Tell) -> None:
-        """Reads nothing yet."""
         self._request, self._plan, self._tell = request, plan, tell
 
     def media(self) -> tuple[str, ...]:
-        """The user's media by name, size and time: their hashes take a while and are found out in a stage."""
+        """The user's media by name, size and time: hashing takes a while and is a stage of its own."""
         states = [(file.absolute(), file.stat()) for file in (self._request.iso, self._request.virtio)]
         return tuple(f"{path} {state.st_size} {state.st_mtime_ns}" for path, state in states)
 
     def media_packages(self) -> list[Package]:
-        """The same for `image.json`."""
+        """The media for `image.json`."""
         request, edition = self._request, self._plan.edition.name
         media = [("Windows", request.iso, edition), ("virtio-win", request.virtio, request.virtio.stem)]
         return [Package(name=name, version=version, sha256=file_sha256(path)) for name, path, version in media]
 
     def installers(self) -> tuple[fetch.Installer, ...]:
-        """Of all programs. Raises as `fetch.installers`."""
+        """Installers of all programs. Raises as `fetch.installers`."""
         programs = self._plan.programs.programs
         return fetch.installers(programs, self._request.brought, self._request.cache, self._tell)
 
@@ -42,13 +41,13 @@ class BuildInputs:
         return [own, *(installer.package() for installer in self.installers())]
 
     def drivers(self, work: Path) -> dict[str, Path]:
-        """The drivers of virtio-win for this Windows, by their place on our medium.
+        """virtio-win's drivers for this Windows, by path on our medium.
 
         Args:
-            work: folder that they are taken out into; emptied before.
+            work: folder for extraction; emptied before.
 
         Raises:
-            Invalid, Unavailable: as `discs.extract`.
+            Invalid, Unavailable: as `iso.extract`.
         """
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
@@ -58,29 +57,29 @@ class BuildInputs:
         return {f"{DRIVER_FOLDER}/{path.relative_to(work)}": path for path in files}
 
     def python(self) -> Path:
-        """The guest server's own Python, as the list names it. Raises as `fetch.fetch`."""
+        """The guest server's Python as listed. Raises as `fetch.fetch`."""
         python, source = server.read_python(), self._request.python
         path = self._request.cache / python.sha256
         path.parent.mkdir(parents=True, exist_ok=True)
         if source is not None:
             if (sha256 := file_sha256(source)) != python.sha256:
                 raise Invalid(
-                    f"its sha256 is {sha256}, the list says {python.sha256}", code="checksum_mismatch", path=str(source)
+                    f"its sha256 is {sha256}, expected {python.sha256}", code="checksum_mismatch", path=str(source)
                 )
             shutil.copyfile(source, path)
         elif not path.exists():
-            self._tell(f"fetching Python {python.version} from {python.url}")
+            self._tell(f"downloading Python {python.version} from {python.url}")
             fetch.fetch(python.url, path, python.sha256)
         return path
 
     def server_parts(self, work: Path) -> Mapping[str, ServerArchive]:
-        """The guest server's archives by their folder in the machine.
+        """Archives of the guest server by their folder in the machine.
 
         Args:
             work: folder for its packages; emptied before.
 
         Raises:
-            Unavailable: its packages cannot be had.
+            Unavailable: Its packages are not available.
         """
         shutil.rmtree(work, ignore_errors=True)
         server.install_packages(work, server.read_python())
@@ -92,7 +91,7 @@ class BuildInputs:
         }
 
     def recipe(self) -> tuple[str, ...]:
-        """Words that change when programs or the guest server do, without fetching any."""
+        """Text that changes with programs or the guest server, computed without downloads."""
         programs = [program.model_dump_json() for program in self._plan.programs.programs]
         parts = (server.archive(server.GUEST), server.LOCK.read_bytes(), server.FILE.read_bytes())
         return (*programs, *(hashlib.sha256(part).hexdigest() for part in parts))

@@ -1,4 +1,4 @@
-"""Writes our medium and takes drivers out of virtio-win's, both by xorriso: ISO 9660 with Joliet, for Windows."""
+"""Writes our medium and extracts drivers from virtio-win's, with xorriso: ISO 9660 with Joliet, for Windows."""
 
 import os
 import shutil
@@ -13,25 +13,25 @@ from worker.images.windows.autounattend import LABEL
 PROGRAM = "xorriso"
 _SECONDS = 3600.0
 MOST_FILE = 4 * 2**30 - 2048
-"""A file of ISO 9660 that Windows reads has one extent."""
+"""Windows reads ISO 9660 files of one extent only."""
 
 
 def require() -> None:
-    """Raises Unavailable if xorriso is not there."""
+    """Raises Unavailable if xorriso is missing."""
     if shutil.which(PROGRAM) is None:
         raise Unavailable(f"{PROGRAM} is not installed", code="windows_build_failed", hint=f"apt-get install {PROGRAM}")
 
 
 def write_disc(target: Path, content: Mapping[str, Path | bytes], label: str = LABEL) -> None:
-    """Writes a medium, whole or not at all.
+    """Writes a medium, complete or not at all.
 
     Args:
         target: the ISO file.
-        content: files by their path on the medium, with `/`.
+        content: files by path on the medium, with `/`.
         label: volume name.
 
     Raises:
-        Invalid: a file is too large for the medium.
+        Invalid: A file is too large for the medium.
         Unavailable: xorriso is missing, or failed.
     """
     require()
@@ -51,9 +51,9 @@ def _lines(content: Mapping[str, Path | bytes], scratch: Path) -> list[str]:
         if isinstance(source, bytes):
             file.write_bytes(source)
         if file.stat().st_size > MOST_FILE:
-            hint = "Put it on a CD image of its own: `iso` and `medium` of the program."
+            hint = "Put it on a separate CD image: `iso` and `medium` of the program."
             raise Invalid(
-                f"it has {file.stat().st_size} bytes, at most {MOST_FILE} fit",
+                f"it has {file.stat().st_size} bytes, the maximum is {MOST_FILE}",
                 code="invalid_iso",
                 path=str(file),
                 hint=hint,
@@ -67,15 +67,15 @@ def _escaped(path: str) -> str:
 
 
 def extract(iso: Path, folders: Sequence[str], target: Path) -> None:
-    """Takes folders out of an ISO 9660 medium.
+    """Extracts folders from an ISO 9660 medium.
 
     Args:
         iso: the medium.
-        folders: their paths on it; each lies below `target` under the same path.
+        folders: paths on it; each is extracted to the same path below `target`.
         target: an existing folder.
 
     Raises:
-        Invalid: the medium cannot be read, or lacks a folder.
+        Invalid: the medium cannot be read, or a folder is missing.
         Unavailable: xorriso is missing.
     """
     require()
@@ -85,18 +85,18 @@ def extract(iso: Path, folders: Sequence[str], target: Path) -> None:
         try:
             _xorriso("-osirrox", "on", "-indev", str(iso), "-extract", f"/{folder}", str(place))
         except Unavailable as error:
-            hint = "Is it virtio-win.iso, of version 0.1.262 or later?"
+            hint = "Check that it is virtio-win.iso, version 0.1.262 or later."
             raise Invalid(
-                f"it has no folder {folder}: {error.message}", code="invalid_iso", path=str(iso), hint=hint
+                f"the folder {folder} is missing: {error.message}", code="invalid_iso", path=str(iso), hint=hint
             ) from error
-        # What a read-only medium holds is read-only in the copy, too, folders included.
+        # Files and folders from a read-only medium are read-only in the copy, too.
         for each in (place, *place.rglob("*")):
             each.chmod(0o755 if each.is_dir() else 0o644)
 
 
 def _xorriso(*arguments: str) -> None:
     done = subprocess.run(
-        # No start-up files of the user's; a warning is no failure.
+        # Ignores the user's configuration; a warning is not a failure.
         [PROGRAM, "-no_rc", "-abort_on", "FAILURE", "-return_with", "FAILURE", "32", *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -1,4 +1,4 @@
-"""The machine in which Windows is set up: the one that runs it later, with install media and a serial port added."""
+"""Build machine for Windows: like the final machine, with installation media and a serial port."""
 
 import json
 import os
@@ -26,22 +26,22 @@ Tell = Callable[[str], None]
 _KEY_EVERY = 0.5
 _KEYS_FOR = 120.0
 _LOADING = 32 * 2**20
-"""Bytes of the install medium that have been read once its boot loader no longer waits for a key."""
+"""Bytes of the medium that have been read once its boot loader no longer waits for a key."""
 _LOOK = 1.0
 _PICTURE_EVERY = 5.0
 _PIECE = 65536
 MOST_MEDIA = 5
-"""The machine's own controller has six places; the system's disk is not on it."""
+"""The machine's own controller has six ports; the system's disk is not on it."""
 
 
 @dataclass(frozen=True)
 class Disks:
-    """Where a build machine reads and writes.
+    """Disks of a build machine.
 
     Attributes:
-        overlay: takes what it writes; made if it is not there.
-        below: a finished layer under it; None = none.
-        media: ISO files in its drives, in order; the first may be booted from.
+        overlay: receives writes; created if missing.
+        below: finished layer under it; None = none.
+        media: ISO files in its drives, in order; the first is bootable.
     """
 
     overlay: Path
@@ -50,7 +50,7 @@ class Disks:
 
 
 class MachineSilent(Unavailable):
-    """QEMU did not start, or ended before its guest had said anything: the accelerator may be why."""
+    """QEMU did not start, or ended before its guest sent anything: the accelerator may be the reason."""
 
     code = "windows_build_failed"
 
@@ -59,8 +59,15 @@ class Build:
     """A running build machine.
 
     Attributes:
-        tracker: is told what is waited for.
-        screen: what its screen showed when it was last `looked` at.
+        tracker: records what is waited for.
+        screen: its screen when it was last captured.
+
+    Args:
+        qemu: the process.
+        serial: output of the guest.
+        secret: secret of its guest API.
+        picture: file for pictures of its screen; None = none.
+        tracker: records what is waited for.
     """
 
     def __init__(
@@ -72,20 +79,11 @@ class Build:
         picture: Path | None = None,
         tracker: Tracker | None = None,
     ) -> None:
-        """Takes over a machine that runs.
-
-        Args:
-            qemu: it.
-            serial: what the guest says.
-            secret: of its guest API.
-            picture: file for pictures of its screen; None = none is taken.
-            tracker: is told what is waited for.
-        """
         self.qemu, self.secret, self.tracker = qemu, secret, tracker or Tracker()
         self._serial, self._picture, self._looked_at = serial, picture, 0.0
         self._reports = Reports()
         self._reported = False
-        # Its monitor is asked by one thread only, which looks now and then; whoever shows the screen has what it saw.
+        # Only one thread talks to its monitor; viewers of the screen get the latest capture.
         self._png = b""
         self.screen = ScreenWatch(lambda: self._png)
 
@@ -98,8 +96,8 @@ class Build:
         tell: Tell,
         ending: Callable[[], None] = lambda: None,
     ) -> None:
-        """See `_until_off`; what is waited for is told."""
-        doing = f"waiting until Windows is at the end of {phase or 'its work'} and off"
+        """See `_until_off`; also records what is waited for."""
+        doing = f"waiting until Windows has finished {phase or 'its work'} and shut down"
         with self.tracker.during(phase or "off", doing, limit=seconds, screen=self.screen):
             try:
                 self._until_off(phase, seconds=seconds, press_keys=press_keys, tell=tell, ending=ending)
@@ -108,7 +106,7 @@ class Build:
                 raise
 
     def look(self, *, every: float = _PICTURE_EVERY) -> None:
-        """Takes a picture of the screen, unless there is one that is newer than so many seconds."""
+        """Captures the screen, unless the last picture is newer than the given seconds."""
         if self._picture is None or time.monotonic() - self._looked_at < every:
             return
         self._looked_at = time.monotonic()
@@ -125,18 +123,18 @@ class Build:
         tell: Tell,
         ending: Callable[[], None] = lambda: None,
     ) -> None:
-        """Waits until the guest says that a phase is over and switches itself off.
+        """Waits until the guest reports the end of a phase and shuts down.
 
         Args:
-            phase: its name; empty = only switching off is waited for.
-            seconds: deadline.
-            press_keys: an install medium asks for a key before it starts.
-            tell: is told what the guest says.
-            ending: is called when the guest has said that the phase is over, before it goes down.
+            phase: its name; empty = wait for shutdown only.
+            seconds: time limit.
+            press_keys: whether the installation medium waits for a key.
+            tell: prints reports of the guest.
+            ending: called when the guest has reported the end of the phase, before it shuts down.
 
         Raises:
-            MachineSilent: QEMU ended before the guest had said anything.
-            Unavailable: a stage failed in the guest, it crashed, switched off too early, or took too long.
+            MachineSilent: QEMU ended before the guest sent anything.
+            Unavailable: a stage failed in the guest, it crashed, shut down too early, or took too long.
         """
         deadline, keys_end = time.monotonic() + seconds, time.monotonic() + (_KEYS_FOR if press_keys else 0.0)
         reached = not phase
@@ -144,7 +142,7 @@ class Build:
             self.look()
             pressing = time.monotonic() < keys_end
             self._wait(_KEY_EVERY if pressing else _LOOK)
-            # Asked before its words are read: what it said before it ended is heard, too.
+            # Checked before reading output, so that the last output is read, too.
             ended = self.qemu.look()
             for report in self._heard():
                 self._reported = True
@@ -159,21 +157,21 @@ class Build:
                     return
                 silent = not (self._reported or self._switched_off(ended))
                 kind = MachineSilent if silent else Unavailable
-                raise kind(f"the machine stopped before the end of {phase or 'its work'}: {ended}")
+                raise kind(f"the machine stopped before it finished {phase or 'its work'}: {ended}")
             if pressing and not self._press_any_key():
                 keys_end = 0.0
         raise Unavailable(
-            f"Windows did not come to the end of {phase or 'its work'} within {seconds / 60:.0f} minutes",
+            f"Windows did not finish {phase or 'its work'} within {seconds / 60:.0f} minutes",
             code="windows_build_failed",
         )
 
     def _switched_off(self, ended: str) -> bool:
-        """Whether the guest itself ended the machine; QEMU may be gone before its last words are asked for."""
+        """Whether the guest itself shut down; QEMU may end before its last event is read."""
         by_guest = any(event.name == "SHUTDOWN" and event.data.get("guest") for event in self.qemu.qmp.events)
         return by_guest or "shut its machine down" in ended
 
     def _wait(self, seconds: float) -> None:
-        """Until it says something, its monitor does, or the time is up."""
+        """Waits for output, a monitor event, or the time limit."""
         with selectors.DefaultSelector() as waiting:
             waiting.register(self._serial, selectors.EVENT_READ)
             waiting.register(self.qemu.qmp, selectors.EVENT_READ)
@@ -185,7 +183,7 @@ class Build:
                 yield from self._reports.feed(data)
 
     def _press_any_key(self) -> bool:
-        """`Press any key to boot from CD or DVD`: presses one until the medium is being read. Whether to go on."""
+        """Answers `Press any key to boot from CD or DVD` until the medium is read. Returns whether to continue."""
         blocks: Any = self.qemu.ask("query-blockstats", {"query-nodes": True})
         read = [block["stats"]["rd_bytes"] for block in blocks if block.get("node-name") == "medium0"]
         if not read or read[0] > _LOADING:
@@ -194,23 +192,23 @@ class Build:
         return True
 
     def picture(self, target: Path) -> None:
-        """What its screen shows, as PNG; nothing if it cannot be had: it is called when something else has failed."""
+        """Its screen as PNG, or nothing: it is called after another failure."""
         with suppress(QemuFailed):
             self.qemu.ask("screendump", {"filename": str(target), "format": "png"})
 
 
 @contextmanager
 def build_machine(machine: MachineSpec, disks: Disks, folder: Path, tracker: Tracker | None = None) -> Iterator[Build]:
-    """A running machine, gone afterwards.
+    """Context manager: a running build machine.
 
     Args:
-        machine: as the image will say; its `disk` is the lowest layer.
-        disks: what differs.
+        machine: as in the final image; its `disk` is the lowest layer.
+        disks: disks that differ.
         folder: for its sockets (`vnc`: watch it with any VNC viewer), the firmware's settings and pictures.
-        tracker: is told what is waited for.
+        tracker: records what is waited for.
 
     Raises:
-        MachineSilent: it cannot be started.
+        MachineSilent: It cannot be started.
     """
     if not disks.overlay.exists():
         disks.overlay.write_bytes(empty_overlay(machine.disk_size))
@@ -247,7 +245,7 @@ def build_machine(machine: MachineSpec, disks: Disks, folder: Path, tracker: Tra
 
 
 def media(files: Sequence[Path]) -> list[str]:
-    """Words of the command line for CD drives on the machine's own controller, which every Windows has a driver for."""
+    """Arguments for CD drives on the machine's own controller, for which every Windows has a driver."""
     words = []
     for number, file in enumerate(files):
         node = {
@@ -262,5 +260,5 @@ def media(files: Sequence[Path]) -> list[str]:
 
 
 def with_disk(machine: MachineSpec, disk: Path) -> MachineSpec:
-    """The same machine above another lowest layer."""
+    """The machine with another lowest layer."""
     return replace(machine, disk=str(disk))

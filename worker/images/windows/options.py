@@ -1,4 +1,4 @@
-"""What a person can choose of a Windows image."""
+"""Options of a Windows image."""
 
 from typing import Annotated, Literal, Self
 
@@ -8,26 +8,29 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
 
 FORBIDDEN_IN_NAMES = '"/\\[]:;|=,+*?<>@%'
-"""In names of local accounts. https://learn.microsoft.com/powershell/module/microsoft.powershell.localaccounts/new-localuser"""
+"""Characters that are not allowed in names of local accounts.
+
+https://learn.microsoft.com/powershell/module/microsoft.powershell.localaccounts/new-localuser
+"""
 
 ProductKey = Annotated[str, StringConstraints(pattern=r"^([A-Z0-9]{5}-){4}[A-Z0-9]{5}$")]
 Locale = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}(-[A-Z][a-z]{3})?-[A-Z]{2}$")]
 
 
 class WindowsBuildOptions(Frozen):
-    r"""Choices of one build.
+    r"""Options of one build.
 
     Attributes:
         edition: name or id of one of the medium's editions, for example `Windows 11 Pro` or `EnterpriseEval`; empty =
             the only one.
-        product_key: that the medium wants for the edition; empty for evaluations.
-        user: of the desktop. WAA's tasks name `C:\Users\Docker`.
-        password: of the user; logged on with by itself. Not a secret: the machine has no network but ours.
-        also_home: further names under which `C:\Users\NAME` leads to the user's folder; other benchmarks name them.
-        time_zone: by Windows' own name (`tzutil /l`).
-        firmware: `uefi` is what Windows 11 asks for; `bios` needs no OVMF on the host.
-        disk_gib: size that the guest sees; the file is as large as what lies in it.
-        sets: of programs, by benchmark.
+        product_key: if the edition needs one; empty for evaluations.
+        user: of the desktop. WAA's tasks use `C:\\Users\\Docker`.
+        password: for automatic logon. Not a secret: the machine is reachable by us only.
+        also_home: further names NAME for which `C:\\Users\\NAME` is a link to the user's folder, for other benchmarks.
+        time_zone: Windows' name (`tzutil /l`).
+        firmware: Windows 11 requires `uefi`; `bios` needs no OVMF on the host.
+        disk_gib: size for the guest; the file is only as large as its content.
+        sets: sets of programs, by benchmark.
     """
 
     edition: str = Field(default="", max_length=200)
@@ -50,8 +53,8 @@ class WindowsBuildOptions(Frozen):
     def _names(self) -> Self:
         for name in (self.user, *self.also_home):
             if not name.strip(". ") or set(name) & set(FORBIDDEN_IN_NAMES) or not name.isprintable():
-                raise ValueError(f"{name!r} cannot be the name of a Windows user")
-        # Windows compares names without case; the computer's own name is taken, too.
+                raise ValueError(f"{name!r} is not a valid Windows user name")
+        # Windows compares names case-insensitively; the computer's own name is reserved, too.
         names = [name.lower() for name in (self.user, *self.also_home, self.computer)]
         if len(set(names)) != len(names):
             raise ValueError("user, also_home and computer must be different names")

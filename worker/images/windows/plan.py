@@ -1,4 +1,4 @@
-"""What a build would do: read from the media and lists, checked as far as can be without starting anything."""
+"""Plan of a build: read from media and lists, validated as far as possible without starting anything."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -21,9 +21,10 @@ from worker.qemu.accelerator import AUTO
 
 SETUP = SOURCES / "windows" / "setup"
 DRIVERS = ("viostor", "NetKVM", "viogpudo", "viorng", "pvpanic")
-"""Folders of virtio-win: disk, network, screen, random numbers, and the device that tells of a blue screen."""
+"""Folders of virtio-win: disk, network, screen, random numbers, and the device that reports blue screens."""
 DRIVER_FOLDER = "$WinPEDriver$"
-"""Windows Setup loads all drivers below it, and keeps them.
+"""Windows Setup loads all drivers below it and keeps them.
+
 https://learn.microsoft.com/troubleshoot/windows-client/setup-upgrade-and-drivers/limitations-dollar-sign-winpedriver-dollar-sign
 """
 _OURS = "deskarena"
@@ -32,18 +33,18 @@ _MOST_FURTHER_MEDIA = 2
 
 @dataclass(frozen=True)
 class BuildRequest:
-    """What somebody asks for.
+    """A user's request.
 
     Attributes:
         name: of the image.
-        iso: Windows' install medium.
+        iso: Windows' installation medium.
         virtio: virtio-win's medium.
         brought: folder of the user's own installers.
-        lists: of the user's own programs.
-        without: ids of programs that are left out.
-        python: a file in the place of the guest server's Python; its hash must be that of the list.
-        data: DATA; the image lies below `images`, the build below `builds`.
-        minutes: that each start of the machine may take.
+        lists: lists of the user's own programs.
+        without: ids of programs to leave out.
+        python: replacement file for the guest server's Python; must match the listed hash.
+        data: data folder; the image is created in `images`, the build in `builds`.
+        minutes: time limit of each start of the machine.
         accelerator: the setting DESKARENA_ACCELERATOR.
     """
 
@@ -61,17 +62,17 @@ class BuildRequest:
 
     @property
     def folder(self) -> Path:
-        """Of the build; it may be removed when the image is made."""
+        """Folder of the build; it may be removed when the image is complete."""
         return self.data / "builds" / self.name
 
     @property
     def image(self) -> Path:
-        """Of the image."""
+        """Folder of the image."""
         return self.data / "images" / self.name
 
     @property
     def cache(self) -> Path:
-        """Of installers, under their hashes; all builds share it."""
+        """Folder of downloaded installers, named by hash; all builds share it."""
         return self.data / "builds" / "installers"
 
 
@@ -85,11 +86,11 @@ class ServerArchive(NamedTuple):
 
 @dataclass(frozen=True)
 class BuildPlan:
-    """A request that can be carried out.
+    """A validated request.
 
     Attributes:
-        edition: that is set up.
-        programs: that are installed or there.
+        edition: to install.
+        programs: to install, and programs of Windows.
         answers: the answer file.
     """
 
@@ -102,14 +103,14 @@ def make_plan(request: BuildRequest) -> BuildPlan:
     """Reads the media and lists. Starts and writes nothing.
 
     Raises:
-        Invalid: something is wrong; says what and where.
+        Invalid: the request is not valid; says what and where.
     """
     options = request.options
     edition = edition_of(editions(request.iso), options.edition)
     if edition.languages and options.language not in edition.languages:
         hint = f"It has: {', '.join(edition.languages)}."
         raise Invalid(
-            f"this Windows cannot be set up in {options.language}",
+            f"this Windows medium does not support the language {options.language}",
             code="invalid_image_plan",
             path="language",
             hint=hint,
@@ -129,7 +130,7 @@ def _programs(request: BuildRequest, edition: Edition) -> Catalog:
     if unknown := sorted(set(request.without) - {each.id for each in selection.all()}):
         hint = f"There are: {', '.join(each.id for each in selection.all())}"
         raise Invalid(
-            f"no program to leave out is called {', '.join(unknown)}",
+            f"unknown programs in --without: {', '.join(unknown)}",
             code="invalid_image_plan",
             path="without",
             hint=hint,
@@ -137,7 +138,7 @@ def _programs(request: BuildRequest, edition: Edition) -> Catalog:
     programs = tuple(each for each in selection.programs if each.id not in request.without)
     if len({each.iso for each in programs if each.iso}) > _MOST_FURTHER_MEDIA:
         raise Invalid(
-            f"at most {_MOST_FURTHER_MEDIA} programs may come on media of their own",
+            f"at most {_MOST_FURTHER_MEDIA} programs may be on separate media",
             code="invalid_image_plan",
             path="programs",
         )
@@ -148,7 +149,7 @@ def _programs(request: BuildRequest, edition: Edition) -> Catalog:
 
 
 def first_content(request: BuildRequest, plan: BuildPlan) -> dict[str, Path | bytes]:
-    """What lies on the medium that Windows is set up with, drivers aside: no program, so that it seldom changes."""
+    """Content of the medium for Windows, without drivers: no programs, so that it rarely changes."""
     plan_json = json.dumps(machine_plan(request.options, (), []), indent=1).encode()
     return {ANSWERS: plan.answers, f"{_OURS}/start.cmd": _for_windows(SETUP / "start.cmd"), **_common(plan_json)}
 
@@ -161,12 +162,12 @@ def _common(plan_json: bytes) -> dict[str, Path | bytes]:
 def second_content(
     request: BuildRequest, installers: tuple[Installer, ...], server: Mapping[str, ServerArchive]
 ) -> dict[str, Path | bytes]:
-    r"""What lies on the medium that programs are installed from.
+    r"""Content of the medium for programs.
 
     Args:
         request: of the build.
         installers: of the programs.
-        server: parts of the guest server by their folder below `C:\Deskarena`.
+        server: parts of the guest server by folder below `C:\\Deskarena`.
     """
     parts = [{"to": folder, "file": part.name, "sha256": part.sha256} for folder, part in server.items()]
     plan_json = json.dumps(machine_plan(request.options, installers, parts), indent=1).encode()
@@ -178,14 +179,14 @@ def second_content(
 
 
 def _for_windows(script: Path) -> bytes:
-    """A script with Windows' line ends, without which cmd.exe misses labels and reads past the end of long lines."""
+    """A script with Windows line endings; otherwise cmd.exe misses labels and misreads long lines."""
     return script.read_bytes().replace(b"\n", b"\r\n")
 
 
 def machine_plan(
     options: WindowsBuildOptions, installers: tuple[Installer, ...], parts: list[dict[str, str]]
 ) -> dict[str, Any]:
-    """What the scripts read inside Windows. They are strict: every field is there, empty if need be."""
+    """Input of the scripts inside Windows. They are strict: every field exists, even if empty."""
     settings = read_settings()
     return {
         "user": options.user,
@@ -199,7 +200,7 @@ def machine_plan(
         "programs": [_installer_payload(each) for each in installers],
         "server": {
             "parts": parts,
-            # To all sides, inside of the machine: QEMU leads one port to it.
+            # Listens on all interfaces inside the machine: QEMU forwards one port to it.
             "arguments": ["-m", MODULE, "--virtual-machine", "--host", "0.0.0.0", "--port", str(PORT)],  # noqa: S104
             "port": PORT,
             "proxy": PROXY,
@@ -214,13 +215,13 @@ def _installer_payload(installer: Installer) -> dict[str, Any]:
         **program.model_dump(mode="json", include=fields | {"registry", "files", "shortcuts"}),
         "kind": program.kind,
         "file": program.file if program.medium else program.installer,
-        # Of a medium of its own, the whole was checked on the host.
+        # A separate medium was verified as a whole on the host.
         "sha256": "" if program.medium else installer.sha256,
     }
 
 
 def summary(request: BuildRequest, plan: BuildPlan) -> Iterator[str]:
-    """The plan for a person: what is made of what, and what is still missing."""
+    """Summary of the plan: what is built from what, and what is missing."""
     options, edition = request.options, plan.edition
     yield f"image {request.name}: {edition.name} (build {edition.build}), user {options.user}, {options.firmware}"
     size = f"{options.screen.width}x{options.screen.height}"
@@ -228,8 +229,8 @@ def summary(request: BuildRequest, plan: BuildPlan) -> Iterator[str]:
     absent = {program.id for program in fetch.missing(plan.programs.programs, request.brought)}
     for program in plan.programs.programs:
         here = program.brought or (request.cache / program.sha256).is_file()
-        state = "there" if here else f"fetched from {program.url}"
-        state = f"MISSING: bring {program.iso or program.file}" if program.id in absent else state
-        yield f"  installed: {program.name} {program.version} ({program.licence}): {state}"
+        state = "there" if here else f"download from {program.url}"
+        state = f"MISSING: provide {program.iso or program.file}" if program.id in absent else state
+        yield f"  to install: {program.name} {program.version} ({program.licence}): {state}"
     for each in plan.programs.inbox:
-        yield f"  of Windows: {each.name}"
+        yield f"  part of Windows: {each.name}"

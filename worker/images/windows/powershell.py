@@ -1,8 +1,8 @@
-"""Says whether a PowerShell script can be parsed, without PowerShell, which no package of ours brings.
+"""Syntax check of PowerShell scripts without PowerShell.
 
-A tokeniser and a few rules of the grammar: strings, here-strings, comments, brackets, what must follow a keyword, and
-what Windows PowerShell 5.1 does not have. It accepts some scripts that are wrong; what it refuses is wrong.
-The language: https://learn.microsoft.com/powershell/scripting/lang-spec/chapter-02
+A tokeniser and a few grammar rules: strings, here-strings, comments, brackets, what must follow a keyword, and what
+Windows PowerShell 5.1 lacks. It accepts some invalid scripts; what it rejects is invalid. Language:
+https://learn.microsoft.com/powershell/scripting/lang-spec/chapter-02
 """
 
 import re
@@ -21,7 +21,7 @@ _BEFORE_COMMENT = _BLANK | frozenset("(){}[];,|&=")
 
 
 class Token(NamedTuple):
-    """A piece of a script: `word`, `mark`, `text` or `variable`, and the line that it begins in."""
+    """A token: `word`, `mark`, `text` or `variable`, with its line number."""
 
     kind: str
     text: str
@@ -29,13 +29,13 @@ class Token(NamedTuple):
 
 
 class Unparsable(ValueError):
-    """The script ends or breaks inside something."""
+    """The script ends or fails inside a token."""
 
 
 def faults(script: str) -> list[str]:
-    """What is wrong, each with its line; empty if the script can be parsed as far as this can say."""
+    """Syntax errors with line numbers; empty if none were found."""
     problems = [
-        f"line {number}: {character!r} is no ASCII: Windows PowerShell reads it in the machine's code page"
+        f"line {number}: {character!r} is not ASCII: Windows PowerShell reads it in the machine's code page"
         for number, line in enumerate(script.splitlines(), start=1)
         for character in line[:2000]
         if not character.isascii()
@@ -48,7 +48,7 @@ def faults(script: str) -> list[str]:
 
 
 class _Reader:
-    """Cuts a script into tokens. Code inside double-quoted strings is read by a reader of its own."""
+    """Splits a script into tokens. Code inside double-quoted strings has a reader of its own."""
 
     def __init__(self, script: str, *, line: int = 1) -> None:
         self._script = script.replace("\r\n", "\n")
@@ -64,7 +64,7 @@ class _Reader:
         if here in _BLANK:
             self._skip(1)
         elif self._sees("<#"):
-            self._until("#>", "a comment that begins here is not closed")
+            self._until("#>", "comment is not closed")
         elif here == "#" and (self._at == 0 or self._script[self._at - 1] in _BEFORE_COMMENT):
             self._to_line_end()
         elif here == "`":
@@ -94,7 +94,7 @@ class _Reader:
         line = self._line
         match = re.compile(r"'(?:[^']|'')*'").match(self._script, self._at)
         if match is None:
-            raise Unparsable(f"line {line}: a string in single quotes is not closed")
+            raise Unparsable(f"line {line}: single-quoted string is not closed")
         self._skip(len(match.group()))
         return Token("text", match.group(), line)
 
@@ -103,7 +103,7 @@ class _Reader:
         self._skip(1)
         while not self._sees('"') or self._sees('""'):
             if self._at >= len(self._script):
-                raise Unparsable(f"line {line}: a string in double quotes is not closed")
+                raise Unparsable(f"line {line}: double-quoted string is not closed")
             if self._sees("$("):
                 yield from self._inner()
             else:
@@ -112,7 +112,7 @@ class _Reader:
         yield Token("text", self._script[begin : self._at], line)
 
     def _inner(self) -> Iterator[Token]:
-        """The tokens of `$( ... )` inside a string, up to the bracket that closes it."""
+        """Tokens of `$( ... )` inside a string, up to its closing bracket."""
         depth, line = 0, self._line
         while self._at < len(self._script):
             for token in self._next():
@@ -121,16 +121,16 @@ class _Reader:
                     depth += (token.text in _OPENERS) - (token.text in _CLOSING.values())
             if depth == 0:
                 return
-        raise Unparsable(f"line {line}: $( inside a string is not closed")
+        raise Unparsable(f"line {line}: $( in a string is not closed")
 
     def _here_string(self) -> Iterator[Token]:
         line, quote = self._line, self._script[self._at + 1]
         head = re.compile(r"@['\"][ \t]*\n").match(self._script, self._at)
         if head is None:
-            raise Unparsable(f"line {line}: text follows @{quote} on its line")
+            raise Unparsable(f"line {line}: text after @{quote} on the same line")
         end = self._script.find(f"\n{quote}@", head.end() - 1)
         if end < 0:
-            raise Unparsable(f"line {line}: a here-string is not closed by {quote}@ at the beginning of a line")
+            raise Unparsable(f"line {line}: here-string is not closed by {quote}@ at the beginning of a line")
         text = self._script[self._at : end + 3]
         if quote == '"':
             for inner in re.finditer(r"(?<!`)\$\((?:[^()]|\([^()]*\))*\)", text):
@@ -141,7 +141,7 @@ class _Reader:
     def _continuation(self) -> None:
         rest = self._script[self._at + 1 :].split("\n", 1)[0]
         if rest and not rest.strip():
-            raise Unparsable(f"line {self._line}: blanks follow the ` that continues the line")
+            raise Unparsable(f"line {self._line}: spaces after the line continuation `")
         self._skip(2)
 
     def _until(self, end: str, problem: str) -> None:
@@ -171,7 +171,7 @@ def _brackets(tokens: list[Token]) -> Iterator[str]:
             opened.append(token)
         elif token.text in _CLOSING.values():
             if not opened or _CLOSING[opened[-1].text[-1]] != token.text:
-                yield f"line {token.line}: {token.text} closes nothing"
+                yield f"line {token.line}: unexpected {token.text}"
                 return
             opened.pop()
     yield from (f"line {token.line}: {token.text} is not closed" for token in opened)
@@ -187,13 +187,13 @@ def _grammar(tokens: list[Token]) -> Iterator[str]:
             continue
         word = token.text.lower()
         if word in _NEEDS_PARENTHESIS and following != "(" and not (word == "switch" and following == "-"):
-            yield f"line {token.line}: {word} needs a ( behind it"
+            yield f"line {token.line}: ( expected after {word}"
         elif word in _NEEDS_BLOCK and following not in {"{", "["} and before not in {"$", "="}:
-            yield f"line {token.line}: {word} needs a block behind it"
+            yield f"line {token.line}: block expected after {word}"
         elif word in {"function", "filter"} and not _is_function(tokens[number + 1 : number + 3]):
-            yield f"line {token.line}: {word} needs a name and a block"
+            yield f"line {token.line}: name and block expected after {word}"
         elif word == "try" and _after_block(tokens, number + 1) not in {"catch", "finally"}:
-            yield f"line {token.line}: try has neither catch nor finally"
+            yield f"line {token.line}: try without catch or finally"
 
 
 def _is_function(tokens: list[Token]) -> bool:

@@ -1,4 +1,4 @@
-"""What the set-up scripts say over the machine's serial port: lines of JSON, bounded, none of it trusted."""
+"""Reports of the set-up scripts over the machine's serial port: lines of JSON, bounded and not trusted."""
 
 import json
 from typing import NamedTuple
@@ -9,25 +9,25 @@ _MOST_TEXT = 2000
 
 
 class StageReport(NamedTuple):
-    """One line: `begin`, `kept`, `done` or `failed` of a stage, or `phase`: a group of stages is over."""
+    """One line: `begin`, `kept`, `done` or `failed` of a stage, or `phase`, the end of a group of stages."""
 
     kind: str
     stage: str
     text: str
 
     def told(self) -> str:
-        """For the log."""
+        """Text for the log."""
         return f"  Windows: {self.stage} {self.kind}{f': {self.text}' if self.text else ''}"
 
 
 class Reports:
-    """Cuts what the serial port gives into reports; firmware and boot loaders write there, too, and are left out."""
+    """Extracts reports from the serial port; output of firmware and boot loaders is ignored."""
 
     def __init__(self) -> None:
         self._buffer = b""
 
     def feed(self, data: bytes) -> list[StageReport]:
-        """The reports that are complete now."""
+        """Reports that are complete so far."""
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         self._buffer = self._buffer[-_MOST_LINE:]
         return [report for line in lines if (report := _read(line)) is not None]

@@ -1,4 +1,4 @@
-"""The guest server as three archives: a Python of its own, the packages that it needs, and its own sources."""
+"""Guest server as three archives: its own Python, its packages, and its sources."""
 
 import hashlib
 import io
@@ -22,13 +22,13 @@ FILE = SOURCES / "windows" / "server.yaml"
 LOCK = SOURCES / "windows" / "requirements.txt"
 GUEST = SOURCES / "guest_server"
 PURE = ROOT / ".guest-site"
-"""pyautogui and its kind, for every platform alike; `make setup` makes it."""
+"""Platform-independent packages (pyautogui and others); created by `make setup`."""
 MODULE = "guest_server.windows.session"
 PORT = 5000
 PROXY = "127.0.0.1:3128"
 _SECONDS = 600.0
 _LEFT_OUT = {"__pycache__", "bin"}
-# The same bytes each time: an image of the same sources has the same server.
+# Reproducible: an image of the same sources has the same server.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -41,20 +41,20 @@ class Python(Frozen):
 
     @property
     def minor(self) -> str:
-        """For example `3.12`: packages are made for it."""
+        """For example `3.12`, the version that packages are installed for."""
         return self.version.rsplit(".", 1)[0]
 
 
 def read_python(file: Path = FILE) -> Python:
-    """What the list says. Raises OSError or ValueError: it is ours, and tested."""
+    """Entry of the list. Raises OSError or ValueError: it is ours, and tested."""
     return Python.model_validate(yaml.safe_load(file.read_text())["python"])
 
 
 def install_packages(target: Path, python: Python) -> None:
-    """Fills a folder with the packages for Windows, checked by the lock's hashes; the machine's own index is asked.
+    """Installs the packages for Windows into a folder, verified by the lock's hashes, from the configured index.
 
     Raises:
-        Unavailable: they cannot be had.
+        Unavailable: They are not available.
     """
     command = [
         *(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-deps", "--require-hashes"),
@@ -65,18 +65,19 @@ def install_packages(target: Path, python: Python) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False, env=environment)
     if done.returncode:
         raise Unavailable(
-            f"the packages of {LOCK.name} cannot be had: {done.stderr.strip()[-500:]}", code="guest_packages_missing"
+            f"the packages of {LOCK.name} cannot be downloaded: {done.stderr.strip()[-500:]}",
+            code="guest_packages_missing",
         )
     if not PURE.is_dir():
         raise Unavailable(f"{PURE.name} is missing", code="guest_packages_missing", hint="Run `make setup`.")
 
 
 def archive(*folders: Path, inside: str = "") -> bytes:
-    """A zip file of folders' contents, the same bytes for the same contents.
+    """Reproducible zip file of folders' contents.
 
     Args:
-        folders: whose contents are taken; a later one adds what an earlier one lacks.
-        inside: folder of the archive that they go into.
+        folders: sources; later ones add what earlier ones lack.
+        inside: folder in the archive.
     """
     files = {
         path.relative_to(folder): path
@@ -98,8 +99,8 @@ def sources_hash(data: bytes) -> str:
 
 
 def api_version() -> str:
-    """The version of the guest API that the sources speak; they are never imported here. Raises ValueError."""
+    """Version of the guest API in the sources, which are never imported here. Raises ValueError."""
     match = re.search(r'^API_VERSION = "([^"]+)"', (GUEST / "__init__.py").read_text(), re.MULTILINE)
     if match is None:
-        raise ValueError(f"{GUEST} does not say its API_VERSION")
+        raise ValueError(f"{GUEST} has no API_VERSION")
     return match[1]

@@ -1,4 +1,4 @@
-"""What is set in Windows after its own set-up: `vm_images/windows/settings.yaml`, read and checked."""
+"""Settings of Windows after its installation: `vm_images/windows/settings.yaml`."""
 
 from pathlib import Path
 from typing import Literal, Self
@@ -16,10 +16,10 @@ _DWORDS = range(2**32)
 
 
 class RegistryEntry(Frozen):
-    """A value of the registry.
+    """A registry value.
 
     Attributes:
-        name: of the value; empty = the key's own, which makes the key exist.
+        name: of the value; empty = the key's default value, which creates the key.
         why: what would happen without it.
     """
 
@@ -32,20 +32,20 @@ class RegistryEntry(Frozen):
     @model_validator(mode="after")
     def _fits(self) -> Self:
         if self.type == "DWord" and (not isinstance(self.value, int) or self.value not in _DWORDS):
-            raise ValueError(f"{self.name}: a DWord is a whole number of 32 bits")
+            raise ValueError(f"{self.name}: a DWord must be a 32-bit integer")
         if self.type == "String" and not isinstance(self.value, str):
-            raise ValueError(f"{self.name}: a String is a text; put it in quotes")
+            raise ValueError(f"{self.name}: a String must be text; put it in quotes")
         return self
 
 
 class DocumentedEntry(RegistryEntry):
-    """One of ours, with Microsoft's page about it."""
+    """A setting with Microsoft's page about it."""
 
     source: str = Source
 
 
 class SetupCommand(Frozen):
-    """A program of Windows and its arguments."""
+    """A Windows program and its arguments."""
 
     run: tuple[str, ...] = Field(min_length=1)
     why: str = Field(min_length=1)
@@ -61,7 +61,7 @@ class DisabledService(Frozen):
 
 
 class WindowsSettings(Frozen):
-    """All of it."""
+    """All settings."""
 
     registry: tuple[DocumentedEntry, ...]
     commands: tuple[SetupCommand, ...]
@@ -77,5 +77,5 @@ class WindowsSettings(Frozen):
 
 
 def read_settings(file: Path = FILE) -> WindowsSettings:
-    """The settings. Raises OSError, or ValueError naming what is wrong."""
+    """The settings. Raises OSError, or ValueError that says what is wrong."""
     return WindowsSettings.model_validate(yaml.safe_load(file.read_text()))

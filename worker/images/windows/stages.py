@@ -1,4 +1,4 @@
-"""Stages of a build: each is done or not, and done again when what goes into it has changed."""
+"""Stages of a build: each is recorded as done, and repeated when its inputs have changed."""
 
 import fcntl
 import hashlib
@@ -21,11 +21,11 @@ class Stage:
     """One stage.
 
     Attributes:
-        name: also of its mark.
-        title: what it does, for the log.
-        inputs: words that say what goes in, besides what earlier stages made.
-        work: does it; raises one of our errors if it cannot. What it makes is whole or not there.
-        outputs: files that must still be there for the stage to count as done.
+        name: of the stage and its record.
+        title: description for the log.
+        inputs: text that changes with its inputs, besides those from earlier stages.
+        work: runs it; raises one of our errors on failure. Its outputs are complete or missing.
+        outputs: files that must exist for the stage to count as done.
     """
 
     name: str
@@ -36,23 +36,23 @@ class Stage:
 
 
 class Stages:
-    """The marks of one build, in a folder of its own."""
+    """Records of one build's stages, in a folder of their own."""
 
     def __init__(self, folder: Path, tell: Tell, tracker: Tracker | None = None) -> None:
-        """Takes the folder, which must exist, and whom to tell. Args: tracker: is told which stage is under way."""
+        """Args: folder: must exist; tell: prints progress; tracker: records the current stage."""
         self._folder, self._tell, self._tracker = folder, tell, tracker or Tracker()
 
     def run(self, stages: Sequence[Stage]) -> None:
-        """Does what is not done yet, in order.
+        """Runs the stages that are not done, in order.
 
-        A stage's key holds those of all before it: where one is done again, so are all that follow.
+        A stage's key includes those of all earlier ones: if one is repeated, so are all that follow.
         """
         key = ""
         for number, stage in enumerate(stages, start=1):
             key = hashlib.sha256("\0".join((key, stage.name, *stage.inputs)).encode()).hexdigest()
             head = f"[{number}/{len(stages)}] {stage.title}"
             if self.is_done(stage, key):
-                self._tell(f"{head}: done before")
+                self._tell(f"{head}: done already")
                 continue
             self._tell(head)
             self._forget(stages[number - 1 :])
@@ -63,7 +63,7 @@ class Stages:
             self._tell(f"{head}: done after {seconds:.0f} s")
 
     def is_done(self, stage: Stage, key: str) -> bool:
-        """Whether the stage was done with that key and all that it made is still there."""
+        """Whether the stage was done with that key and all its outputs exist."""
         try:
             mark = json.loads(self._mark(stage).read_text())
         except (FileNotFoundError, ValueError):
@@ -71,7 +71,7 @@ class Stages:
         return bool(mark.get("key") == key) and all(path.exists() for path in stage.outputs)
 
     def seconds(self) -> dict[str, float]:
-        """How long each stage that is done took."""
+        """Duration of each completed stage."""
         marks = {path.stem: json.loads(path.read_text()) for path in self._folder.glob("*.done")}
         return {name: float(mark["seconds"]) for name, mark in sorted(marks.items(), key=lambda pair: pair[1]["at"])}
 
@@ -91,13 +91,13 @@ class Stages:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Keeps a second build out of the folder. Raises Conflict if one is at work there."""
+    """Excludes a second build from the folder. Raises Conflict."""
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise Conflict(f"another build is at work in {folder}", code="build_running") from None
+        raise Conflict(f"another build is running in {folder}", code="build_running") from None
     else:
         yield
     finally:
@@ -105,7 +105,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 
 def logged(file: Path, show: Tell) -> Tell:
-    """A `tell` that also writes each line to a log, with its time; the log of earlier calls is kept."""
+    """A `tell` that also appends each line to a log, with its time."""
 
     def tell(text: str) -> None:
         show(text)

@@ -1,7 +1,7 @@
-"""Reads files of a Windows install medium in place: its file system is UDF, its `install.wim` too large to take out.
+"""Reader for files of a Windows installation medium: UDF, read in place because `install.wim` is large.
 
-As much of UDF 1.02 as Microsoft's and genisoimage's media use: one partition, files in whole extents, no virtual
-tables. Source: ECMA-167 (numbers of sections below), which ecma-international.org publishes.
+Supports UDF 1.02 as on Microsoft's and genisoimage's media: one partition, files in whole extents, no virtual tables.
+Source: ECMA-167 (section numbers below), published by ecma-international.org.
 """
 
 import struct
@@ -19,11 +19,11 @@ _PRIMARY_ANCHOR, _PARTITION, _LOGICAL, _TERMINATOR = 2, 5, 6, 8
 _FILE_SET, _FILE_ID, _FILE, _EXTENDED_FILE = 256, 257, 261, 266
 _PARENT, _DELETED = 0x08, 0x04
 _EMBEDDED, _SHORT, _LONG = 3, 0, 1
-_HINT = "Is it the ISO file of Windows, whole and as Microsoft gives it?"
+_HINT = "Check that it is a complete, unmodified Windows ISO file."
 
 
 class Extent(NamedTuple):
-    """Where a piece of a file lies in the medium, in bytes."""
+    """Location of a piece of a file in the medium, in bytes."""
 
     start: int
     length: int
@@ -36,16 +36,16 @@ class Udf:
         """Finds the root directory.
 
         Raises:
-            Invalid: it is no such medium, or damaged.
+            Invalid: It is not such a medium, or is damaged.
         """
         self._path = path
         try:
             self._file: BinaryIO = path.open("rb")
         except OSError as error:
-            raise Invalid(f"it cannot be opened: {error.strerror}", code="invalid_iso", path=str(path)) from error
+            raise Invalid(f"cannot be opened: {error.strerror}", code="invalid_iso", path=str(path)) from error
         try:
             self._partition, file_set = self._volume()
-            # 4/14.1: the file set names the root's entry.
+            # 4/14.1: the file set refers to the root's entry.
             root = struct.unpack_from("<I", self._block(file_set, _FILE_SET), 404)[0]
         except Invalid:
             self._file.close()
@@ -53,7 +53,6 @@ class Udf:
         self._root: int = root
 
     def __enter__(self) -> Self:
-        """Nothing more to do."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -61,10 +60,10 @@ class Udf:
         self._file.close()
 
     def find(self, path: str) -> tuple[Extent, ...] | None:
-        """Where a file lies, None if there is none. Names are compared without case, as Windows does.
+        """Location of a file; None if it does not exist. Names are case-insensitive, as in Windows.
 
         Raises:
-            Invalid: the medium is damaged.
+            Invalid: The medium is damaged.
         """
         block = self._root
         for name in path.split("/"):
@@ -75,7 +74,7 @@ class Udf:
         return tuple(self._extents(block))
 
     def read(self, extents: tuple[Extent, ...], offset: int, size: int) -> bytes:
-        """A part of a file. Raises Invalid if it ends before."""
+        """A part of a file. Raises Invalid if it is shorter."""
         parts = []
         for extent in extents:
             take = min(size, extent.length - offset)
@@ -84,11 +83,11 @@ class Udf:
                 size -= take
             offset = max(0, offset - extent.length)
         if size:
-            raise self._damaged(f"a file ends {size} bytes before what it should hold")
+            raise self._damaged(f"a file is {size} bytes too short")
         return b"".join(parts)
 
     def _volume(self) -> tuple[int, int]:
-        """First byte of the partition, and the block in it at which the file set lies (3/10.2, 3/10.5, 3/10.6)."""
+        """First byte of the partition, and the block of the file set in it (3/10.2, 3/10.5, 3/10.6)."""
         anchor = self._bytes(_ANCHOR * SECTOR, SECTOR)
         length, place = struct.unpack_from("<II", anchor, 16)
         if struct.unpack_from("<H", anchor)[0] != _PRIMARY_ANCHOR:
@@ -104,7 +103,7 @@ class Udf:
             elif tag == _TERMINATOR:
                 break
         if partition is None or file_set is None:
-            raise self._damaged("its volume is not described")
+            raise self._damaged("it has no volume descriptor")
         return partition, file_set
 
     def _directory(self, block: int) -> Iterator[tuple[str, int]]:
@@ -118,14 +117,14 @@ class Udf:
             tag, flags, name_length = struct.unpack_from("<H16xBB", data, at)
             place, further = struct.unpack_from("<I", data, at + 24)[0], struct.unpack_from("<H", data, at + 36)[0]
             if tag != _FILE_ID:
-                raise self._damaged("a directory holds something else than names")
+                raise self._damaged("a directory is malformed")
             name = data[at + 38 + further : at + 38 + further + name_length]
             if not flags & (_PARENT | _DELETED):
                 yield _name(name), place
             at += -(-(38 + further + name_length) // 4) * 4
 
     def _extents(self, block: int) -> Iterator[Extent]:
-        """Where the content of a file or directory lies (4/14.6, 4/14.9, 4/14.17)."""
+        """Location of the content of a file or directory (4/14.6, 4/14.9, 4/14.17)."""
         entry = self._block(block, _FILE, _EXTENDED_FILE)
         kind = struct.unpack_from("<H", entry, 34)[0] & 7
         left = struct.unpack_from("<Q", entry, 56)[0]
@@ -137,7 +136,7 @@ class Udf:
             return
         step = {_SHORT: 8, _LONG: 16}.get(kind)
         if step is None or start + length > SECTOR:
-            raise self._damaged("a file lies in a form that is not understood")
+            raise self._damaged("a file has an unsupported layout")
         for at in range(start, start + length, step):
             size, place = struct.unpack_from("<II", entry, at)
             size = min(size & 0x3FFFFFFF, left)
@@ -148,14 +147,14 @@ class Udf:
     def _block(self, number: int, *tags: int) -> bytes:
         block = self._bytes(self._partition + number * SECTOR, SECTOR)
         if struct.unpack_from("<H", block)[0] not in tags:
-            raise self._damaged(f"block {number} is not what it should be")
+            raise self._damaged(f"block {number} has unexpected content")
         return block
 
     def _bytes(self, start: int, size: int) -> bytes:
         self._file.seek(start)
         data = self._file.read(size)
         if len(data) != size:
-            raise self._damaged("it ends too early")
+            raise self._damaged("it is truncated")
         return data
 
     def _damaged(self, what: str) -> Invalid:
@@ -163,5 +162,5 @@ class Udf:
 
 
 def _name(coded: bytes) -> str:
-    """OSTA's compressed Unicode (UDF 2.1.1): the first byte says how many bits a character has."""
+    """OSTA compressed Unicode (UDF 2.1.1): the first byte is the number of bits per character."""
     return coded[1:].decode("utf-16-be" if coded[:1] == b"\x10" else "latin-1", "replace")

@@ -141,7 +141,7 @@ class TestBrokerAway:
             with pytest.raises(ClusterLost, match="the broker is away"):
                 until(lambda: line.take(0.3) is not None)
             assert line.held_seconds() >= 1.5
-            assert "not heard of since" in line.unheard()
+            assert "not been heard from since" in line.unheard()
 
     def test_an_answer_that_a_restored_broker_lacks_is_asked_for_again(
         self, attempt: UUID, redis_url: str, monkeypatch: pytest.MonkeyPatch

@@ -256,7 +256,7 @@ class TestStopped:
         rescorer.start()
         rescorer.stop(5.0)
         ask(world, episode)
-        judge.broken = EvaluatorFailed("the worker stopped before the model answered")
+        judge.broken = EvaluatorFailed("the worker stopped before the model responded")
         assert not rescorer.one()
         assert (result(world).rescore.state, result(world).rescore.tries) == ("waiting", 0)
 

@@ -61,7 +61,7 @@ class TestCompose:
         assert not (tmp_path / "out").exists()
 
     def test_a_folder_that_is_there_is_not_touched(self, pool: Path) -> None:
-        assert "is there already" in str(composed(pool, "--out", pool).exception)
+        assert "exists already" in str(composed(pool, "--out", pool).exception)
 
 
 class TestCross:

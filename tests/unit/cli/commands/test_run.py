@@ -19,7 +19,7 @@ class TestParameters:
 
     @pytest.mark.parametrize("word", ["seed", "=7"])
     def test_anything_else_is_refused(self, word: str) -> None:
-        with pytest.raises(UsageError, match="wants K=V"):
+        with pytest.raises(UsageError, match="must be K=V"):
             parameters([word])
 
 

@@ -53,7 +53,7 @@ class TestFactors:
             factors([word])
 
     def test_a_factor_twice_is_refused(self) -> None:
-        with pytest.raises(UsageError, match="there twice"):
+        with pytest.raises(UsageError, match="given twice"):
             factors(["a=1,2", "a=3,4"])
 
 

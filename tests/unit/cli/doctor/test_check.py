@@ -25,4 +25,4 @@ class TestProgram:
         monkeypatch.setattr(check, "PROBE_SECONDS", 0.2)
         found = PROBE.program([sys.executable, "-c", "import signal; signal.pause()"])
         assert found.state is CheckState.BROKEN
-        assert "did not end" in found.detail
+        assert "did not exit" in found.detail

@@ -71,7 +71,7 @@ class TestVerdicts:
     def test_without_room_for_one_desktop_it_does_not_work(self) -> None:
         told = found(room=FreeResources(memory=3 * GIB, cores=4, disk=100 * GIB))
         assert {name for name, verdict in told.items() if not verdict.works} == {"qemu"}
-        assert told["qemu"].reason.startswith("no slot for it: ")
+        assert told["qemu"].reason.startswith("no slots: ")
 
     def test_slots_that_a_person_has_set(self) -> None:
         slots = found(wanted=9)["local"].slots

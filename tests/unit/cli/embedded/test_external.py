@@ -10,7 +10,7 @@ class TestCheckDatabase:
             external.check_database("sqlite:///x")
 
     def test_nobody_there_is_said_without_the_password(self) -> None:
-        with pytest.raises(StackError, match="does not answer") as caught:
+        with pytest.raises(StackError, match="does not respond") as caught:
             external.check_database("postgresql+psycopg://me:pass-word@127.0.0.1:1/x")
         assert "pass-word" not in str(caught.value)
 
@@ -22,7 +22,7 @@ class TestCheckBroker:
 
     @pytest.mark.parametrize("url", ["redis://:pass-word@127.0.0.1:1/0", "redis+socket:///no/such/socket"])
     def test_nobody_there_is_said_without_the_password(self, url: str) -> None:
-        with pytest.raises(StackError, match="does not answer") as caught:
+        with pytest.raises(StackError, match="does not respond") as caught:
             external.check_broker(url)
         assert "pass-word" not in str(caught.value)
 

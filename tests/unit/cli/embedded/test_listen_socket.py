@@ -39,7 +39,7 @@ class TestListen:
                 listen("127.0.0.1", port)
         assert caught.value.exit_code is ExitCode.INFRASTRUCTURE
         message = str(caught.value)
-        assert f"Port {port} on 127.0.0.1 is taken by process " in message
+        assert f"Port {port} on 127.0.0.1 is in use by process " in message
         free = int(message.partition("--port ")[2].partition("`")[0])
         assert port < free <= port + 50
         assert message.endswith("Nothing was started.")
@@ -49,7 +49,7 @@ class TestListen:
             listen("192.0.2.1", 8000)
 
     def test_no_address_is_a_usage_error(self) -> None:
-        with pytest.raises(UsageError, match="is no address"):
+        with pytest.raises(UsageError, match="is not an address"):
             listen("no such host", 8000)
 
 

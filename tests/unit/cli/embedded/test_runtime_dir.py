@@ -71,5 +71,5 @@ class TestRunnable:
     ) -> None:
         monkeypatch.setattr(runtime_dir, "runtime_bases", lambda: (tmp_path,))
         (wheel / PROGRAM).write_text("#!/bin/sh\nexit 1\n")
-        with pytest.raises(StackError, match="cannot be run with dropped privileges, nor a copy of it"):
+        with pytest.raises(StackError, match="cannot be run with dropped privileges, nor can a copy of it"):
             runnable(wheel, (PROGRAM,), None, tmp_path / "data")

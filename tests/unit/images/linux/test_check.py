@@ -54,7 +54,7 @@ class TestCheckList:
         assert [line.name for line in failed(provider, image_of(programs=["trouble"]), silent)] == ["Editor starts"]
 
     def test_a_program_that_the_image_does_not_name_is_told(self, provider: FakeProvider) -> None:
-        assert [line.fault for line in failed(provider, image_of(programs=["other"]), EDITOR)] == ["not named: editor"]
+        assert [line.fault for line in failed(provider, image_of(programs=["other"]), EDITOR)] == ["not listed: editor"]
 
     def test_a_lost_machine_is_no_failed_line_and_is_gone(self, provider: FakeProvider) -> None:
         provider.on_open = lambda desktop: desktop.die("crashed")

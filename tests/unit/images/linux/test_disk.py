@@ -43,7 +43,7 @@ class TestCommands:
         ]
 
     def test_what_is_no_header_is_told(self) -> None:
-        with pytest.raises(ValueError, match="no header"):
+        with pytest.raises(ValueError, match="not the header"):
             moments("dumpe2fs: Bad magic number", 7)
 
     def test_conversion(self) -> None:

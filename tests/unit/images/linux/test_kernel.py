@@ -29,5 +29,5 @@ class TestUnpacked:
         assert unpacked(packed) == packed
 
     def test_what_is_no_kernel_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="no kernel"):
+        with pytest.raises(ValueError, match="not a kernel"):
             unpacked(b"x" * 2048)

@@ -58,7 +58,7 @@ class TestCheck:
     @pytest.mark.parametrize(("variant", "needed"), [("minimal", 3), ("full", 9)])
     def test_too_little_room_is_told(self, machine: SimpleNamespace, tmp_path: Path, variant: str, needed: int) -> None:
         machine.free = needed * GIB - 1
-        with pytest.raises(ClusterLost, match=f"needs {needed} GiB there"):
+        with pytest.raises(ClusterLost, match=f"needs {needed} GiB"):
             check(variant, tmp_path, root=True, path=str(machine.tools))  # type: ignore[arg-type]
 
 
@@ -70,7 +70,7 @@ class TestHintFor:
             ("Temporary failure: Could not resolve 'a.example'", "--source"),
             ("E: The repository 'http://a nosuch Release' does not have a Release file.", "--suite"),
             ("W: GPG error: ... NO_PUBKEY 0E98404D386FA1D9", "debian-archive-keyring"),
-            ("dpkg-deb: error: failed to write: No space left on device", "Make room"),
+            ("dpkg-deb: error: failed to write: No space left on device", "Free space"),
             ("E: unable to pick chroot mode automatically (use --mode for manual selection)", "as root"),
             ("E: Unable to locate package mousepad", "bookworm"),
         ],

@@ -18,7 +18,7 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("before", "after", "told"),
         [
-            ('pass="specialize"', 'pass="specialise"', "there is no pass specialise"),
+            ('pass="specialize"', 'pass="specialise"', "unknown pass specialise"),
             ('pass="specialize"', 'pass="windowsPE"', "settings of the pass windowsPE stand 2 times"),
             ("Microsoft-Windows-ErrorReportingCore", "Microsoft-Windows-Errors", "unknown component"),
             ("International-Core-WinPE", "International-Core", "stands in specialize"),
@@ -32,7 +32,7 @@ class TestFaults:
             ("<Type>MSR", "<Type>Reserved", "'Reserved' is not one of"),
             ("<ComputerName>DESKARENA", "<ComputerName>DESKARENA-WINDOWS", "has 17 characters, expected 1 to 15"),
             ("<AcceptEula>true", "<AcceptEula>true</AcceptEula><AcceptEula>true", "AcceptEula: stands 2 times"),
-            ('<MetaData wcm:action="add">', "<MetaData>", 'must say wcm:action="add"'),
+            ('<MetaData wcm:action="add">', "<MetaData>", 'wcm:action="add" is missing'),
             ("2</Order>\n              <Type>MSR", "4</Order>\n              <Type>MSR", "Order counts 1, 4, 3"),
             ("<PartitionID>3</PartitionID>\n    ", "<PartitionID>7</PartitionID>\n    ", "changes partition 7"),
             ("3</PartitionID>\n          </Ins", "9</PartitionID>\n          </Ins", "InstallTo names partition 9"),
@@ -51,7 +51,7 @@ class TestFaults:
     def test_finds_that_autologon_has_another_password(self) -> None:
         head, tail = GOOD.split("<AutoLogon>")
         found = faults((head + "<AutoLogon>" + tail.replace("Deskarena-1", "another")).encode())
-        assert found == ["AutoLogon has another password than the user's LocalAccount"]
+        assert found == ["AutoLogon's password differs from the user's LocalAccount"]
 
     def test_finds_that_a_whole_component_is_missing(self) -> None:
         found = faults(GOOD.replace("Microsoft-Windows-Setup", "Microsoft-Windows-ErrorReportingCore").encode())

@@ -95,7 +95,7 @@ class TestProgram:
 
 class TestChosen:
     def test_refuses_a_set_that_nothing_belongs_to(self) -> None:
-        with pytest.raises(Invalid, match="no program belongs to wa"):
+        with pytest.raises(Invalid, match="no programs for the set wa"):
             programs_in_sets(read_catalog(), ["wa"])
 
     def test_refuses_an_id_twice(self) -> None:

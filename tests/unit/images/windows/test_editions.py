@@ -35,7 +35,7 @@ class TestEditions:
     def test_refuses_a_damaged_image(self, tmp_path: Path) -> None:
         whole = windows_iso(tmp_path)
         whole.write_bytes(whole.read_bytes().replace(b"MSWIM", b"XXXXX"))
-        with pytest.raises(Invalid, match="its image of Windows is damaged"):
+        with pytest.raises(Invalid, match="its Windows image is damaged"):
             editions(whole)
 
 
@@ -43,7 +43,7 @@ class TestReadEditions:
     @pytest.mark.parametrize(
         ("description", "told"),
         [
-            ("<WIM></WIM>", "no edition for 64-bit"),
+            ("<WIM></WIM>", "no edition for x86-64"),
             ("<WIM>", "cannot be read"),
             (EDITIONS.replace("<BUILD>26100", "<BUILD>new"), "cannot be read"),
         ],

@@ -48,10 +48,10 @@ class TestMakePlan:
     @pytest.mark.parametrize(
         ("wrong", "named"),
         [
-            ({"edition": "Ultimate"}, "0 editions are called 'Ultimate'"),
+            ({"edition": "Ultimate"}, "0 editions match 'Ultimate'"),
             ({"language": "de-DE"}, "cannot be set up in de-DE"),
-            ({"sets": ("wa",)}, "no program belongs to wa"),
-            ({"without": ("vcl",)}, "no program to leave out is called vcl"),
+            ({"sets": ("wa",)}, "no programs for the set wa"),
+            ({"without": ("vcl",)}, "unknown programs in --without: vcl"),
         ],
     )
     def test_refuses_before_anything_starts(self, tmp_path: Path, wrong: dict[str, Any], named: str) -> None:
@@ -63,7 +63,7 @@ class TestMakePlan:
         known = {"name": "P", "version": "1", "sets": ["mine"], "licence": "x", "file": "a.exe", "there": "C:\\a"}
         entries = [known | {"id": f"p{number}", "medium": "M", "iso": f"{number}.iso"} for number in range(3)]
         (tmp_path / "l.yaml").write_text(json.dumps({"programs": entries}))
-        with pytest.raises(Invalid, match="at most 2 programs may come on media of their own"):
+        with pytest.raises(Invalid, match="at most 2 programs may be on separate media"):
             make_plan(request(tmp_path, sets=("mine",), lists=(tmp_path / "l.yaml",)))
 
 
@@ -122,5 +122,5 @@ class TestTold:
         asked = request(tmp_path)
         lines = list(summary(asked, make_plan(asked)))
         assert lines[0] == "image w: Windows 11 Pro (build 26100), user Docker, uefi"
-        assert any("MISSING: bring googlechromestandaloneenterprise64.msi" in line for line in lines)
-        assert any("fetched from https://download.videolan.org" in line for line in lines)
+        assert any("MISSING: provide googlechromestandaloneenterprise64.msi" in line for line in lines)
+        assert any("download from https://download.videolan.org" in line for line in lines)

@@ -84,7 +84,7 @@ class TestRun:
 
 class TestHeld:
     def test_keeps_a_second_build_out(self, tmp_path: Path) -> None:
-        with folder_lock(tmp_path), pytest.raises(Conflict, match="another build is at work"), folder_lock(tmp_path):
+        with folder_lock(tmp_path), pytest.raises(Conflict, match="another build is running"), folder_lock(tmp_path):
             pass
 
     def test_lets_the_next_one_in(self, tmp_path: Path) -> None:

@@ -119,5 +119,5 @@ class TestPicture:
         (tmp_path / "cache").write_text("in the way")
         work = Work(io.StringIO(), picture=tmp_path / "cache" / "a.png")
         work.boot(25)
-        assert sum("cannot be kept" in line for line in work.told()) == 1
+        assert sum("cannot be saved" in line for line in work.told()) == 1
         assert work.told()[-1] == "booting: done after 25 s"

@@ -59,12 +59,12 @@ class TestNote:
 
     def test_a_broker_is_waited_for_as_long_as_a_lease_lives(self, outages: ChannelOutages, clock: Clock) -> None:
         pass_by(outages, clock, BROKER, 11)
-        with pytest.raises(ClusterLost, match="the broker is away"):
+        with pytest.raises(ClusterLost, match="the broker is unavailable"):
             pass_by(outages, clock, BROKER, 1)
 
     def test_an_api_is_waited_for_much_longer(self, outages: ChannelOutages, clock: Clock) -> None:
         pass_by(outages, clock, API, int(API_PATIENCE) + 1)
-        with pytest.raises(ClusterLost, match="the API is away"):
+        with pytest.raises(ClusterLost, match="the API is unavailable"):
             pass_by(outages, clock, API, 1)
 
     def test_who_did_not_look_knows_nothing(self, outages: ChannelOutages, clock: Clock) -> None:

@@ -74,13 +74,13 @@ class TestTake:
     def test_an_end_without_an_answer_is_the_programs_failure(self, beside: Beside, code: int) -> None:
         beside.line.show(SEEN, {})
         beside.end(code)
-        with pytest.raises(AgentFailed, match=f"exit code {code}"):
+        with pytest.raises(AgentFailed, match=f"exited with code {code}"):
             beside.line.take(5.0)
 
     def test_not_where_the_engine_failed(self, beside: Beside) -> None:
         beside.line.show(SEEN, {})
         beside.end(137)
-        with pytest.raises(ClusterLost, match="not by its program"):
+        with pytest.raises(ClusterLost, match="not because of its program"):
             beside.line.take(5.0)
 
     def test_nor_where_the_api_was_away_though_it_is_back(self, beside: Beside, service: Service) -> None:
@@ -88,7 +88,9 @@ class TestTake:
         service.answers[POST] = (503, {"detail": "the database is away"})
         assert beside.post() == 503
         beside.end(1)
-        with pytest.raises(ClusterLost, match=r"the API was away when the container gave up: .* exit code 1"):
+        with pytest.raises(
+            ClusterLost, match=r"the API was unavailable when the container gave up: .* exited with code 1"
+        ):
             beside.line.take(5.0)
 
     def test_an_api_that_was_away_long_before_is_no_excuse(
@@ -99,21 +101,21 @@ class TestTake:
         service.answers[POST] = (503, {"detail": "the database is away"})
         assert beside.post() == 503
         beside.end(1)
-        with pytest.raises(AgentFailed, match="exit code 1"):
+        with pytest.raises(AgentFailed, match="exited with code 1"):
             beside.line.take(5.0)
 
     def test_nor_where_an_answer_that_was_taken_never_came(self, beside: Beside) -> None:
         beside.line.show(SEEN, {})
         assert beside.post() == 202
         beside.end(0)
-        with pytest.raises(ClusterLost, match="an answer that the API took was lost"):
+        with pytest.raises(ClusterLost, match="an answer that the API accepted was lost"):
             beside.line.take(5.0)
 
     def test_nor_where_the_line_was_broken_and_it_was_not_heard_of_since(self, beside: Beside) -> None:
         beside.line.show(SEEN, {})
-        beside.far.why = "the broker is away, or was"
+        beside.far.why = "the broker is unavailable or was"
         beside.end(1)
-        with pytest.raises(ClusterLost, match=r"the broker is away, or was: .* exit code 1"):
+        with pytest.raises(ClusterLost, match=r"the broker is unavailable or was: .* exited with code 1"):
             beside.line.take(5.0)
 
     def test_an_answer_that_was_taken_and_came_is_none_of_these(self, beside: Beside) -> None:
@@ -122,14 +124,14 @@ class TestTake:
         beside.far.say(ANSWER)
         assert beside.line.take(5.0) == ANSWER
         beside.end(1)
-        with pytest.raises(AgentFailed, match="exit code 1"):
+        with pytest.raises(AgentFailed, match="exited with code 1"):
             beside.line.take(5.0)
 
 
 class TestShow:
     def test_no_engine(self, beside: Beside) -> None:
         beside.engine.goes_away()
-        with pytest.raises(ClusterLost, match="no container can run here"):
+        with pytest.raises(ClusterLost, match="containers cannot run on this machine"):
             beside.line.show(SEEN, {})
 
     @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ class TestLives:
 class TestWhyNot:
     def test_no_engine(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
-        assert Engine().why_not() == "none of docker and podman is installed here"
+        assert Engine().why_not() == "neither docker nor podman is installed"
         assert Engine().sweep() == 0
 
     def test_an_engine_that_does_not_work(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -127,11 +127,11 @@ class TestNotThePrograms:
         assert not_the_programs(137, ContainerState("exited", out_of_memory=True)) == ""
 
     def test_killed_for_another_reason(self) -> None:
-        assert not_the_programs(137, ENDED) == "it was killed, and not for its memory"
+        assert not_the_programs(137, ENDED) == "it was killed, but not for its memory limit"
 
     @pytest.mark.parametrize("code", [0, 2, 137, 143])
     def test_an_engine_that_says_nothing(self, code: int) -> None:
-        assert not_the_programs(code, None) == "the engine cannot say how it ended"
+        assert not_the_programs(code, None) == "the engine does not report how it ended"
 
     @pytest.mark.parametrize(
         "state", [None, ContainerState("created", out_of_memory=False), ContainerState("running", out_of_memory=False)]
@@ -140,11 +140,11 @@ class TestNotThePrograms:
         assert not_the_programs(125, state) == "the engine failed"
 
     def test_an_engines_program_that_was_killed(self) -> None:
-        assert not_the_programs(-9, ENDED) == "the engine's program was ended by signal 9"
+        assert not_the_programs(-9, ENDED) == "the engine's client was killed by signal 9"
 
     def test_a_container_that_goes_on(self) -> None:
         running = ContainerState("running", out_of_memory=False)
-        assert not_the_programs(1, running) == "the engine's program ended before it"
+        assert not_the_programs(1, running) == "the engine's client ended before the container"
 
 
 @pytest.fixture
@@ -172,12 +172,12 @@ class TestEnd:
 
     def test_the_programs_own(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends(3)
-        with pytest.raises(AgentFailed, match="exit code 3: began"):
+        with pytest.raises(AgentFailed, match="exited with code 3: began"):
             _end(running)
 
     def test_its_own_memory_limit(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
         scripted.ends(137, oom=True)
-        with pytest.raises(AgentFailed, match="needs more than 512 MiB"):
+        with pytest.raises(AgentFailed, match="limit of 512 MiB"):
             _end(running)
 
     def test_killed_by_another(self, scripted: ScriptedEngine, running: RunningContainer) -> None:
@@ -195,7 +195,7 @@ class TestEnd:
     ) -> None:
         scripted.goes_away()
         scripted.ends(0)
-        with pytest.raises(ClusterLost, match="cannot say how it ended"):
+        with pytest.raises(ClusterLost, match="does not report how it ended"):
             _end(running)
 
     def test_an_engines_program_that_is_killed(self, scripted: ScriptedEngine, running: RunningContainer) -> None:

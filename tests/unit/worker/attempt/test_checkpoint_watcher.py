@@ -62,5 +62,5 @@ class TestAfter:
         assert made.evidence["n"][0].step == 1
 
     def test_one_that_never_has_enough_is_no_verdict(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="asked for more 10 times"):
+        with pytest.raises(EvaluatorFailed, match="requested more evidence 10 times"):
             watch(Asking(99)).after(0)

@@ -246,7 +246,7 @@ class TestLost:
         attempt.run()
         assert attempt.book.moves == ["running", "evaluating", "lost"]
         assert isinstance(attempt.book.error, GuestLost)
-        assert "run out of room: disk: 0 MiB free" in attempt.book.message
+        assert "run out of disk space: disk: 0 MiB free" in attempt.book.message
         assert attempt.book.evaluation is None
 
     def test_an_evaluation_without_verdict_is_no_score(self) -> None:

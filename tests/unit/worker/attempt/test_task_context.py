@@ -74,7 +74,7 @@ class TestAsset:
             context([]).asset("b")
 
     def test_one_that_is_gone(self) -> None:
-        with pytest.raises(ClusterLost, match="could not be read"):
+        with pytest.raises(ClusterLost, match="cannot be read"):
             context([]).asset("a")
 
 
@@ -118,5 +118,5 @@ class TestJudgement:
         assert len(asked) == 1
 
     def test_a_run_without_a_judge_has_none(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="the run names none"):
+        with pytest.raises(EvaluatorFailed, match="the run has none"):
             context([]).judgement()

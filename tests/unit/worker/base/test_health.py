@@ -45,7 +45,7 @@ class TestCheckHealth:
     def test_all_failures_are_named_at_once(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"clock": 0.0, "black": True}
         patience = Patience(desktop)
-        with pytest.raises(GuestLost, match=r"not well: clock: .*; black_screen: ") as lost:
+        with pytest.raises(GuestLost, match=r"unhealthy: clock: .*; black_screen: ") as lost:
             check(desktop, patience)
         assert "docs/internals/health.md" in lost.value.hint
         assert patience.pauses == 0
@@ -78,12 +78,12 @@ class TestCheckHealth:
 
     def test_a_guest_without_the_route_is_too_old(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
         self.refusing(monkeypatch, GuestRefused("no route /health", kind="not_found"))
-        with pytest.raises(GuestLost, match="guest_api: the guest server is older"):
+        with pytest.raises(GuestLost, match="guest_api: the guest server is too old"):
             check(desktop)
 
     def test_what_the_guest_could_not_read(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
         self.refusing(monkeypatch, GuestRefused("Windows could not be asked about its licence", kind="failed"))
-        with pytest.raises(GuestLost, match="cannot say how it is: Windows could not be asked"):
+        with pytest.raises(GuestLost, match="does not report its health: Windows could not be asked"):
             check(desktop)
 
     def test_a_dead_desktop(self, desktop: FakeDesktop) -> None:
@@ -107,7 +107,7 @@ class TestCheckRoom:
 
     def test_a_full_disk_is_named(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"disks": (DiskRoom(path="/", free=2**30, size=2**30), DiskRoom(path="/tmp", free=0, size=5))}
-        with pytest.raises(GuestLost, match=r"run out of room: disk: 0 MiB free of 0 MiB in /tmp\."):
+        with pytest.raises(GuestLost, match=r"run out of disk space: disk: 0 MiB free of 0 MiB in /tmp\."):
             check_room(desktop)
 
     def test_what_the_guest_could_not_read_is_no_full_disk(

@@ -86,7 +86,7 @@ class TestDescribe:
         counter = SlotCounter(settings, lambda _: FreeResources(memory=2**20, cores=5, disk=2**40))
         fake = describe(settings, {"fake": FakeProvider()}, InProcessJudge(), counter).capabilities["providers"]["fake"]
         assert (fake["ok"], fake["slots"]["number"]) == (False, 0)
-        assert fake["reason"].startswith("no slot for it: ")
+        assert fake["reason"].startswith("no slots: ")
 
     def test_images_say_which_systems_there_are(self, tmp_path: Path) -> None:
         info = describe(Settings(data_dir=tmp_path), {"fake": Imaged()}, InProcessJudge())

@@ -154,7 +154,7 @@ class TestWine:
     def test_says_that_setup_was_not_run_since_it_was_installed(self, folder: Path) -> None:
         (folder / "home" / ".wine" / "system.reg").unlink()
         found = self.told(folder)
-        assert (found.state, "run `make setup`" in found.detail) == (BROKEN, True)
+        assert (found.state, "Run `make setup`" in found.detail) == (BROKEN, True)
 
     def test_a_machine_without_wine(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(wine, "LOADERS", ())
@@ -214,7 +214,7 @@ class TestModels:
         (tmp_path / "tape.jsonl").touch()
         tape = f'[endpoints.tape]\napi = "recorded"\ncassette = "{tmp_path}/tape.jsonl"\n'
         (tmp_path / "models.toml").write_text(tape)
-        assert examine._models(Settings(data_dir=tmp_path)) == TrialFinding(OK, "tape answered")
+        assert examine._models(Settings(data_dir=tmp_path)) == TrialFinding(OK, "tape responded")
         (tmp_path / "tape.jsonl").write_text("no JSON")
         assert examine._models(Settings(data_dir=tmp_path)).state == BROKEN
 
@@ -222,7 +222,7 @@ class TestModels:
         monkeypatch.delattr(OpenAIChat, "listing")
         address = 'base_url = "http://127.0.0.1:1/v1"'
         (tmp_path / "models.toml").write_text(f'[endpoints.mine]\napi = "openai_chat"\n{address}\n')
-        assert examine._models(Settings(data_dir=tmp_path)) == TrialFinding(UNTRIED, "mine not asked")
+        assert examine._models(Settings(data_dir=tmp_path)) == TrialFinding(UNTRIED, "mine not contacted")
 
 
 class TestDetectors:

@@ -37,11 +37,11 @@ class TestPrepare:
         assert {**told, "seconds": 0} == {"image": "debian", "screen": "1280x800", "provider": "cloning", "seconds": 0}
 
     def test_there_is_none(self) -> None:
-        with pytest.raises(Unavailable, match="no provider of this installation clones templates"):
+        with pytest.raises(Unavailable, match="no configured provider clones templates"):
             prepare([FakeProvider()], SPEC)
 
     def test_it_cannot_work_here(self) -> None:
-        with pytest.raises(Unavailable, match="the provider cloning does not work here: no QEMU"):
+        with pytest.raises(Unavailable, match="provider cloning does not work here: no QEMU"):
             prepare([Cloning(why_not="no QEMU")], SPEC)
 
     def test_it_fails(self) -> None:

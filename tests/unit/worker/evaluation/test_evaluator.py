@@ -78,7 +78,7 @@ class TestFailure:
 
     def test_a_metric_that_uses_up_its_processor_time(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "while True: pass", ChildLimits(wall=30.0, cpu=2))
-        with pytest.raises(EvaluatorFailed, match=r"evaluator ended with|gave no verdict"):
+        with pytest.raises(EvaluatorFailed, match=r"evaluator exited with|returned no verdict"):
             judge.verdict(task_with("odd"), said("hello"))
 
     def test_a_metric_that_wants_too_much_memory(self, tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ class TestMemoryRunsOut:
         child = judge.start()
         until(lambda: is_python(descendants(child.process.pid)[-1]), what="the child behind the fence has begun")
         os.kill(descendants(child.process.pid)[-1], signal.SIGKILL)
-        with pytest.raises(EvaluatorFailed, match="ended with SIGKILL") as failed:
+        with pytest.raises(EvaluatorFailed, match="exited with SIGKILL") as failed:
             judge.verdict(task_with("exact_match"), said("hello"), child)
         assert failed.value.failure_class is FailureClass.EVALUATOR
 

@@ -114,8 +114,8 @@ return EvalResult(True, 'fine')
     @pytest.mark.parametrize(
         ("body", "words"),
         [
-            ("return None", "neither True nor False"),
-            ("return 'yes'", "neither True nor False"),
+            ("return None", "expected True or False"),
+            ("return 'yes'", "expected True or False"),
             ("raise ValueError('mine')", "broke: ValueError: mine"),
             ("return check_file_exists()", "broke: TypeError"),
             ("return check_mind('x')", "broke: NameError"),
@@ -140,7 +140,7 @@ class TestHostile:
         assert judged(looks, "return True").value == 1.0
 
     def test_an_endless_loop(self, looks: StepEvaluator) -> None:
-        self.refused(looks, "while True: pass", "longer than 3 s|processor time")
+        self.refused(looks, "while True: pass", "longer than 3 s|CPU time")
 
     def test_an_endless_sleep(self, looks: StepEvaluator) -> None:
         self.refused(looks, "import time\nwhile True: time.sleep(1000)", "longer than 3 s")
@@ -154,7 +154,7 @@ class TestHostile:
         ],
     )
     def test_a_fork_bomb(self, looks: StepEvaluator, body: str) -> None:
-        self.refused(looks, body, "tried what it may not: os.")
+        self.refused(looks, body, "tried a forbidden operation: os.")
 
     def test_what_no_hook_sees_is_held_by_limits(self, looks: StepEvaluator) -> None:
         """No process, no file, no socket, no byte written; and it is nobody."""
@@ -183,7 +183,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
     def test_one_that_reads_the_hosts_files(self, looks: StepEvaluator, body: str) -> None:
         SECRET.write_text("secret")
         try:
-            self.refused(looks, body.replace("{secret}", str(SECRET)), "tried what it may not")
+            self.refused(looks, body.replace("{secret}", str(SECRET)), "tried a forbidden operation")
         finally:
             SECRET.unlink()
 
@@ -205,21 +205,21 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
     def test_one_that_opens_a_socket(self, looks: StepEvaluator, body: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             server.settimeout(0.1)
-            self.refused(looks, body.replace("{port}", str(server.getsockname()[1])), "tried what it may not")
+            self.refused(looks, body.replace("{port}", str(server.getsockname()[1])), "tried a forbidden operation")
             with pytest.raises(TimeoutError):
                 server.accept()
 
     @pytest.mark.parametrize(
         ("body", "words"),
         [
-            ("import os\nos.kill(os.getppid(), 9)", "tried what it may not: os.kill"),
+            ("import os\nos.kill(os.getppid(), 9)", "tried a forbidden operation: os.kill"),
             ("import os\nos._exit(0)", "without an answer"),
-            ("import sys\nsys.exit()", "tried what it may not: import"),
-            ("return 'x' * 10**6, 'x' * 10**6", "neither True nor False|too much"),
-            ("import os\nos.write(3, b'x' * 10**6)", "too much"),
-            ("import os\nos.write(3, b'[1]')\nos._exit(0)", "no sense"),
-            ("import subprocess", "tried what it may not: import"),
-            ("import ctypes", "tried what it may not: import"),
+            ("import sys\nsys.exit()", "tried a forbidden operation: import"),
+            ("return 'x' * 10**6, 'x' * 10**6", "expected True or False|output is too long"),
+            ("import os\nos.write(3, b'x' * 10**6)", "output is too long"),
+            ("import os\nos.write(3, b'[1]')\nos._exit(0)", "is invalid"),
+            ("import subprocess", "tried a forbidden operation: import"),
+            ("import ctypes", "tried a forbidden operation: import"),
         ],
     )
     def test_one_that_attacks_its_judge(self, looks: StepEvaluator, body: str, words: str) -> None:

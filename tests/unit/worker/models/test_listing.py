@@ -74,7 +74,7 @@ class TestAnswers:
     @pytest.mark.parametrize("status", [401, 403])
     def test_one_that_refuses_the_key(self, status: int) -> None:
         with serving(status) as server:
-            assert answers(endpoint("openai_chat", server.address)) == f"refuses the key (status {status})"
+            assert answers(endpoint("openai_chat", server.address)) == f"rejected the key (status {status})"
 
     @pytest.mark.parametrize("status", [404, 405])
     def test_one_that_has_no_list_answers(self, status: int) -> None:

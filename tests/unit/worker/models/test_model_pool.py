@@ -79,7 +79,7 @@ class TestOffers:
 
     def test_a_cassette_that_is_not_there(self, tmp_path: Path) -> None:
         offers = room(tmp_path, '[endpoints.a]\napi = "recorded"\ncassette = "/none.jsonl"\n').offers()
-        assert (offers["a"]["ok"], "/none.jsonl is no file" in offers["a"]["reason"]) == (False, True)
+        assert (offers["a"]["ok"], "/none.jsonl is not a file" in offers["a"]["reason"]) == (False, True)
 
     def test_a_broken_file_is_an_endpoint_that_does_not_work(self, tmp_path: Path) -> None:
         offers = room(tmp_path, "not toml").offers()

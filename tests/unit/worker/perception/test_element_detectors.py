@@ -39,7 +39,7 @@ class TestDetect:
         assert detector.asked == []
 
     def test_nobody_listens(self) -> None:
-        with pytest.raises(ModelApiFailed, match="does not answer"):
+        with pytest.raises(ModelApiFailed, match="does not respond"):
             Detectors({"omni": "http://127.0.0.1:1/"}).detect("omni", PICTURE)
 
     def test_it_is_too_slow(self, detector: FakeDetector) -> None:

@@ -79,7 +79,7 @@ class TestWhyNot:
     def test_one_that_reads_something_else(self, bad: Path) -> None:
         words = "5\\t1\\t1\\t1\\t1\\t1\\t0\\t0\\t9\\t9\\t95\\tNonsense"
         install(bad, f"cat > /dev/null; printf '{words}\\n'")
-        assert "read 'Nonsense' where a picture says 'Save changes'" in why_not()
+        assert "read 'Nonsense' instead of 'Save changes'" in why_not()
 
     def test_one_without_its_data(self, bad: Path) -> None:
         install(bad, "cat > /dev/null; echo 'Error opening data file eng.traineddata' >&2; exit 1")

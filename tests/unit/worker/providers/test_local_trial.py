@@ -52,11 +52,11 @@ class TestTree:
         assert desktop.launched == ["/usr/bin/python3"]
 
     def test_one_that_stays_empty(self) -> None:
-        assert "are not in it" in tried(Window('<desktop-frame name="main" />')).no_tree
+        assert "are missing" in tried(Window('<desktop-frame name="main" />')).no_tree
 
     def test_where_no_window_can_be_opened_it_was_not_tried(self) -> None:
         said = tried(Window('<desktop-frame name="main" />', gtk=False)).no_tree
-        assert said == "not tried, as no window can be opened: no typelib for Gtk"
+        assert said == "not tried: no window can be opened: no typelib for Gtk"
 
     def test_one_whose_reader_is_gone(self) -> None:
         desktop = Window("")
@@ -69,4 +69,4 @@ class TestPrograms:
         desktop = Window("deskarena-trial")
         desktop.commands["old"] = lambda _: ExecResult(returncode=127, error="first\nlibX11.so.6: cannot open\n")
         found = tried(desktop, good=["true"], bad=["false"], old=["old"], late=["hangs"])
-        assert found.broken == {"bad": "it ended with 1", "old": "libX11.so.6: cannot open", "late": "it did not end"}
+        assert found.broken == {"bad": "it exited with 1", "old": "libX11.so.6: cannot open", "late": "it did not end"}

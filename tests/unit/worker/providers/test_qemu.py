@@ -81,7 +81,7 @@ class TestRoom:
         floor.gate.clear()
         first = later(lambda: provider.open(SlotRef(0), SPEC))
         until(lambda: floor.making)
-        with pytest.raises(ClusterLost, match="no memory for a machine"):
+        with pytest.raises(ClusterLost, match="not enough memory for a machine"):
             provider.open(SlotRef(1), SPEC)
         floor.gate.set()
         first.join()
@@ -152,7 +152,7 @@ class TestPrepare:
         monkeypatch.setattr(qemu, "BOOT_SECONDS", 0.05)
         floor.gate.clear()
         provider.prepare(SlotRef(0), SPEC)
-        with pytest.raises(ClusterLost, match="no memory for a machine"):
+        with pytest.raises(ClusterLost, match="not enough memory for a machine"):
             provider.open(SlotRef(0), SPEC)
         floor.gate.set()
         until(lambda: floor.supervisor.ended == ["m1"])

@@ -82,7 +82,7 @@ class TestMake:
         error = GuestLost("clock: an hour behind", hint="Look at it.")
         # Those that only hear of it have lost no machine: they are tried again with longer and longer pauses.
         assert failures(makings, error, tmp_path) == ([GuestLost, ClusterLost, ClusterLost], 1)
-        with pytest.raises(ClusterLost, match="became ready here a short while ago: clock: an hour behind") as raised:
+        with pytest.raises(ClusterLost, match="failed here recently: clock: an hour behind") as raised:
             makings.make(VmHost(FakeSupervisor(tmp_path), Stock(error)), ORDER)
         assert raised.value.hint == "Look at it."
 

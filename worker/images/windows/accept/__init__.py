@@ -1,5 +1,5 @@
-"""Accepting a Windows image on a machine with an install medium and KVM: `vm_images/windows/accept` starts it.
+"""Acceptance test of a Windows image on a machine with media and KVM, started by `vm_images/windows/accept`.
 
-Everything that could not be tried where this was written, in one go, with one report to send back: the build, the first
-start, the health gate, every route of the guest API, a template and twenty resets, ten tasks of WindowsAgentArena.
+Tests everything that could not be tested during development and writes one report: the build, the first start, the
+health check, every route of the guest API, a template and twenty resets, ten tasks of WindowsAgentArena.
 """

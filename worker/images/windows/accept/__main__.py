@@ -1,4 +1,4 @@
-"""`vm_images/windows/accept`: builds an image, or takes one, and tries everything that a run needs of it."""
+"""`vm_images/windows/accept`: builds an image, or takes an existing one, and tests everything that a run needs."""
 
 import argparse
 import sys
@@ -24,7 +24,7 @@ WELL, NOT_WELL = 0, 1
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns 0 if all of it is well, else 1; the report says what was not."""
+    """Returns 0 if all tests passed, else 1; the report has the failures."""
     args, for_build = _parser().parse_known_args(arguments)
     data = (args.data or get_settings().data_dir).expanduser().absolute()
     data.mkdir(parents=True, exist_ok=True)
@@ -32,21 +32,23 @@ def main(arguments: list[str] | None = None) -> int:
     report.section("host", lambda: _host(anyway=args.without_kvm))
     if report.ok and _built(report, args, data, for_build):
         _run_sections(report, args, data)
-    _say(f"\n{'accepted' if report.ok else 'NOT accepted'}; the report to send back: {report.file}")
+    _say(f"\n{('accepted' if report.ok else 'NOT accepted')}; please send back the report: {report.file}")
     return WELL if report.ok else NOT_WELL
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="vm_images/windows/accept",
-        description="Accepts a Windows image on a machine with KVM.",
+        description="Acceptance test of a Windows image on a machine with KVM.",
         epilog="All other options are those of the build: python -m worker.images.windows --help",
     )
-    parser.add_argument("--name", default="windows", help="of the image; one that is there already is not built again")
-    parser.add_argument("--data", type=Path, help="data folder (default: DESKARENA_DATA_DIR)")
-    parser.add_argument("--waa", type=Path, help="WindowsAgentArena as published; without it no tasks are run")
-    parser.add_argument("--resets", type=int, default=RESETS, help=f"how many (default: {RESETS})")
-    parser.add_argument("--without-kvm", action="store_true", help="go on without KVM, many times slower")
+    parser.add_argument("--name", default="windows", help=("Name of the image; an existing one is not built again."))
+    parser.add_argument("--data", type=Path, help="Data folder (default: DESKARENA_DATA_DIR).")
+    parser.add_argument(
+        "--waa", type=Path, help=("Folder of WindowsAgentArena as published; without it no tasks are run.")
+    )
+    parser.add_argument("--resets", type=int, default=RESETS, help=f"Number of resets (default: {RESETS}).")
+    parser.add_argument("--without-kvm", action="store_true", help=("Continue without KVM, many times slower."))
     return parser
 
 
@@ -62,7 +64,7 @@ def _built(report: AcceptanceReport, args: argparse.Namespace, data: Path, words
     def section() -> Section:
         if not (folder / "image.json").exists() and build([*words, "--name", args.name, "--data", str(data)]):
             raise Unavailable(
-                "the build did not end well",
+                "the build failed",
                 code="windows_build_failed",
                 hint=f"Its log: {data / 'builds' / args.name / 'build.log'}",
             )
@@ -90,11 +92,11 @@ def _run_sections(report: AcceptanceReport, args: argparse.Namespace, data: Path
     if args.waa is not None:
         report.section("tasks", lambda: solved(args.waa, data, image.name))
     else:
-        report.section("tasks", lambda: Section(name="", fault="not run: --waa was not given"))
+        report.section("tasks", lambda: Section(name="", fault="skipped: --waa is missing"))
 
 
 def template_section(template: Template) -> Section:
-    """What making the template took, also where the first start has made it."""
+    """Duration of creating the template, also if the first start created it."""
     return Section(name="", facts={"seconds": dict(template.seconds), "bytes": dict(template.sizes)})
 
 

@@ -1,4 +1,4 @@
-"""The report: one file, written again after each section, so that a broken-off acceptance says how far it came."""
+"""Report file, rewritten after each section, so that an interrupted test shows how far it got."""
 
 import json
 import platform
@@ -18,10 +18,10 @@ Tell = Callable[[str], None]
 
 
 class Section(Frozen):
-    """One part of the acceptance.
+    """One section of the acceptance test.
 
     Attributes:
-        fault: why it could not be done; its lines then go as far as it came.
+        fault: why it failed; its lines then end at that point.
         facts: figures.
     """
 
@@ -33,21 +33,20 @@ class Section(Frozen):
 
     @property
     def ok(self) -> bool:
-        """Whether all of it is well."""
+        """Whether all lines passed."""
         return not self.fault and all(line.ok for line in self.lines)
 
 
 class AcceptanceReport:
-    """The file and whom to tell."""
+    """The report file and the function that prints progress."""
 
     def __init__(self, file: Path, tell: Tell) -> None:
-        """Writes nothing yet."""
         self.file, self._tell = file, tell
         self.sections: list[Section] = []
         self._begun = datetime.now(UTC)
 
     def section(self, name: str, work: Callable[[], Section]) -> bool:
-        """Does a section and writes the report. Whether it is well; what fails in one of our ways is in the report."""
+        """Runs a section and writes the report. Returns whether it passed; our own errors become part of the report."""
         self._tell(f"--- {name}")
         start = time.monotonic()
         try:
@@ -60,7 +59,7 @@ class AcceptanceReport:
         for line in section.lines:
             if not line.ok:
                 self._tell(f"FAILED {line.name}: {line.fault}")
-        count = f"{sum(line.ok for line in section.lines)} of {len(section.lines)} well" if section.lines else ""
+        count = f"{sum(line.ok for line in section.lines)} of {len(section.lines)} passed" if section.lines else ""
         self._tell(
             f"{'ok    ' if section.ok else 'FAILED'} {name} ({section.seconds} s) {count} {section.fault}".rstrip()
         )
@@ -68,7 +67,7 @@ class AcceptanceReport:
 
     @property
     def ok(self) -> bool:
-        """Whether every section is well."""
+        """Whether every section passed."""
         return all(section.ok for section in self.sections)
 
     def _write(self) -> None:
@@ -85,7 +84,7 @@ class AcceptanceReport:
 
 
 def host_facts() -> dict[str, Any]:
-    """What the figures belong to; no name of the machine or of a person."""
+    """Host facts that the figures depend on, without names of the machine or people."""
     cpu = next((line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), "")
     memory = next((int(line.split()[1]) // 1024 for line in _lines("/proc/meminfo") if line.startswith("MemTotal")), 0)
     return {
@@ -106,5 +105,5 @@ def _command_output(*words: str) -> str:
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False)
     except OSError as error:
-        return f"not to be had: {error}"
+        return f"not available: {error}"
     return done.stdout.strip()

@@ -1,4 +1,4 @@
-"""Starts and resets desktops as a run would, with the time of each."""
+"""Starts and resets desktops like a run, and measures each."""
 
 import statistics
 import time
@@ -17,19 +17,19 @@ _FEWEST = 2
 
 
 def first_start(provider: Provider, spec: DesktopSpec) -> Section:
-    """The image's first start, and the health gate. Raises MachineLost if it does not come up."""
+    """First start of the image, and the health check. Raises MachineLost if it does not start."""
     start = time.monotonic()
     opened = provider.open(SlotRef(0), spec)
     try:
         seconds = time.monotonic() - start
-        gate = answers("health gate", lambda: _gate(opened, spec))
+        gate = answers("health check", lambda: _gate(opened, spec))
         return Section(name="", lines=(gate,), facts={"seconds": round(seconds, 2), "details": dict(opened.details)})
     finally:
         opened.close()
 
 
 def screens(provider: Provider, specs: Iterable[DesktopSpec]) -> Section:
-    """Starts each once: whether the image shows the size that it says it can show."""
+    """Starts each screen size once: whether the image supports the sizes in its manifest."""
     return Section(name="", lines=tuple(_shows(provider, spec) for spec in specs))
 
 
@@ -49,7 +49,7 @@ def _gate(opened: OpenDesktop, spec: DesktopSpec) -> None:
 
 
 def resets(provider: Provider, spec: DesktopSpec, count: int = RESETS, *, tell: Callable[[str], None]) -> Section:
-    """Ends a desktop and takes the next, prepared ahead, so often; the time from the end to the first picture."""
+    """Ends a desktop and takes the next, prepared one, repeatedly; measures from the end to the first picture."""
     lines, seconds, paths = [], list[float](), list[str]()
     opened = provider.open(SlotRef(0), spec)
     try:
@@ -82,9 +82,9 @@ def _figures(seconds: list[float]) -> dict[str, float]:
 
 
 def nothing_left(provider: Provider) -> CheckResult:
-    """Closes the provider, which destroys everything that it made."""
+    """Closes the provider, which destroys everything that it created."""
     try:
         provider.close()
     except DeskarenaError as error:
-        return CheckResult(name="everything is gone at the end", fault=error.message)
-    return CheckResult(name="everything is gone at the end")
+        return CheckResult(name="nothing is left at the end", fault=error.message)
+    return CheckResult(name="nothing is left at the end")

@@ -1,7 +1,7 @@
-"""Asks every route of the guest API once, in a way that works on a fresh desktop, and looks at what it answers.
+"""Requests every route of the guest API once on a fresh desktop and checks the response.
 
-What a question leaves behind does not matter: the desktop is thrown away. A test holds that no route of
-docs/internals/guest-api.md is left out.
+Side effects do not matter: the desktop is discarded. A test checks that every route of docs/internals/guest-api.md is
+covered.
 """
 
 import io
@@ -19,11 +19,11 @@ Ask = Callable[[Desktop, "DesktopPaths"], None]
 
 
 class DesktopPaths(NamedTuple):
-    """Where on the desktop files of ours may lie, and which program shows a window.
+    """Where our files may be on the desktop, and a program that shows a window.
 
     Attributes:
-        folder: with the system's separator at its end.
-        program: with the title of its window.
+        folder: ends with the system's separator.
+        program: program and title of its window.
     """
 
     folder: str
@@ -36,10 +36,10 @@ _FILE, _WORDS = "words.txt", "accepted \u00e4\u6587\n"
 
 
 class Route(NamedTuple):
-    """A route, as the documentation writes it, and how it is asked.
+    """A route as documented, and its request.
 
     Attributes:
-        windows: it is there on Windows only.
+        windows: whether it exists on Windows only.
     """
 
     name: str
@@ -55,12 +55,12 @@ def _want(condition: object, what: str) -> None:
 def _call(
     method: str, route: str, payload: Callable[[DesktopPaths], dict[str, Any]] = lambda _: {}, *, key: str = ""
 ) -> Route:
-    """A route that answers JSON or text; `key` must be in the answer."""
+    """A route that returns JSON or text; `key` must be in the response."""
 
     def ask(desktop: Desktop, place: DesktopPaths) -> None:
         reply = desktop.call(method, route, payload(place))
         _want(
-            not key or (isinstance(reply, dict) and key in reply), f"it answers {str(reply)[:200]!r}, without {key!r}"
+            not key or (isinstance(reply, dict) and key in reply), (f"it returns {str(reply)[:200]!r}, without {key!r}")
         )
 
     return Route(f"{method} {route}", ask)
@@ -71,7 +71,7 @@ def _windows_only(route: Route) -> Route:
 
 
 def _says_no(method: str, route: str, payload: Callable[[DesktopPaths], dict[str, Any]]) -> Route:
-    """A route that answers a question with 400 when the answer is no."""
+    """A route that answers a question with 400 for no."""
 
     def ask(desktop: Desktop, place: DesktopPaths) -> None:
         try:
@@ -83,7 +83,7 @@ def _says_no(method: str, route: str, payload: Callable[[DesktopPaths], dict[str
 
 
 def _refused(route: str, kind: str) -> Route:
-    """A route that says why it does nothing."""
+    """A route that gives the reason for doing nothing."""
 
     def ask(desktop: Desktop, _: DesktopPaths) -> None:
         try:
@@ -91,13 +91,13 @@ def _refused(route: str, kind: str) -> Route:
         except GuestRefused as error:
             _want(error.kind == kind, f"it refuses: {error}")
         else:
-            _want(condition=False, what="it does something")
+            _want(condition=False, what="it does not refuse")
 
     return Route(f"POST {route}", ask)
 
 
 def _check(route: str, payload: Callable[[DesktopPaths], dict[str, Any]]) -> Route:
-    """A check of WindowsAgentArena's: yes or no is an answer, anything else is not."""
+    """A check of WindowsAgentArena: only yes and no are valid."""
     return _windows_only(_says_no("POST", route, payload))
 
 
@@ -110,25 +110,23 @@ def _picture(desktop: Desktop, _: DesktopPaths) -> None:
 
 def _input(desktop: Desktop, _: DesktopPaths) -> None:
     desktop.perform(Action(type=ActionType.MOVE_TO, x=33, y=44))
-    _want(list(desktop.call("GET", "/cursor_position"))[:2] == [33, 44], "the pointer is not where it was moved to")
+    _want(list(desktop.call("GET", "/cursor_position"))[:2] == [33, 44], ("the pointer is not where it was moved"))
 
 
 def _clipboard(desktop: Desktop, _: DesktopPaths) -> None:
     desktop.call("POST", "/clipboard", {"text": _WORDS})
-    _want(desktop.clipboard() == _WORDS, "the clipboard holds something else than was put there")
+    _want(desktop.clipboard() == _WORDS, "the clipboard has other content")
 
 
 def _upload(desktop: Desktop, place: DesktopPaths) -> None:
     desktop.write_file(place.folder + _FILE, _WORDS.encode())
-    _want(desktop.read_file(place.folder + _FILE) == _WORDS.encode(), "the file holds something else than was written")
+    _want(desktop.read_file(place.folder + _FILE) == _WORDS.encode(), "the file has other content")
 
 
 def _window(desktop: Desktop, place: DesktopPaths) -> None:
     desktop.open_file(place.folder + _FILE)
     desktop.activate_window(_FILE)
-    _want(
-        any(_FILE in window.title and window.active for window in desktop.windows()), "its window is not the active one"
-    )
+    _want(any(_FILE in window.title and window.active for window in desktop.windows()), ("its window is not active"))
 
 
 def _placed(desktop: Desktop, _: DesktopPaths) -> None:
@@ -141,7 +139,7 @@ def _closed(desktop: Desktop, _: DesktopPaths) -> None:
 
 
 def _code(desktop: Desktop, _: DesktopPaths) -> None:
-    _want(desktop.run_python("print(6 * 7)").output.strip() == "42", "Python does not count")
+    _want(desktop.run_python("print(6 * 7)").output.strip() == "42", "Python returned a wrong result")
 
 
 def _wallpaper(desktop: Desktop, _: DesktopPaths) -> None:
@@ -156,13 +154,13 @@ def _recorded(desktop: Desktop, _: DesktopPaths) -> None:
     try:
         desktop.call("POST", "/end_recording")
     except GuestRefused as error:
-        # The film comes as such, not as JSON: that it came is all that is asked.
+        # The video is binary, not JSON: only its arrival is checked.
         _want("video/" in str(error), f"it refuses: {error}")
 
 
 ROUTES = (
-    Route("GET /probe", lambda desktop, _: _want(bool(desktop.probe().platform), "it names no platform")),
-    Route("GET /health", lambda desktop, _: _want(bool(desktop.health().disks), "it names no disk")),
+    Route("GET /probe", lambda desktop, _: _want(bool(desktop.probe().platform), "no platform")),
+    Route("GET /health", lambda desktop, _: _want(bool(desktop.health().disks), "no disk")),
     _call("GET", "/platform"),
     Route("GET /screenshot", _picture),
     Route("GET /frame", lambda desktop, _: _want(desktop.frame(quality=70).data, "the frame is empty")),
@@ -179,7 +177,7 @@ ROUTES = (
     Route("POST /setup/upload", _upload),
     Route("POST /file", _upload),
     Route("POST /setup/open_file", _window),
-    Route("GET /windows", lambda desktop, _: _want(len(desktop.windows()) > 0, "no window is there")),
+    Route("GET /windows", lambda desktop, _: _want(len(desktop.windows()) > 0, "no window")),
     Route("POST /setup/activate_window", _window),
     Route("POST /setup/place_window", _placed),
     Route("POST /setup/close_window", _closed),
@@ -220,23 +218,23 @@ ROUTES = (
 )  # fmt: skip
 
 ELSEWHERE = {
-    "POST /secret": "the boot: a desktop that is opened gets another secret",
-    "POST /restored": "the resets: each clone is told so",
-    "GET /egress": "the resets: a worker opens lines ahead",
-    "GET /tunnel/{port}": "the tasks: browsers are asked through it",
-    "GET /stream": "the tasks: the live view",
-    "POST /window_size": "of X11 only",
-    "POST /run_bash_script": "of Linux only",
-    "POST /setup/download_file": "the tasks: their files come by the gateway",
-    "POST /setup/change_wallpaper": "the tasks: needs a picture",
-    "POST /trust": "the tasks: the gateway's certificate",
-    "POST /shutdown": "the end",
+    "POST /secret": "boot: a new desktop gets another secret",
+    "POST /restored": "resets: each clone is resumed with it",
+    "GET /egress": "resets: workers open tunnels in advance",
+    "GET /tunnel/{port}": "tasks: browsers are reached through it",
+    "GET /stream": "tasks: live view",
+    "POST /window_size": "X11 only",
+    "POST /run_bash_script": "Linux only",
+    "POST /setup/download_file": "tasks: files come through the gateway",
+    "POST /setup/change_wallpaper": "tasks: needs a picture",
+    "POST /trust": "tasks: the gateway's certificate",
+    "POST /shutdown": "end",
 }
-"""Routes that are not asked here, and where they are tried, or why not."""
+"""Routes that are not requested here -> where they are tested, or why not."""
 
 
 def ask_all(desktop: Desktop, place: DesktopPaths, *, windows: bool = True) -> Iterator[CheckResult]:
-    """Asks them in order. Raises nothing: a desktop that is gone answers none of the rest, and each line says so."""
+    """Requests all in order. Never raises: if the desktop is gone, each remaining line says so."""
     for route in ROUTES:
         if windows or not route.windows:
             yield answers(route.name, lambda route=route: route.ask(desktop, place))  # type: ignore[misc]

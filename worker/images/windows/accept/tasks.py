@@ -1,4 +1,4 @@
-"""Ten tasks of WindowsAgentArena with solutions of ours, run through the whole service as any run is."""
+"""Ten tasks of WindowsAgentArena with our own solutions, run through the whole service."""
 
 import json
 import os
@@ -25,7 +25,7 @@ FILE = SOURCES / "windows" / "accept-tasks.yaml"
 EXAMPLES = "evaluation_examples_windows"
 BENCHMARK = "accept-waa"
 LONGEST_RUN = 259
-"""Characters that Windows' Run box takes."""
+"""Maximum characters in Windows' Run box."""
 _PATIENCE = 60
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 _UP_SECONDS = 180.0
@@ -34,7 +34,7 @@ _LOOK = 0.2
 
 
 class Solution(Frozen):
-    """How one task is solved; see the file's head."""
+    """Solution of one task; see the head of the file."""
 
     task: str = Field(pattern=r"^[a-z_]+/[A-Za-z0-9-]+$")
     run: str = Field(default="", max_length=LONGEST_RUN)
@@ -44,11 +44,11 @@ class Solution(Frozen):
     @model_validator(mode="after")
     def _check_single(self) -> Self:
         if sum(map(bool, (self.run, self.steps, self.fail))) != 1:
-            raise ValueError(f"{self.task}: give one of run, steps and fail")
+            raise ValueError(f"{self.task}: exactly one of run, steps and fail is required")
         return self
 
     def oracle(self) -> list[dict[str, Any]]:
-        """The steps that the agent `oracle` plays."""
+        """Steps for the agent `oracle`."""
         if self.fail:
             return [{"fail": self.fail}]
         return list(self.steps) or [
@@ -66,16 +66,16 @@ def read_solutions(file: Path = FILE) -> tuple[Solution, ...]:
 
 
 def with_solutions(waa: Path, target: Path, solutions: Sequence[Solution]) -> None:
-    """Copies the tasks that have a solution, with it, into a folder that can be imported.
+    """Copies the tasks that have a solution, with it, to a folder that can be imported.
 
     Args:
         waa: WindowsAgentArena as published, or its folder of examples.
-        target: is made.
+        target: folder to create.
         solutions: of the tasks.
 
     Raises:
-        NotFound: a task is not there.
-        Invalid: a task's file is damaged.
+        NotFound: A task is missing.
+        Invalid: A task's file is invalid.
     """
     examples = next(iter(sorted(waa.rglob(EXAMPLES))), waa)
     index: dict[str, list[str]] = {}
@@ -83,12 +83,14 @@ def with_solutions(waa: Path, target: Path, solutions: Sequence[Solution]) -> No
         source = examples / "examples" / f"{solution.task}.json"
         if not source.is_file():
             raise NotFound(
-                f"{waa} has no {source.name}", code="file_not_found", hint="--waa names WindowsAgentArena as published."
+                f"{waa} has no {source.name}",
+                code="file_not_found",
+                hint=("--waa must name WindowsAgentArena as published."),
             )
         try:
             task = json.loads(source.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise Invalid(f"it is no JSON: {error}", code="invalid_image_plan", path=str(source)) from error
+            raise Invalid(f"not valid JSON: {error}", code="invalid_image_plan", path=str(source)) from error
         domain, name = solution.task.split("/")
         index.setdefault(domain, []).append(name)
         place = target / "examples" / domain / source.name
@@ -98,16 +100,16 @@ def with_solutions(waa: Path, target: Path, solutions: Sequence[Solution]) -> No
 
 
 def solved(waa: Path, data: Path, image: str) -> Section:
-    """Starts the service, imports the tasks and lets the oracle solve them on the image.
+    """Starts the service, imports the tasks and runs the oracle on the image.
 
     Args:
         waa: WindowsAgentArena as published.
-        data: the data folder that holds the image.
+        data: data folder with the image.
         image: its name.
 
     Raises:
         NotFound, Invalid: as `with_solutions`.
-        Unavailable: the service or the run broke off.
+        Unavailable: The service or the run failed.
     """
     folder = data / "accept-waa"
     shutil.rmtree(folder, ignore_errors=True)
@@ -121,7 +123,7 @@ def solved(waa: Path, data: Path, image: str) -> Section:
 
 
 def lines_of(run: Mapping[str, Any]) -> Iterator[CheckResult]:
-    """A line for each episode of a run: solved, or why not."""
+    """One line per episode of a run: solved, or why not."""
     for episode in run["episodes"]:
         score = episode.get("score")
         lost = episode.get("failure_class") or episode.get("outcome")
@@ -135,7 +137,7 @@ def _short(run: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def service(data: Path) -> Iterator[str]:
-    """The whole service on a free port, ended afterwards. Gives its address."""
+    """Context manager: the whole service on a free port; yields its address."""
     log = data / "accept-service.log"
     with log.open("w") as output:
         words = [sys.executable, "-m", "backend.cli.main", "up", "--port", "0", "--slots", "1", "--data", str(data)]
@@ -163,14 +165,14 @@ def _address(process: "subprocess.Popen[bytes]", log: Path) -> str:
 
 
 def _deskarena(address: str, *words: str, seconds: float = _COMMAND_SECONDS) -> Any:
-    """One command; what it prints if asked for JSON. A run whose tasks were lost (exit code 3) prints it, too."""
+    """Runs one command; returns its output, also for a run with lost tasks (exit code 3)."""
     command = [sys.executable, "-m", "backend.cli.main", *words]
     environment = {**os.environ, "DESKARENA_SERVER": address}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False, env=environment)
     except subprocess.TimeoutExpired as error:
         raise Unavailable(
-            f"`{' '.join(words[:2])}` did not end within {seconds:.0f} s", code="windows_build_failed"
+            f"`{' '.join(words[:2])}` did not finish within {seconds:.0f} s", code="windows_build_failed"
         ) from error
     if "json" not in words and done.returncode == 0:
         return {}

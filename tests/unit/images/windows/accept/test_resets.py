@@ -17,7 +17,7 @@ SPEC = DesktopSpec()
 class TestFirstStart:
     def test_passes_the_gate_and_tells_what_the_provider_says(self) -> None:
         section = first_start(FakeProvider(), SPEC)
-        assert [line.name for line in section.lines if line.ok] == ["health gate"]
+        assert [line.name for line in section.lines if line.ok] == ["health check"]
         assert isinstance(section.facts["details"], Mapping)
 
     def test_a_failed_gate_is_named(self) -> None:

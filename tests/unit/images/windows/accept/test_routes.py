@@ -32,7 +32,7 @@ class TestAskAll:
         lines = {line.name: line for line in ask_all(desktop, WINDOWS)}
         assert set(lines) == {route.name for route in ROUTES}
         assert lines["GET /probe"].ok
-        assert "Python does not count" in lines["POST /run_python"].fault
+        assert "Python returned a wrong result" in lines["POST /run_python"].fault
 
     def test_a_desktop_that_is_gone_answers_nothing(self) -> None:
         desktop = FakeDesktop()

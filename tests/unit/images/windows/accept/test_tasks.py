@@ -56,7 +56,7 @@ class TestWithSolutions:
             with_solutions(tmp_path, tmp_path / "made", [Solution(task="settings/one", run="calc")])
         (tmp_path / "examples" / "settings").mkdir(parents=True)
         (tmp_path / "examples" / "settings" / "one.json").write_text("{")
-        with pytest.raises(Invalid, match="it is no JSON"):
+        with pytest.raises(Invalid, match="not valid JSON"):
             with_solutions(tmp_path, tmp_path / "made", [Solution(task="settings/one", run="calc")])
 
 
