@@ -290,10 +290,7 @@ class Pods(PodInventory):
         self._note(self._ours(self._watch.pod(pod.name), pod, fence), fence, notes)
 
     def hold(self, pod: Pod, fence: int, notes: Mapping[str, str]) -> None:
-        """Writes our lease, possibly a later one, and annotations to a pod of ours.
-
-        Raises PodUnavailable, ClusterError.
-        """
+        """Writes our lease and annotations to a pod of ours. Raises PodUnavailable, ClusterError."""
         for _ in range(_ROUNDS):
             try:
                 self._note(self._ours(self._cluster.get(PODS, pod.name), pod, fence), fence, notes)

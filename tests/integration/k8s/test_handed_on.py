@@ -217,7 +217,7 @@ class TestAttempts:
         place.cluster.script(image_pull_back_off("no such repository"))
         uids = []
         for fence, worker in enumerate((first, second, first), 1):
-            with pytest.raises(ClusterLost, match="image cannot be had"):
+            with pytest.raises(ClusterLost, match="image cannot be pulled"):
                 worker.open(slot(fence=fence), SPEC)
             uids += [each["metadata"]["uid"] for each in place.named()]
         assert len(set(uids)) == 1, "it is left to the cluster, which tries on"

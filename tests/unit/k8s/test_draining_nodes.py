@@ -14,7 +14,7 @@ from worker.k8s.client import connect
 from worker.k8s.cluster import Object
 from worker.k8s.draining_nodes import GONE, DrainingNodes
 
-CORDONED = "cordoned: somebody keeps new pods away from it"
+CORDONED = "cordoned: no new pods are scheduled on it"
 
 
 @pytest.fixture

@@ -56,4 +56,4 @@ class TestSweep:
         assert "not removed" in caplog.text
         assert "removing it" not in caplog.text
         until(lambda: pods.sweep() == [name], what="it goes, once what the scheduler wrote on it last is known")
-        assert f"{name} deadline passed, removing it" in caplog.text
+        assert f"{name}: deadline passed, removing it" in caplog.text

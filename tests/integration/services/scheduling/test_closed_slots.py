@@ -58,8 +58,8 @@ def break_(world: World, why: str, until: dt.timedelta | None = None) -> None:
 class TestClosedSlots:
     @pytest.mark.parametrize("until", [None, dt.timedelta(minutes=2)])
     def test_pods_that_do_not_start(self, cluster: World, run: UUID, until: dt.timedelta | None) -> None:
-        break_(cluster, "the pod's image cannot be had: lab/none", until)
-        why = "4 broken (its pod does not start: the pod's image cannot be had: lab/none)"
+        break_(cluster, "the pod's image cannot be pulled: lab/none", until)
+        why = "4 broken (its pod does not start: the pod's image cannot be pulled: lab/none)"
         assert told(cluster, run) == f"every slot of k8s is closed: {why}{SHOWN}"
 
     def test_nodes_that_take_nothing(self, cluster: World, run: UUID) -> None:

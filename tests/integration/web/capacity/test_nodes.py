@@ -9,7 +9,7 @@ from backend.services.runs.views import home
 from tests.factories.records import World, capabilities
 from tests.integration.services.capacity.test_nodes import claimed, observe, seen, serving
 
-CORDONED = "cordoned: somebody keeps new pods away from it"
+CORDONED = "cordoned: no new pods are scheduled on it"
 
 
 def cluster_at_work(world: World) -> None:

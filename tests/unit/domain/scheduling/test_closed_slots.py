@@ -2,7 +2,7 @@ import pytest
 
 from backend.domain.scheduling.closed_slots import MOST_WORDS, ClosedSlots, closed
 
-CORDONED = "cordoned: somebody keeps new pods away from it"
+CORDONED = "cordoned: no new pods are scheduled on it"
 
 
 class TestClosed:
