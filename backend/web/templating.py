@@ -23,6 +23,7 @@ from backend.web.static_files import FRONTEND, static_url
 
 NBSP = "\u00a0"
 DASH = "\u2013"
+DESKTOP_KINDS = {"local": "Local desktops", "qemu": "Virtual machines (QEMU)", "k8s": "Kubernetes desktops"}
 THEMES = frozenset({"light", "dark"})
 
 
@@ -36,6 +37,36 @@ def interval(pair: tuple[float, float] | None, digits: int = 1) -> str:
     if pair is None:
         return DASH
     return f"{pair[0] * 100:.{digits}f}{NBSP}{DASH}{NBSP}{pair[1] * 100:.{digits}f}{NBSP}%"
+
+
+def thousands(value: float) -> str:
+    """A whole number with separators: `3,610`."""
+    return f"{value:,.0f}"
+
+
+def usd(value: float) -> str:
+    """US dollars: `$12.50`, `$0.017`, `$0.0004`."""
+    digits = 2 if value >= 1 or not value else 3 if value >= 0.01 else 4  # noqa: PLR2004 - cents, and their parts
+    return f"${value:,.{digits}f}"
+
+
+def plain(value: Any) -> str:
+    """A value of a configuration: `yes` and `no`, a dash for nothing, JSON for lists and objects."""
+    if value is None or value in ({}, [], ""):
+        return DASH
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return compact(value) if isinstance(value, dict | list) else str(value)
+
+
+def options(values: Mapping[str, Any]) -> str:
+    """Options that are set: `clipboard, coordinates screen`."""
+    return ", ".join(name if value is True else f"{name} {plain(value)}" for name, value in values.items() if value)
+
+
+def counts_text(numbers: Mapping[str, int]) -> str:
+    """Numbers by name: `2 local, 1 qemu`."""
+    return ", ".join(f"{number} {name}" for name, number in sorted(numbers.items()))
 
 
 def score(value: float | None) -> str:
@@ -129,6 +160,11 @@ FILTERS = {
     "percent": percent,
     "interval": interval,
     "score": score,
+    "thousands": thousands,
+    "usd": usd,
+    "plain": plain,
+    "counts_text": counts_text,
+    "options": options,
     "duration": duration,
     "size": size,
     "moment": moment,
@@ -149,7 +185,9 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(FILTERS)
-    environment.globals.update(static=static_url, with_query=with_query, look_words=WORDS, Look=OutcomeStyle)
+    environment.globals.update(
+        static=static_url, with_query=with_query, outcome_words=WORDS, Outcome=OutcomeStyle, desktop_kinds=DESKTOP_KINDS
+    )
     return environment
 
 

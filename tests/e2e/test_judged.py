@@ -89,9 +89,9 @@ class TestJudged:
         (evaluation,) = get(up, f"/episodes/{episode['id']}/evaluations")["items"]
         assert {name: evaluation["measures"][name] for name in ("S_final", "S_int")} == {"S_final": 1.0, "S_int": 1.0}
         page = httpx.get(f"{up.url}/episodes/{episode['id']}", timeout=60).text
-        assert "judging it cost 0.0100 USD, 1 answer" in page
+        assert "$0.010, 1 answer" in page
         assert "c1: seen" in page
-        assert "0.0100 USD, 1 answer" in httpx.get(f"{up.url}/runs/{run['id']}", timeout=60).text
+        assert "$0.010, 1 answer" in httpx.get(f"{up.url}/runs/{run['id']}", timeout=60).text
 
     def test_an_answer_that_leaves_out_a_criterion_is_asked_for_again(self, up: Up) -> None:
         _, episode = judged(up, "mended")
@@ -109,7 +109,7 @@ class TestJudged:
         found = get(up, f"/episodes/{episode['id']}")
         assert (found["state"], found["score"], found["attempts"]) == ("scored", 1.0, 1)
         page = httpx.get(f"{up.url}/episodes/{episode['id']}", timeout=60).text
-        assert "it was repeated on the evidence that was kept" in page
+        assert 'data-evaluation="repeated"' in page
 
     def test_another_judge_looks_at_the_kept_pictures(self, up: Up) -> None:
         _, episode = judged(up, "good")

@@ -56,7 +56,7 @@ def pages(postgres_server: str, redis_url: str) -> Iterator[tuple[World, dict[st
                 "review, before a name": f"/judges/{judged.judge}/review",
                 "review": f"/judges/{judged.judge}/review?as=ben",
                 "pair": f"/compare/pairs?benchmark={CREATIVE}&person=ben",
-                "works": f"/leaderboards/{CREATIVE}/works",
+                "submissions": f"/leaderboards/{CREATIVE}/submissions",
             },
         )
     events.configure("")
@@ -87,7 +87,7 @@ class TestKeyboard:
     def test_a_name_is_enough(self, browser: Browser, site: str, pages: tuple[World, dict[str, str]]) -> None:  # noqa: F811
         with window(browser, site) as page:
             opened(page, pages[1]["review, before a name"])
-            page.get_by_label("Your name").focus()
+            page.locator("#as").focus()
             page.keyboard.type("cleo")
             page.keyboard.press("Enter")
             page.wait_for_url("**as=cleo*")

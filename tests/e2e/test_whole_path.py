@@ -59,10 +59,10 @@ def _fill_the_form(page: Page, url: str) -> None:
     until(lambda: _worker_online(url), 120, what="a worker is online")
     page.goto(f"{url}/runs/new")
     page.locator("input[name=agent][value=oracle]").check()
-    page.get_by_placeholder("find a task").fill("move_invoices")
+    page.locator("#find-task").fill("move_invoices")
     page.locator(f"input[name=tasks][value='{TASK}']").check()
     page.locator("input[name=name]").fill("whole path")
-    page.get_by_role("button", name="Start the run").click()
+    page.locator("button.start-wide").click()
     page.wait_for_url("**/runs/*-*")
 
 

@@ -58,7 +58,7 @@ def _texts(problems: Sequence[TaskLintFinding]) -> tuple[str, ...]:
 
 def _files(content: DraftContent, stored: Collection[str]) -> list[str]:
     """Addresses that cannot be right, files that are not stored yet, and files that nothing uses."""
-    wrong = [f"{url} is no address that can be asked." for url in addresses(content) if not _valid(url)]
+    wrong = [f"{url} is not a valid URL." for url in addresses(content) if not _valid(url)]
     absent = [
         f"{url} is not stored yet: fetch it once the task is published."
         for url in external_assets(task_of(content))

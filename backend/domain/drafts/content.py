@@ -140,14 +140,14 @@ def _renamed(value: JSON, names: Mapping[str, str]) -> Any:
 
 
 def missing(content: DraftContent) -> list[str]:
-    """What a draft still lacks before it can be tried, one sentence each."""
+    """What a draft still lacks before a trial."""
     problems = []
     if not content.instruction.strip():
-        problems.append("It has no instruction.")
+        problems.append("Missing: an instruction")
     if content.feasible and not content.checks:
-        problems.append("It has no check: nothing says when it is solved.")
+        problems.append("Missing: a check")
     if content.feasible and not content.oracle:
-        problems.append("It has no solution for the oracle to play.")
+        problems.append("Missing: a solution for the oracle")
     if not content.feasible and content.checks:
-        problems.append("It is infeasible, so its checks would never be asked: remove them.")
+        problems.append("Infeasible tasks have no checks: remove them.")
     return problems

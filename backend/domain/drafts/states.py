@@ -38,8 +38,8 @@ class RejectionReason(StrEnum):
 REASON_WORDS: Mapping[RejectionReason, str] = {
     RejectionReason.AMBIGUOUS_INSTRUCTION: "the instruction is ambiguous",
     RejectionReason.SUBJECTIVE_CRITERION: "the criterion is subjective",
-    RejectionReason.UNAVAILABLE: "software or a service that it needs is unavailable",
-    RejectionReason.NEAR_DUPLICATE: "it is a near-duplicate of another task",
+    RejectionReason.UNAVAILABLE: "required software or service is unavailable",
+    RejectionReason.NEAR_DUPLICATE: "near-duplicate of another task",
 }
 
 

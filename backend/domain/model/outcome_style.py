@@ -26,19 +26,20 @@ class OutcomeStyle(StrEnum):
 
 WORDS: Mapping[OutcomeStyle, str] = {
     OutcomeStyle.PASS: "solved",
-    OutcomeStyle.PARTIAL: "partly solved",
+    OutcomeStyle.PARTIAL: "partially solved",
     OutcomeStyle.FAIL: "not solved",
-    OutcomeStyle.AGENT: "stopped by budget or agent error",
-    OutcomeStyle.HELPED: "with a person's help, not counted",
-    OutcomeStyle.HANDEDIN: "handed in, judged by people",
+    OutcomeStyle.AGENT: "stopped (budget or agent error)",
+    OutcomeStyle.HELPED: "human-assisted (not counted)",
+    OutcomeStyle.HANDEDIN: "submitted for comparison",
     OutcomeStyle.LOST: "lost",
     OutcomeStyle.RUNNING: "running",
     OutcomeStyle.WAITING: "waiting",
     OutcomeStyle.CANCELLED: "cancelled",
     OutcomeStyle.NOTRUNNABLE: "not runnable here",
 }
-# Ways of ending that are neither the agent's decision nor the machine's failure.
-STOPPED: Mapping[str, str] = {
+ENDED_WORDS: Mapping[str, str] = {
+    EndedBy.DONE: "agent answered DONE",
+    EndedBy.INFEASIBLE: "agent answered FAIL",
     EndedBy.STEPS: "out of steps",
     EndedBy.TIME: "out of time",
     EndedBy.TOKENS: "out of tokens",
@@ -47,17 +48,8 @@ STOPPED: Mapping[str, str] = {
     EndedBy.AGENT_ERROR: "agent error",
     EndedBy.STALLED: "no progress",
 }
-ENDED_WORDS: Mapping[str, str] = {
-    EndedBy.DONE: "the agent said it was done",
-    EndedBy.INFEASIBLE: "the agent said it cannot be done",
-    EndedBy.STEPS: "the step budget was used up",
-    EndedBy.TIME: "the time budget was used up",
-    EndedBy.TOKENS: "the token budget was used up",
-    EndedBy.MONEY: "the money budget was used up",
-    EndedBy.INVALID: "too many invalid actions in a row",
-    EndedBy.AGENT_ERROR: "the agent's own code failed",
-    EndedBy.STALLED: "no part of the task was newly reached for too many steps",
-}
+STOPPED = frozenset(ENDED_WORDS) - {EndedBy.DONE, EndedBy.INFEASIBLE}
+"""Ways of ending that are neither the agent's decision nor the machine's failure."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +60,7 @@ class StateStyle:
     words: str
 
 
-UNRATED = StateStyle(OutcomeStyle.WAITING, "done; rate it to see the result")
+UNRATED = StateStyle(OutcomeStyle.WAITING, "waiting for your rating")
 """A person's task that has ended and is not rated: nobody is told yet whether it was solved."""
 
 
@@ -97,12 +89,12 @@ def look_of(state: str, score: float | None, ended_by: str | None, *, mixed: boo
 def state_of(
     state: str, score: float | None, ended_by: str | None, failure_class: str | None = None, *, mixed: bool = False
 ) -> StateStyle:
-    """Look and words of one episode: `out of steps`, `partly solved, 0.50`, `lost (guest)`."""
+    """Look and words of one episode: `out of steps`, `partially solved, 0.50`, `lost (guest)`."""
     look = look_of(state, score, ended_by, mixed=mixed)
     if look is OutcomeStyle.AGENT:
-        return StateStyle(look, STOPPED[str(ended_by)])
+        return StateStyle(look, ENDED_WORDS[str(ended_by)])
     if look is OutcomeStyle.PARTIAL:
-        return StateStyle(look, f"partly solved, {score:.2f}")
+        return StateStyle(look, f"partially solved, {score:.2f}")
     if look is OutcomeStyle.LOST and failure_class:
         return StateStyle(look, f"lost ({failure_class.replace('_', ' ')})")
     return StateStyle(look, WORDS[look])

@@ -13,15 +13,15 @@ def has_room(now: QueueSnapshot, run: RunLoad) -> bool:
 def hindrance(now: QueueSnapshot, run: RunLoad) -> str:
     """What keeps the run from one more slot, in words; empty if nothing does."""
     if run.concurrency is not None and run.in_use >= run.concurrency:
-        return f"the run's own limit is reached: {run.in_use} of {run.concurrency} at once"
+        return f"parallel limit of the run reached: {run.in_use} of {run.concurrency}"
     if run.model_waits:
-        return f"model rate limit: {run.model_waits} of its {run.in_use} episodes wait for the model"
+        return f"model rate limit: {run.model_waits} of its {run.in_use} episodes are waiting"
     project = now.projects[run.project_id]
     full = project.rules.quota_full(now.provider, project.in_use)
     if full is not None:
         name, number = full
         used = sum(project.in_use.values()) if name == ALL else project.in_use.get(name, 0)
-        return f"the project's quota is reached: {used} of {number} {'' if name == ALL else name + ' '}desktops"
+        return f"project quota reached: {used} of {number} {'' if name == ALL else name + ' '}desktops"
     return _reserved(now, run)
 
 
@@ -29,4 +29,4 @@ def _reserved(now: QueueSnapshot, run: RunLoad) -> str:
     if now.free is None or now.free > now.reserve.kept(run.project_id, run.urgency):
         return ""
     whose = "another project's interactive" if run.urgency is not Urgency.NOBODY else "interactive"
-    return f"the free slots are reserved for {whose} episodes"
+    return f"free desktops are reserved for {whose} episodes"

@@ -37,20 +37,20 @@ def closed(provider: str, slots: Iterable[ClosedSlots], nodes: Sequence[str]) ->
         counts[each.state, each.reason] += each.number
     if not counts:
         why = next(filter(None, nodes), "")
-        return f"no node offers a slot of {provider}" + (f" ({_short(why)}); {_WHERE}" if why else "")
+        return f"no node offers {provider} slots" + (f" ({_short(why)}); {_WHERE}" if why else "")
     ((state, reason), number), *_ = counts.most_common(1)
     others = counts.total() - number
     rest = f", {others} for other reasons" if others else ""
-    return f"every slot of {provider} is closed: {number} {_words(state, reason)}{rest}; {_WHERE}"
+    return f"no {provider} slot is usable: {number} {_words(state, reason)}{rest}; {_WHERE}"
 
 
-_WHERE = "the workers page shows each"
+_WHERE = "see the workers page"
 
 
 def _words(state: str, reason: str) -> str:
     if state == "free":
-        return "beyond the desktops that the workers run at once"
-    what = "broken" if state == "broken" else f"whose node is {state}"
+        return "beyond the parallel limit of the workers"
+    what = "broken" if state == "broken" else f"on a node that is {state}"
     return f"{what} ({_short(reason)})" if reason else what
 
 

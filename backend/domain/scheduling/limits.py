@@ -49,13 +49,13 @@ def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
         return Concurrency(0, slots, closed[0])
     bounds = [*_own(run), *_quota(now, run), *_model(run), *_reserved_limit(now, run, slots)]
     bounds += [*_urgent(run, slots, urgent), *_share(now, run, max(0, slots - urgent))]
-    bounds += [(slots, "all the slots there are"), (left, hold_reason or "no more episodes are left")]
+    bounds += [(slots, "all available slots"), (left, hold_reason or "no more episodes")]
     number, factor = min(bounds, key=lambda bound: bound[0])
     return Concurrency(max(0, number), slots, factor)
 
 
 def _own(run: RunLoad) -> list[tuple[int, str]]:
-    return [] if run.concurrency is None else [(run.concurrency, "the run's own limit")]
+    return [] if run.concurrency is None else [(run.concurrency, "parallel limit of the run")]
 
 
 def _model(run: RunLoad) -> list[tuple[int, str]]:
@@ -76,12 +76,12 @@ def _quota(now: QueueSnapshot, run: RunLoad) -> list[tuple[int, str]]:
 def _reserved_limit(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, str]]:
     number = now.reserve.kept(run.project_id, run.urgency)
     whose = "other projects'" if run.urgency is not Urgency.NOBODY else "people's"
-    return [(slots - number, f"{number} kept free for {whose} interactive episodes")] if number else []
+    return [(slots - number, f"{number} reserved for {whose} interactive episodes")] if number else []
 
 
 def _urgent(run: RunLoad, slots: int, urgent: int) -> list[tuple[int, str]]:
     """What it has may end; what begins is theirs until they have all they want."""
-    return [(max(run.in_use, slots - urgent), "more urgent runs come first")] if urgent else []
+    return [(max(run.in_use, slots - urgent), "higher-priority runs first")] if urgent else []
 
 
 def _share(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, str]]:
@@ -94,7 +94,7 @@ def _share(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, str]
     if slots <= 0 or not (others or slots_in_use):
         return []
     if not others:
-        return [(slots, f"{slots_in_use} in use by runs that can have no more")]
+        return [(slots, f"{slots_in_use} in use by runs at their limit")]
     projects = {each.project_id for each in others} | {run.project_id}
     weights = sum(now.projects[each].rules.weight for each in projects)
     part = now.projects[run.project_id].rules.weight / weights

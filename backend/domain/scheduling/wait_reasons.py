@@ -9,7 +9,7 @@ from backend.domain.scheduling.requirements import FENCE, Requirements, WorkerCa
 NEVER = 9000
 """From that year on an episode is held back: it does not begin by itself."""
 _LONGEST = 500
-UNREAD = "another worker has to begin it: "
+UNREAD = "needs another worker: "
 """What the reasons begin with of episodes that a worker's release could not read."""
 
 
@@ -88,7 +88,7 @@ def why(
         or _later(waiter, now)
         or (stand.refusal if not workers else "")
         or unable(stand.provider, stand.agent, stand.image, [waiter.need] if waiter.need else [], workers)
-        or (f"waits for {waiter.lacking}" if waiter.lacking else "")
+        or (f"waiting for {waiter.lacking}" if waiter.lacking else "")
         or stand.closed
     )
     if not reason and not stand.hindrance and waiter.reason.startswith(UNREAD):
@@ -96,7 +96,7 @@ def why(
     if reason:
         return WaitReason(reason)
     if not stand.hindrance and not stand.first and stand.free > (ahead or 0):
-        return WaitReason("it is about to begin", turn=True)
+        return WaitReason("about to start", turn=True)
     return WaitReason(stand.hindrance or _queue(stand, ahead), turn=True, timed=not stand.first)
 
 
@@ -112,20 +112,20 @@ def unread(worker: str, what: str) -> str:
 
 def _later(waiter: EpisodeWait, now: datetime) -> str:
     if waiter.available_at.year >= NEVER:
-        return waiter.reason or "it is held back"
+        return waiter.reason or "on hold"
     if waiter.available_at > now:
-        return f"backs off until {waiter.available_at:%H:%M:%S} UTC: {waiter.reason or 'its last attempt was lost'}"
+        return f"retry at {waiter.available_at:%H:%M:%S} UTC: {waiter.reason or 'the last attempt was lost'}"
     return ""
 
 
 def refused(provider: str, why_not: str) -> str:
     """What is said where a worker is online that knows a provider and cannot use it now; empty if none has said so."""
-    return f"the provider {provider} cannot be used now: {why_not[:_LONGEST]}" if why_not else ""
+    return f"{provider} desktops are not available now: {why_not[:_LONGEST]}" if why_not else ""
 
 
 def hindered(why_not: str) -> str:
     """What is said where workers are online that begin nothing at all now, because of what their attempts need."""
-    return f"workers begin nothing now: {why_not[:_LONGEST]}"
+    return f"workers are not starting attempts: {why_not[:_LONGEST]}"
 
 
 def unable(
@@ -133,13 +133,13 @@ def unable(
 ) -> str:
     """What no online worker has, in words; empty where there is one for each need."""
     if not workers:
-        return f"no worker is online that has the provider {provider}"
+        return f"no online worker offers {provider} desktops"
     runs_it = [able for able in workers if agent in able.agents]
     if not runs_it:
-        return f"the agent {agent} works on no worker that is online"
+        return f"no online worker offers the agent {agent}"
     with_image = [able for able in runs_it if able.fits(agent, image)]
     if not with_image:
-        return f"no worker that is online has the image {image}"
+        return f"no online worker has the image {image}"
     lacking = [need for need in needs if not any(able.meets(need, image) for able in with_image)]
     return _lacking(lacking[0], with_image, image) if lacking else ""
 
@@ -150,11 +150,11 @@ def _lacking(need: Requirements, workers: Sequence[WorkerCapability], image: str
         index: programs for index, programs in enumerate(known) if programs is not None
     }
     if not offered:
-        return f"no worker that is online has {need.os} desktops"
+        return f"no online worker has {need.os} desktops"
     missing = min((need.programs - programs for programs in offered.values()), key=len)
     if not missing:
-        return f"no worker that is online has {FENCE}"
-    return f"no worker that is online has the program{'' if len(missing) == 1 else 's'} {', '.join(sorted(missing))}"
+        return f"no online worker has {FENCE}"
+    return f"no online worker has the program{'' if len(missing) == 1 else 's'} {', '.join(sorted(missing))}"
 
 
 def _queue(stand: RunStanding, ahead: int | None) -> str:
@@ -163,11 +163,11 @@ def _queue(stand: RunStanding, ahead: int | None) -> str:
 
 def _slots(stand: RunStanding) -> str:
     if stand.slots == 1 and not stand.free:
-        return "the only slot is in use"
-    return f"{stand.slots - stand.free} of {stand.slots} slots are in use"
+        return "the only desktop is in use"
+    return f"{stand.slots - stand.free} of {stand.slots} desktops in use"
 
 
 def _before(ahead: int | None) -> str:
     if not ahead:
-        return "" if ahead is None else "it comes next in its run"
-    return f"{ahead} episode{' of its run comes' if ahead == 1 else 's of its run come'} first"
+        return "" if ahead is None else "next in its run"
+    return f"{ahead} episode{'' if ahead == 1 else 's'} of the run first"

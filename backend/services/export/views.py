@@ -21,15 +21,15 @@ from backend.services.export.counts import ExportCounts, count
 COMMAND = "deskarena export trajectories --out trajectories"
 RESULT_WORDS = {
     AttemptResult.SOLVED: "score 1",
-    AttemptResult.PARTLY: "some score, or a part of the task",
-    AttemptResult.UNSOLVED: "nothing of it",
+    AttemptResult.PARTLY: "some score or a checkpoint",
+    AttemptResult.UNSOLVED: "score 0",
 }
 KIND_WORDS = {
-    AgentKind.HUMAN: "a person",
-    AgentKind.ORACLE: "the task's own solution",
-    AgentKind.MODEL: "an agent that asks a model",
-    AgentKind.MIXED: "an agent with a person's help",
-    AgentKind.OTHER: "rules, replays, programs from outside",
+    AgentKind.HUMAN: "person",
+    AgentKind.ORACLE: "replays the task's solution",
+    AgentKind.MODEL: "agent with a model",
+    AgentKind.MIXED: "agent with human help",
+    AgentKind.OTHER: "scripts, replays, external programs",
 }
 
 

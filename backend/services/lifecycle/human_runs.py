@@ -17,7 +17,7 @@ from backend.domain.model.run import RunConfig, Settle
 T = TypeVar("T")
 LATER = datetime(9999, 1, 1, tzinfo=UTC)
 """When an episode may start that waits for its person: never by itself."""
-WAITS = "waits for a person"
+WAITS = "waiting for a person"
 MOST_STEPS = 300
 """A person's step budget where the run gives none: they are not hurried, and one action is one step."""
 QUICK = Settle(quiet=0.05, timeout=0.3)

@@ -23,18 +23,18 @@ def action_words(action: Mapping[str, Any]) -> str:
     if kind in {"TYPING", "PYTHON"}:
         return f"{'type' if kind == 'TYPING' else 'python'} {short(str(action.get('text', '')))!r}"
     if kind in {"PRESS", "HOTKEY", "KEY_DOWN", "KEY_UP"}:
-        verb = {"KEY_DOWN": "hold", "KEY_UP": "let go"}.get(kind, "press")
+        verb = {"KEY_DOWN": "hold", "KEY_UP": "release"}.get(kind, "press")
         return f"{verb} {'+'.join(str(key) for key in action.get('keys', ()))}"
     if kind == "SCROLL":
         return f"scroll {_scrolled(action)}{at}"
     plain = {
         "MOVE_TO": "move to",
         "DRAG_TO": "drag to",
-        "MOUSE_DOWN": "button down",
-        "MOUSE_UP": "button up",
+        "MOUSE_DOWN": "press button",
+        "MOUSE_UP": "release button",
         "WAIT": "wait",
-        "DONE": "done",
-        "FAIL": "cannot be done",
+        "DONE": "answer DONE",
+        "FAIL": "answer FAIL (infeasible)",
     }
     return f"{plain.get(kind, kind.lower())}{at}"
 

@@ -65,7 +65,7 @@ class WaitView(ReadModel):
     @property
     def words(self) -> str:
         """The reason, with about when it begins where that can be said."""
-        return f"{self.why}; begins about {self.starts_at:%H:%M} UTC" if self.starts_at else self.why
+        return f"{self.why}; starts about {self.starts_at:%H:%M} UTC" if self.starts_at else self.why
 
 
 @dataclass(frozen=True)

@@ -59,8 +59,8 @@ class Forecast(ReadModel):
     def seconds_words(self) -> str:
         """What the expected time rests on."""
         if self.seconds is None:
-            return "unknown: this agent has not run on this benchmark here" if self.slots else "no slot is online"
-        return f"on {self.slots} slot{'' if self.slots == 1 else 's'}, from {self.sample} earlier episodes"
+            return "no earlier runs of this agent on this benchmark" if self.slots else "no slots online"
+        return f"on {self.slots} slot{'' if self.slots == 1 else 's'}, based on {self.sample} earlier episodes"
 
 
 def smallest_difference(episodes: int, rate: float = 0.5) -> float | None:

@@ -32,7 +32,7 @@ class ProjectRow:
     in_use: dict[str, int]
 
 
-def retune_run(session: Session, run_id: UUID, tuning: SchedulingUpdate) -> Run:
+def update_scheduling(session: Session, run_id: UUID, tuning: SchedulingUpdate) -> Run:
     """Changes what `tuning` names, from the next claim on; attempts under way go on. Safe to call twice.
 
     Raises:

@@ -192,8 +192,8 @@ def denominator_words(episodes: int, counts: EpisodeCounts, lost: Mapping[str, i
     classes = ", ".join(f"{name} {number}" for name, number in by_class)
     rest = [
         (counts.lost, f"lost ({classes})" if classes else "lost"),
-        (counts.mixed, "with a person's help and not counted"),
-        (counts.handed_in, "handed in and judged by people"),
+        (counts.mixed, "human-assisted (not counted)"),
+        (counts.handed_in, "submitted for comparison"),
         (counts.cancelled, "cancelled"),
         (counts.not_runnable, "not runnable here"),
         (counts.running, "running"),

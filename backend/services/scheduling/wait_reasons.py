@@ -165,13 +165,13 @@ class _QueueView:
     def _hold_text(self, run_id: UUID) -> str:
         reason = repository.hold_reason(self._session, run_id)
         if reason is None or reason == WAITS:
-            return f"the rest {reason}" if reason else ""
-        return f"the rest is held back: {reason}" if reason else "the rest is held back"
+            return f"the rest is {reason}" if reason else ""
+        return f"the rest is on hold: {reason}" if reason else "the rest is on hold"
 
     def _first(self, now: QueueSnapshot, mine: RunLoad) -> str:
         """Runs that come before this one whatever the shares, with the episodes that they may begin."""
         number = sum(self._beginning_before(now, mine).values())
-        return f"{number} episode{'' if number == 1 else 's'} of more urgent runs come first" if number else ""
+        return f"{number} episode{'' if number == 1 else 's'} of higher-priority runs first" if number else ""
 
     def _wanted_before(self, now: QueueSnapshot, mine: RunLoad) -> int:
         """Slots that these have, and those that they could use now."""

@@ -29,14 +29,14 @@ class SubmissionPair:
 
     Attributes:
         judged: pairs of the benchmark that this person has judged.
-        left_over: those that are left, this one included.
+        remaining: those that are left, this one included.
     """
 
     task: Task
     left: Work
     right: Work
     judged: int
-    left_over: int
+    remaining: int
 
 
 @dataclass(frozen=True)

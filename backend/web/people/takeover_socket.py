@@ -1,17 +1,19 @@
 """A person's mouse and keyboard, from the page of an episode to its desktop.
 
-The page sends JSON texts: `{"kind": "act", "n": 3, "actions": [typed Action]}`, `{"kind": "take"}`, `{"kind": "give"}`.
-It is told `{"kind": "state", "mine", "taken", "step", "state"}` whenever something changes, and `{"kind": "refused",
-"n", "why"}` for what was not passed on. Nothing of it is trusted: the size, the rate and every action are checked here,
-and again by the worker.
+The page sends JSON texts: `{"kind": "act", "n": 3, "actions": [typed Action]}`, `{"kind": "take_over"}`, `{"kind":
+"hand_back"}`. It receives `{"kind": "state", "in_control", "controlled", "step", "state"}` whenever something changes,
+and `{"kind": "rejected", "n", "code", "detail"}` for a message that was not passed on. Nothing is trusted: the size,
+the rate and every action are checked here, and again by the worker.
 """
 
 import asyncio
 import contextlib
 import json
 import time
+from collections.abc import Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -20,7 +22,6 @@ from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 from backend.db.session import unit_of_work
 from backend.domain.errors import Invalid, NotFound, Unavailable
 from backend.domain.model.episode import AttemptState
-from backend.domain.model.run import ScreenSize
 from backend.domain.people.remote_input import read_hand
 from backend.services import events
 from backend.services.agents import agent_channel_store
@@ -36,7 +37,35 @@ MOST_BYTES = 65_536
 BURST, RATE = 40.0, 20.0
 """So many messages at once, and so many a second in the long run."""
 KEEP_SECONDS = 2.0
-Hand = Annotated[str, Query(pattern="^[A-Za-z0-9-]{8,64}$")]
+Client = Annotated[str, Query(pattern="^[A-Za-z0-9-]{8,64}$")]
+
+
+class Rejection(StrEnum):
+    """Why a message was not passed on."""
+
+    INVALID_MESSAGE = "invalid_message"
+    INVALID_ACTION = "invalid_action"
+    RATE_LIMIT = "rate_limit"
+    NOT_IN_CONTROL = "not_in_control"
+    CONTROLLED_BY_OTHER = "controlled_by_other"
+    UNAVAILABLE = "unavailable"
+    NOT_READY = "not_ready"
+    BROKER_UNAVAILABLE = "broker_unavailable"
+    BUSY = "busy"
+    NUMBER_REUSED = "number_reused"
+
+
+DETAILS: Mapping[Rejection, str] = {
+    Rejection.INVALID_MESSAGE: "Expected a JSON object with a known kind and a number n.",
+    Rejection.RATE_LIMIT: "Too many messages. Wait a moment.",
+    Rejection.NOT_IN_CONTROL: "Take over first.",
+    Rejection.CONTROLLED_BY_OTHER: "Someone else is in control.",
+    Rejection.UNAVAILABLE: "The desktop is not available yet.",
+    Rejection.NOT_READY: "The desktop is not ready.",
+    Rejection.BROKER_UNAVAILABLE: "The broker is not available. Try again.",
+    Rejection.BUSY: "The desktop is still busy with earlier actions.",
+    Rejection.NUMBER_REUSED: "The number n was used for another message.",
+}
 
 
 def read_attempt(edge: AppContext, attempt_id: UUID) -> ControlledAttempt:
@@ -46,8 +75,8 @@ def read_attempt(edge: AppContext, attempt_id: UUID) -> ControlledAttempt:
 
 
 @router.websocket("/ws/attempts/{attempt_id}/control")
-async def control(socket: WebSocket, attempt_id: UUID, hand: Hand) -> None:
-    """See the module's text. `hand`: what this page calls itself, so that it keeps the desktop over a reload."""
+async def control(socket: WebSocket, attempt_id: UUID, client: Client) -> None:
+    """See the module's text. `client`: the page's own id, so that it stays in control over a reload."""
     edge: AppContext = socket.app.state.edge
     await socket.accept()
     try:
@@ -61,7 +90,7 @@ async def control(socket: WebSocket, attempt_id: UUID, hand: Hand) -> None:
     if not attempt.live:
         await socket.close(ENDED, "the attempt has ended")
         return
-    await _TakeoverSession(socket, edge, attempt, hand).run()
+    await _TakeoverSession(socket, edge, attempt, client).run()
 
 
 @dataclass
@@ -84,18 +113,18 @@ class _Allowance:
 class _TakeoverSession:
     """One page's talk."""
 
-    def __init__(self, socket: WebSocket, edge: AppContext, attempt: ControlledAttempt, hand: str) -> None:
+    def __init__(self, socket: WebSocket, edge: AppContext, attempt: ControlledAttempt, client: str) -> None:
         self._socket = socket
         self._edge = edge
-        self._found = attempt
-        self._hand = hand
-        self._mine = False
+        self._attempt = attempt
+        self._client = client
+        self._in_control = False
         self._holder = ""
         self._allowance = _Allowance()
         self._sending = asyncio.Lock()
 
     async def run(self) -> None:
-        if self._found.human or await takeover_store.holder(self._found.attempt_id) == self._hand:
+        if self._attempt.human or await takeover_store.holder(self._attempt.attempt_id) == self._client:
             await self._take_over()
         tasks = [asyncio.create_task(part()) for part in (self._listen, self._tell, self._keep)]
         _, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -115,72 +144,74 @@ class _TakeoverSession:
             if text is None or len(text.encode()) > MOST_BYTES:
                 await self._socket.close(1009, "the message is too large, or no text")
                 return
-            await self._heard(text)
+            await self._receive(text)
 
-    async def _heard(self, text: str) -> None:
+    async def _receive(self, text: str) -> None:
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):
             message = None
         if not isinstance(message, dict):
-            await self._refuse(None, "that is no JSON object")
+            await self._reject(None, Rejection.INVALID_MESSAGE)
         elif not self._allowance.take():
-            await self._refuse(message.get("n"), "too much at once; wait a moment")
+            await self._reject(message.get("n"), Rejection.RATE_LIMIT)
         elif message.get("kind") == "act":
             await self._act(message)
-        elif message.get("kind") == "take":
+        elif message.get("kind") == "take_over":
             await self._take_over()
             await self._state()
-        elif message.get("kind") == "give" and not self._found.human:
-            await takeover_store.give_hand(self._found.attempt_id, self._hand)
-            self._mine, self._holder = False, ""
+        elif message.get("kind") == "hand_back" and not self._attempt.human:
+            await takeover_store.give_hand(self._attempt.attempt_id, self._client)
+            self._in_control, self._holder = False, ""
             await self._state()
         else:
-            await self._refuse(message.get("n"), "nothing of that kind can be said here")
+            await self._reject(message.get("n"), Rejection.INVALID_MESSAGE)
 
     async def _act(self, message: dict[str, Any]) -> None:
-        number, attempt = message.get("n"), self._found
+        number = message.get("n")
         if not isinstance(number, int) or not 0 <= number < 2**31:
-            await self._refuse(None, "n is no number")
-            return
-        why = self._why_not()
-        if not why:
-            why = await self._pass_on(number, message.get("actions"), attempt.screen)
-        if why:
-            await self._refuse(number, why)
+            await self._reject(None, Rejection.INVALID_MESSAGE)
+        elif (rejection := self._rejection()) is not None:
+            await self._reject(number, rejection)
+        else:
+            await self._pass_on(number, message.get("actions"))
 
-    def _why_not(self) -> str:
-        if not self._mine:
-            first = "the desktop is not to be had for now" if self._found.human else "take over first"
-            return "somebody else has the desktop" if self._holder else first
-        return "" if self._found.state == AttemptState.RUNNING else "the desktop is not ready"
+    def _rejection(self) -> Rejection | None:
+        if not self._in_control and self._holder:
+            return Rejection.CONTROLLED_BY_OTHER
+        if not self._in_control:
+            return Rejection.UNAVAILABLE if self._attempt.human else Rejection.NOT_IN_CONTROL
+        return None if self._attempt.state == AttemptState.RUNNING else Rejection.NOT_READY
 
-    async def _pass_on(self, number: int, actions: Any, screen: ScreenSize) -> str:
-        """Why not; empty if it is on its way."""
+    async def _pass_on(self, number: int, actions: Any) -> None:
+        attempt = self._attempt
         try:
-            checked = read_hand(actions, screen, may_end=self._found.human)
+            checked = read_hand(actions, attempt.screen, may_end=attempt.human)
         except Invalid as error:
-            return f"{error.path}: {error.message}"[:500]
-        body = {"hand": self._hand, "by": "person", "actions": [one.model_dump(mode="json") for one in checked]}
-        line = self._found.attempt_id if self._found.human else takeover_store.hand_line(self._found.attempt_id)
-        result = await agent_channel_store.say(line, f"{self._hand}:{number}", body)
-        return {
-            ReplyStatus.AWAY: "the broker is away; try again",
-            ReplyStatus.FULL: "the desktop is still busy with what came before",
-            ReplyStatus.OTHER: "that number was used for something else",
-        }.get(result, "")
+            await self._reject(number, Rejection.INVALID_ACTION, f"{error.path}: {error.message}"[:500])
+            return
+        body = {"hand": self._client, "by": "person", "actions": [one.model_dump(mode="json") for one in checked]}
+        line = attempt.attempt_id if attempt.human else takeover_store.hand_line(attempt.attempt_id)
+        result = await agent_channel_store.say(line, f"{self._client}:{number}", body)
+        rejection = {
+            ReplyStatus.AWAY: Rejection.BROKER_UNAVAILABLE,
+            ReplyStatus.FULL: Rejection.BUSY,
+            ReplyStatus.OTHER: Rejection.NUMBER_REUSED,
+        }.get(result)
+        if rejection is not None:
+            await self._reject(number, rejection)
 
     async def _take_over(self) -> None:
-        self._mine = await takeover_store.take_hand(self._found.attempt_id, self._hand)
-        self._holder = self._hand if self._mine else await takeover_store.holder(self._found.attempt_id)
+        self._in_control = await takeover_store.take_hand(self._attempt.attempt_id, self._client)
+        self._holder = self._client if self._in_control else await takeover_store.holder(self._attempt.attempt_id)
 
     async def _tell(self) -> None:
         """The state whenever the run has something new, and every 2 s; ends with the attempt."""
-        async with aclosing(events.subscribe_run(self._found.run_id, 0)) as signs:
+        async with aclosing(events.subscribe_run(self._attempt.run_id, 0)) as signs:
             async for _ in signs:
                 with contextlib.suppress(Unavailable):
-                    self._found = await asyncio.to_thread(read_attempt, self._edge, self._found.attempt_id)
-                if not self._found.live:
+                    self._attempt = await asyncio.to_thread(read_attempt, self._edge, self._attempt.attempt_id)
+                if not self._attempt.live:
                     await self._socket.close(ENDED, "the attempt has ended")
                     return
                 await self._state()
@@ -192,22 +223,23 @@ class _TakeoverSession:
         agent gets the desktop as soon as it is free.
         """
         while True:
-            if self._mine or self._found.human or self._holder == self._hand:
+            if self._in_control or self._attempt.human or self._holder == self._client:
                 await self._take_over()
             else:
-                self._holder = await takeover_store.holder(self._found.attempt_id)
-            if self._mine:
-                await events.mark_hurry(self._found.attempt_id)
-                await agent_channel_store.mark_heard(self._found.attempt_id)
+                self._holder = await takeover_store.holder(self._attempt.attempt_id)
+            if self._in_control:
+                await events.mark_hurry(self._attempt.attempt_id)
+                await agent_channel_store.mark_heard(self._attempt.attempt_id)
             await asyncio.sleep(KEEP_SECONDS)
 
     async def _state(self) -> None:
-        attempt = self._found
-        state = {"mine": self._mine, "taken": bool(self._holder), "step": attempt.step, "state": attempt.state.value}
-        await self._send({"kind": "state", **state})
+        attempt = self._attempt
+        control = {"in_control": self._in_control, "controlled": bool(self._holder)}
+        await self._send({"kind": "state", **control, "step": attempt.step, "state": attempt.state.value})
 
-    async def _refuse(self, number: Any, why: str) -> None:
-        await self._send({"kind": "refused", "n": number if isinstance(number, int) else None, "why": why})
+    async def _reject(self, number: Any, code: Rejection, detail: str = "") -> None:
+        body = {"n": number if isinstance(number, int) else None, "code": code, "detail": detail or DETAILS[code]}
+        await self._send({"kind": "rejected", **body})
 
     async def _send(self, message: dict[str, Any]) -> None:
         async with self._sending:

@@ -24,7 +24,7 @@ from backend.services.runs import episodes as episode_service
 from backend.services.runs import runs as service
 from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.forecast import Forecast, forecast
-from backend.services.runs.scheduling_settings import retune_run
+from backend.services.runs.scheduling_settings import update_scheduling
 from backend.services.runs.summary import RunSummary
 from backend.services.runs.views.episode import EpisodeView, episode_view
 from backend.services.runs.views.run import ChangeResult, ConcurrencyView, RunView, run_views
@@ -254,7 +254,8 @@ def waiting(session: Session, run_id: UUID) -> int:
 def retune(session: SessionDep, run_id: Id, body: schemas.RunTuning) -> RunView:
     """Change how a run shares in the slots, from the next claim on; nothing of what it measures. Safe to repeat."""
     return run_detail(
-        session, retune_run(session, run_id, SchedulingUpdate.model_validate(body.model_dump(exclude_unset=True)))
+        session,
+        update_scheduling(session, run_id, SchedulingUpdate.model_validate(body.model_dump(exclude_unset=True))),
     )
 
 

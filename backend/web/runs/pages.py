@@ -14,7 +14,7 @@ from backend.domain.model.episode import RunState
 from backend.domain.model.measures import in_order, info
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.runs import runs as service
-from backend.services.runs.scheduling_settings import retune_run
+from backend.services.runs.scheduling_settings import update_scheduling
 from backend.services.runs.views import progress
 from backend.services.runs.views import run_page as run_view
 from backend.web.dependencies import SessionDep
@@ -51,19 +51,19 @@ def run(  # noqa: PLR0913 - same
     *,
     domain: Text = "",
     difficulty: Text = "",
-    look: Text = "",
+    outcome: Text = "",
     after: Cursor = None,
 ) -> HTMLResponse:
     """One run."""
-    filters = {"domain": domain, "difficulty": difficulty, "look": look}
+    filters = {"domain": domain, "difficulty": difficulty, "outcome": outcome}
     page = run_view.run_page(session, run_id, filters, after)
     means = {} if page.unrated else progress.measures(session, [run_id]).get(run_id, {})
     values = {"page": page, "run": page.run, "filters": filters, "after": after}
     return render(request, "run.html", {**values, "means": means, "measures": in_order(list(means)), "info": info})
 
 
-@router.post("/runs/{run_id}/retune")
-def retune(  # noqa: PLR0913 - the form's fields
+@router.post("/runs/{run_id}/scheduling")
+def change_scheduling(  # noqa: PLR0913 - the form's fields
     session: SessionDep,
     run_id: Id,
     *,
@@ -72,7 +72,7 @@ def retune(  # noqa: PLR0913 - the form's fields
     shown_priority: Annotated[str, Form()] = "",
     shown_concurrency: Annotated[str, Form()] = "",
 ) -> RedirectResponse:
-    """How the run shares in the slots, from the next claim on; an empty limit is none, what was not changed stays."""
+    """Changes priority and parallel limit. An empty limit means none; fields that were not edited stay as they are."""
     shown = {"priority": shown_priority, "concurrency": shown_concurrency}
     changes = changed_fields({"priority": priority, "concurrency": concurrency}, shown)
     try:
@@ -80,7 +80,7 @@ def retune(  # noqa: PLR0913 - the form's fields
     except ValidationError as error:
         first = error.errors()[0]
         raise Invalid(str(first["msg"]), code="invalid_request", path=str(first["loc"][0])) from None
-    retune_run(session, run_id, tuning)
+    update_scheduling(session, run_id, tuning)
     return redirect(f"/runs/{run_id}#scheduling")
 
 

@@ -35,7 +35,7 @@ def next_pair(session: SessionDep, project: ProjectDep, name: Name, person: Pers
         left=left,
         right=right,
         judged=pair.judged,
-        left_over=pair.left_over,
+        remaining=pair.remaining,
     )
 
 

@@ -1,4 +1,4 @@
-"""`/compare/pairs` and `/leaderboards/{benchmark}/works`: whose work do people prefer?"""
+"""`/compare/pairs` and `/leaderboards/{benchmark}/submissions`: ratings by pairwise comparison."""
 
 from random import SystemRandom
 from typing import Annotated
@@ -56,19 +56,21 @@ def choose(  # noqa: PLR0913, PLR0917 - the fields of a form
     return redirect(with_query("/compare/pairs", {}, benchmark=benchmark, person=person or None))
 
 
-@router.get("/compare/works/{work_id}/{number}")
-def file(session: SessionDep, edge: EdgeDep, work_id: Id, number: Annotated[int, Path(ge=0, le=1000)]) -> Response:
+@router.get("/compare/submissions/{submission_id}/{number}")
+def file(
+    session: SessionDep, edge: EdgeDep, submission_id: Id, number: Annotated[int, Path(ge=0, le=1000)]
+) -> Response:
     """One file of a work: a picture to look at, everything else to save. Its name tells nothing."""
-    return guest_file(submissions.read_file(session, edge.store, work_id, number), f"work-{number + 1}")
+    return guest_file(submissions.read_file(session, edge.store, submission_id, number), f"submission-{number + 1}")
 
 
-@router.get("/leaderboards/{benchmark}/works")
+@router.get("/leaderboards/{benchmark}/submissions")
 def board(request: Request, session: SessionDep, benchmark: str) -> HTMLResponse:
     """Ratings of all whose works people compared."""
-    return render(request, "works.html", {"board": service.board(session, benchmark)})
+    return render(request, "submissions.html", {"board": service.board(session, benchmark)})
 
 
-@router.get("/leaderboards/{benchmark}/works.csv")
+@router.get("/leaderboards/{benchmark}/submissions.csv")
 def table(session: SessionDep, benchmark: str) -> Response:
     """The same as a table."""
-    return attachment(f"{benchmark}-works.csv", HEAD, service.rows(service.board(session, benchmark)))
+    return attachment(f"{benchmark}-submissions.csv", HEAD, service.rows(service.board(session, benchmark)))

@@ -26,7 +26,7 @@ class PairView(ReadModel):
     left: WorkView
     right: WorkView
     judged: int = Field(description="Pairs of the benchmark that this person has judged.")
-    left_over: int = Field(description="Those that are left, this one included.")
+    remaining: int = Field(description="Those that are left, this one included.")
 
 
 class ChoiceBody(ReadModel):

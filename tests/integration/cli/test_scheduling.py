@@ -80,8 +80,8 @@ class TestRun:
         assert code == 0
         assert begin(service) == 1
         _, shown, _ = deskarena("run", "show", run)
-        assert "1 of 2 slots: the run's own limit" in shown
-        assert "waiting: the run's own limit is reached: 1 of 1 at once; begins about " in shown
+        assert "1 of 2 slots: parallel limit of the run" in shown
+        assert "waiting: parallel limit of the run reached: 1 of 1; starts about " in shown
         assert deskarena("run", "pause", run)[1] == "paused: 2 episodes changed\n"
         _, changed, _ = deskarena("run", "update", run, "--concurrency", "0", "--priority", "-2", "-o", "json")
         assert (json.loads(changed)["concurrency"], json.loads(changed)["priority"]) == (None, -2)

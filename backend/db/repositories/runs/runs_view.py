@@ -151,8 +151,8 @@ def episodes(
     if filters.get("difficulty"):
         difficulty = filters["difficulty"]
         query = query.where(Task.difficulty.is_(None) if difficulty == "unlabelled" else Task.difficulty == difficulty)
-    if filters.get("look"):
-        query = query.where(outcome_style() == filters["look"])
+    if filters.get("outcome"):
+        query = query.where(outcome_style() == filters["outcome"])
     if after is not None:
         query = query.where(Episode.id > after)
     return session.execute(query.order_by(Episode.id).limit(limit)).all()

@@ -47,8 +47,8 @@ def evaluator_words(spec: Mapping[str, Any]) -> dict[str, Any]:
     evaluator = spec.get("evaluator") or {}
     calls = evaluator.get("calls") or ()
     joined = {
-        "and": "Every check must hold; the score is the mean, or 0 if one gives 0.",
-        "or": "One check is enough; the score is the largest.",
+        "and": "All checks must pass; the score is their mean, or 0 if one is 0.",
+        "or": "One check must pass; the score is the largest.",
     }
     return {
         "postconfig": [step_words(step) for step in evaluator.get("postconfig") or ()],

@@ -79,7 +79,7 @@ class RunOptions:
         if self.can is None or view is None:
             return f"no worker offers {provider} desktops"
         if not view.ok:
-            return view.reason or f"{provider} desktops do not work here"
+            return view.reason or f"{provider} desktops are not available"
         return self.can.why_not(provider, task, image=image)
 
 

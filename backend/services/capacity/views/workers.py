@@ -164,8 +164,8 @@ def _unserved(node: Node, machines: Collection[UUID], clusters: Collection[str])
     if node.state != NodeState.READY:
         return ""
     if node.cluster:
-        return "" if node.cluster in clusters else "no worker can begin anything in its cluster now"
-    return "" if node.id in machines else "no worker is online on it"
+        return "" if node.cluster in clusters else "no worker can start anything in this cluster"
+    return "" if node.id in machines else "no worker online"
 
 
 def _node(row: AnyRow, unserved: str) -> NodeRow:

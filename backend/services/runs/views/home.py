@@ -95,9 +95,7 @@ def _queue(session: Session, rows: Sequence[AnyRow]) -> list[Wait]:
     reasons = explain_alike(session, {_alike(row) for row in rows if not row.later})
     counts: Counter[str] = Counter()
     for row in rows:
-        words = _later(row) if row.later else reasons.get(_alike(row), f"their turn at a {row.provider} slot")
-        # What they wait for stands there by itself.
-        words = words.removeprefix("waits for ")
+        words = _later(row) if row.later else reasons.get(_alike(row), f"waiting for a free {row.provider} desktop")
         counts[words] += row.n
     return [Wait(reason, episodes) for reason, episodes in counts.most_common()]
 
@@ -109,7 +107,7 @@ def _alike(row: AnyRow) -> WaitGroup:
 def _later(row: AnyRow) -> str:
     if row.run_state == "paused":
         return "the run is paused"
-    return str(row.reason) or "a pause before the next attempt"
+    return str(row.reason) or "waiting before the next attempt"
 
 
 def _alarms(session: Session) -> list[Alarm]:
@@ -122,7 +120,7 @@ def _alarms(session: Session) -> list[Alarm]:
         for row in repository.quarantined(session, NEWS)
     ]
     workers = [
-        Alarm("worker", worker.name, "went away while it ran an attempt", worker.heartbeat_at)
+        Alarm("worker", worker.name, "stopped responding during an attempt", worker.heartbeat_at)
         for worker in repository.lost_workers(session, DIED)
     ]
     slots = [

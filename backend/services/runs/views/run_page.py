@@ -45,20 +45,20 @@ TOLD = (
     "concurrency",
 )
 PHASES: Mapping[str, str] = {
-    "reset": "reset of the desktop",
-    "health": "the health gate",
-    "setup": "the task's set-up",
-    "observe": "observing",
-    "agent": "agent thinking",
-    "held": "held up by a model's API or a broken line",
+    "reset": "desktop reset",
+    "health": "health check",
+    "setup": "task set-up",
+    "observe": "observation",
+    "agent": "agent",
+    "held": "waiting for the model API or the agent connection",
     "action": "actions",
-    "person": "a person in control",
-    "settle": "waiting for the screen to settle",
-    "check": "checking the task's parts",
+    "person": "person in control",
+    "settle": "screen settling",
+    "check": "checkpoint evaluation",
     "record": "recording",
-    "turn": "waiting for its turn to be evaluated",
+    "turn": "waiting for evaluation",
     "evaluation": "evaluation",
-    "lost": "lost with a worker or node: nobody told what it went for",
+    "lost": "unaccounted (worker or node lost)",
 }
 
 
@@ -220,7 +220,7 @@ def event_words(event: EventView) -> str:
         return f"{data.get('step', '')}: {short(str(data.get('words') or ''), 80)}".strip(": ")
     if kind == "attempt_opening":
         return short(str(data.get("doing") or ""), 120)
-    moved = f"{data['from']} to {data['to']}" if data.get("from") and data.get("to") else ""
+    moved = f"{data['from']} → {data['to']}" if data.get("from") and data.get("to") else ""
     rest = [f"{key.replace('_', ' ')} {data[key]}" for key in TOLD if data.get(key) not in {None, ""}]
     return short(", ".join([moved, *rest] if moved else rest), 120)
 

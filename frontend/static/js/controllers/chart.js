@@ -16,7 +16,7 @@ function load(address) {
 
 export default class Chart extends Controller {
   connect() {
-    this.watcher = new IntersectionObserver((seen) => seen.some((one) => one.isIntersecting) && this.draw(), {
+    this.watcher = new IntersectionObserver((entries) => entries.some((one) => one.isIntersecting) && this.draw(), {
       rootMargin: "200px",
     });
     this.watcher.observe(this.element);
@@ -39,13 +39,13 @@ export default class Chart extends Controller {
     this.drawn = true;
     const { chartLibrary, chartFigure } = this.element.dataset;
     try {
-      const wanted = new URL(chartFigure, location.href);
-      wanted.searchParams.set("theme", this.theme);
-      const [plotly, answer] = await Promise.all([
+      const address = new URL(chartFigure, location.href);
+      address.searchParams.set("theme", this.theme);
+      const [plotly, response] = await Promise.all([
         load(chartLibrary),
-        fetch(wanted, { signal: this.signal }),
+        fetch(address, { signal: this.signal }),
       ]);
-      const { data, layout, config } = await answer.json();
+      const { data, layout, config } = await response.json();
       this.plotly = plotly;
       this.element.querySelector(".chart-wait")?.remove();
       const narrow = this.element.clientWidth < 500;
@@ -54,7 +54,7 @@ export default class Chart extends Controller {
     } catch (error) {
       if (error.name === "AbortError") return;
       const text = this.element.querySelector(".chart-wait");
-      if (text) text.textContent = "The chart could not be drawn; the table below has its numbers.";
+      if (text) text.textContent = "Could not load the chart. The table below has the same numbers.";
     }
   }
 }

@@ -1,10 +1,10 @@
 import { Controller } from "../lib/controller.js";
 
-// Asks before a form does what cannot be taken back.
+// Asks before a form does something that cannot be undone.
 export default class Confirm extends Controller {
   connect() {
     this.on(this.element, "submit", (event) => {
-      if (this.sure) return;
+      if (this.confirmed) return;
       event.preventDefault();
       this.ask(event.submitter);
     });
@@ -19,7 +19,7 @@ export default class Confirm extends Controller {
     form.className = "actions";
     for (const [value, words, kind] of [
       ["yes", this.element.dataset.yes, "btn primary"],
-      ["no", "Keep it as it is", "btn"],
+      ["no", "Go back", "btn"],
     ]) {
       const button = document.createElement("button");
       Object.assign(button, { value, className: kind, textContent: words });
@@ -28,8 +28,8 @@ export default class Confirm extends Controller {
     dialog.append(text, form);
     dialog.addEventListener("close", () => {
       dialog.remove();
-      this.sure = dialog.returnValue === "yes";
-      if (this.sure) this.element.requestSubmit(submitter);
+      this.confirmed = dialog.returnValue === "yes";
+      if (this.confirmed) this.element.requestSubmit(submitter);
     });
     document.body.append(dialog);
     dialog.showModal();

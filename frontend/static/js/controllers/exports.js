@@ -1,13 +1,13 @@
 import { Controller } from "../lib/controller.js";
 import { morph } from "../lib/morph.js";
 
-// Keeps counts, command and address in step with what is ticked. The server counts; this only asks again.
+// Keeps counts, command and address in line with the form. The server computes them.
 export default class Exports extends Controller {
   connect() {
-    this.on(this.element, "input", () => this.later());
+    this.on(this.element, "input", () => this.schedule());
     this.on(this.element, "submit", (event) => {
       event.preventDefault();
-      this.ask();
+      this.update();
     });
     this.on(this.element, "formdata", ({ formData }) => {
       for (const [name, value] of [...formData]) if (value === "") formData.delete(name);
@@ -19,22 +19,22 @@ export default class Exports extends Controller {
     clearTimeout(this.timer);
   }
 
-  later() {
+  schedule() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.ask(), 250);
+    this.timer = setTimeout(() => this.update(), 250);
   }
 
-  async ask() {
+  async update() {
     const address = `/exports?${new URLSearchParams(new FormData(this.element))}`;
     history.replaceState(null, "", address);
-    this.asking?.abort();
-    this.asking = new AbortController();
+    this.request?.abort();
+    this.request = new AbortController();
     try {
-      const answer = await fetch(address, { signal: this.asking.signal, headers: { Accept: "text/html" } });
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      for (const part of ["gives", "holds"]) {
-        const found = fresh.getElementById(part);
-        if (found) morph(document.getElementById(part), found);
+      const response = await fetch(address, { signal: this.request.signal, headers: { Accept: "text/html" } });
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      for (const part of ["export", "contents"]) {
+        const replacement = fresh.getElementById(part);
+        if (replacement) morph(document.getElementById(part), replacement);
       }
     } catch (error) {
       if (error.name !== "AbortError") throw error;

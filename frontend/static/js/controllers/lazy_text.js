@@ -7,17 +7,17 @@ export default class LazyText extends Controller {
   }
 
   async open() {
-    if (!this.element.open || this.asked) return;
-    this.asked = true;
+    if (!this.element.open || this.loaded) return;
+    this.loaded = true;
     const view = this.part("view");
     try {
-      const answer = await fetch(`/api/v1/artifacts/${this.element.dataset.lazyTextSha}`, {
+      const response = await fetch(`/api/v1/artifacts/${this.element.dataset.lazyTextSha}`, {
         signal: this.signal,
       });
-      if (!answer.ok) throw new Error(answer.statusText);
-      view.textContent = await answer.text();
+      if (!response.ok) throw new Error(response.statusText);
+      view.textContent = await response.text();
     } catch (error) {
-      if (error.name !== "AbortError") view.textContent = `It cannot be shown: ${error.message}`;
+      if (error.name !== "AbortError") view.textContent = `Could not load the text: ${error.message}`;
     }
   }
 }

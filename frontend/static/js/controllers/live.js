@@ -1,14 +1,14 @@
 import { Controller } from "../lib/controller.js";
 import { Socket } from "../lib/socket.js";
 
-const STALE = 5000;
+const STALE_MS = 5000;
 
 // The newest frame of an attempt. Each message is one JSON line and a JPEG; a frame that is drawn asks for the next,
 // so a slow viewer skips frames. Connected only while the screen is in view.
 export default class Live extends Controller {
   connect() {
-    this.watcher = new IntersectionObserver((seen) =>
-      seen.some((one) => one.isIntersecting) ? this.open() : this.close(),
+    this.watcher = new IntersectionObserver((entries) =>
+      entries.some((one) => one.isIntersecting) ? this.open() : this.close(),
     );
     this.watcher.observe(this.element);
     this.on(document, "visibilitychange", () => (document.hidden ? this.close() : this.open()));
@@ -20,11 +20,11 @@ export default class Live extends Controller {
     clearInterval(this.timer);
     this.close();
     // The page may know that the attempt is over before the stream says so.
-    if (this.element.isConnected) this.over();
+    if (this.element.isConnected) this.announceEnd();
     if (this.url) URL.revokeObjectURL(this.url);
   }
 
-  over() {
+  announceEnd() {
     this.element.dispatchEvent(new CustomEvent("live:ended", { bubbles: true }));
   }
 
@@ -34,7 +34,7 @@ export default class Live extends Controller {
       binary: true,
       message: (data, socket) => this.frame(data, socket),
       state: (state) => {
-        if (state === "ended") this.over();
+        if (state === "ended") this.announceEnd();
       },
     });
     this.socket.open();
@@ -61,7 +61,7 @@ export default class Live extends Controller {
     if (this.url) URL.revokeObjectURL(this.url);
     this.url = url;
     // The service says how old the frame was when it left; from then on this clock counts, so clocks need not agree.
-    this.shown = performance.now() - head.age_ms;
+    this.frameAt = performance.now() - head.age_ms;
     this.element.dataset.frameSeq = head.seq;
     this.element.dispatchEvent(new CustomEvent("live:frame", { bubbles: true, detail: head }));
     socket.send("next");
@@ -69,9 +69,9 @@ export default class Live extends Controller {
 
   age() {
     const mark = this.part("age");
-    if (!mark || this.shown === undefined) return;
-    const age = performance.now() - this.shown;
+    if (!mark || this.frameAt === undefined) return;
+    const age = performance.now() - this.frameAt;
     mark.textContent = age < 1000 ? `${Math.round(age / 100) * 100} ms` : `${Math.floor(age / 1000)} s`;
-    mark.toggleAttribute("data-stale", age > STALE);
+    mark.toggleAttribute("data-stale", age > STALE_MS);
   }
 }

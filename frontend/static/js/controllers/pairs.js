@@ -9,19 +9,19 @@ const KEYS = {
   2: "right",
 };
 
-// A choice between two works by one key. A second key before the answer is here chooses nothing.
+// Chooses between two submissions with one key; ignores more keys until the next pair is there.
 export default class Pairs extends Controller {
   connect() {
     this.on(document, "keydown", (event) => this.press(event));
     this.on(this.element, "submit", () => {
-      this.sent = true;
+      this.submitting = true;
     });
   }
 
   press(event) {
     const busy = event.target.closest("input, textarea, select, dialog, pre");
     const side = KEYS[event.key];
-    if (!side || busy || event.ctrlKey || event.metaKey || event.altKey || event.repeat || this.sent) return;
+    if (!side || busy || event.ctrlKey || event.metaKey || event.altKey || event.repeat || this.submitting) return;
     event.preventDefault();
     this.element.requestSubmit(this.part(side));
   }

@@ -2,25 +2,26 @@ import { Controller } from "../lib/controller.js";
 import { morph } from "../lib/morph.js";
 import { Socket } from "../lib/socket.js";
 
-const SHORTEST = 900;
+const MIN_INTERVAL = 900;
 
-// Keeps a page up to date: each event that its stream tells leads to one fetch of the same address, at most one a
-// second, and only what differs is touched. A page may have several streams, written with blanks between them. Where the stream is down, the page says so and catches up when it is back.
+// Keeps a page up to date: each event of its stream leads to one fetch of the same address, at most one a
+// second, and only what differs is touched. A page may have several streams, separated
+// by spaces. While a stream is down, the page says so; it catches up when the stream is back.
 export default class Refresh extends Controller {
   connect() {
     this.sockets = this.element.dataset.refreshStream.split(" ").map((base) => this.stream(base));
-    this.on(document, "visibilitychange", () => !document.hidden && this.soon());
+    this.on(document, "visibilitychange", () => !document.hidden && this.schedule());
   }
 
   stream(base) {
     // Without a number the stream begins with what happens from now on.
     let seq = Number(this.element.dataset.refreshSeq || -1);
-    const told = (event) => {
+    const receive = (event) => {
       seq = Math.max(seq, event.seq ?? 0);
-      if (event.kind) this.soon();
+      if (event.kind) this.schedule();
     };
     const socket = new Socket(() => (seq < 0 ? base : `${base}?after=${seq}`), {
-      message: (text) => told(JSON.parse(text)),
+      message: (text) => receive(JSON.parse(text)),
       state: (state) => this.show(state),
     });
     socket.open();
@@ -33,17 +34,17 @@ export default class Refresh extends Controller {
   }
 
   show(state) {
-    if (state === "on" && this.was === "off") this.soon();
-    this.was = state;
+    if (state === "on" && this.state === "off") this.schedule();
+    this.state = state;
     for (const mark of document.querySelectorAll("[data-stream]")) {
       mark.dataset.state = state;
       mark.textContent = { on: "live", off: "reconnecting", ended: "ended" }[state];
     }
   }
 
-  soon() {
+  schedule() {
     if (this.timer || document.hidden) return;
-    const wait = Math.max(0, SHORTEST - (performance.now() - (this.last ?? -SHORTEST)));
+    const wait = Math.max(0, MIN_INTERVAL - (performance.now() - (this.last ?? -MIN_INTERVAL)));
     this.timer = setTimeout(() => this.load(), wait);
   }
 
@@ -51,9 +52,9 @@ export default class Refresh extends Controller {
     this.timer = 0;
     this.last = performance.now();
     try {
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, signal: this.signal });
-      if (!answer.ok) return;
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const response = await fetch(location.href, { headers: { Accept: "text/html" }, signal: this.signal });
+      if (!response.ok) return;
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
       const main = fresh.getElementById("main");
       if (main) morph(document.getElementById("main"), main);
       document.title = fresh.title;

@@ -1,11 +1,11 @@
 import { Controller } from "../lib/controller.js";
 import { Socket } from "../lib/socket.js";
 
-const FAR = 6; // pixels on the page between press and release that make a drag
-const AGAIN = 250; // ms in which a second click belongs to the first
-const PAUSE = 600; // ms without a key after which typed characters are one step
-const LONGEST = 2000;
-const NAMES = {
+const DRAG_DISTANCE = 6; // pixels on the page between press and release
+const DOUBLE_CLICK = 250; // ms in which a second click belongs to the first
+const TYPING_PAUSE = 600; // ms without a key after which typed characters are one step
+const MAX_TEXT = 2000;
+const KEY_NAMES = {
   ArrowDown: "down",
   ArrowLeft: "left",
   ArrowRight: "right",
@@ -24,41 +24,51 @@ const NAMES = {
   " ": "space",
 };
 
-function named(key) {
-  return NAMES[key] ?? (/^F\d\d?$/.test(key) || key.length === 1 ? key.toLowerCase() : null);
+const STATUS_TEXT = {
+  agent: "Agent in control",
+  you: "You are in control",
+  "other-person": "Someone else is in control",
+  "other-tab": "The desktop is open in another tab. Close that tab to continue here.",
+  unavailable: "The desktop is not available yet. Retrying...",
+  preparing: "Preparing the desktop...",
+  off: "Reconnecting...",
+  ended: "Ended",
+};
+
+function keyName(key) {
+  return KEY_NAMES[key] ?? (/^F\d\d?$/.test(key) || key.length === 1 ? key.toLowerCase() : null);
 }
 
-// The live picture as a desktop: mouse and keyboard go to it while it is this page's and has the focus. What is done
-// together is sent together, as one step: a double click, a run of typed characters, a turn of the wheel, a drag.
-// Ctrl+Alt+Home leaves it.
+// Remote control of a live desktop: sends mouse and keyboard while this page is in control and the picture has the
+// focus. A double click, a run of typed characters, a turn of the wheel or a drag is one step. Ctrl+Alt+Home leaves it.
 export default class RemoteDesktop extends Controller {
   connect() {
     const { remoteDesktopAttempt: attempt, remoteDesktopHuman: human } = this.element.dataset;
     this.human = human === "yes";
-    this.store = `desk:${attempt}`;
-    Object.assign(this, { text: "", clicks: null, wheel: null, armed: null, mine: false });
-    const known = JSON.parse(sessionStorage.getItem(this.store) ?? "null");
-    this.hand = known?.hand ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join("-");
-    this.number = known?.number ?? 0;
+    this.store = `remote-desktop:${attempt}`;
+    Object.assign(this, { text: "", clicks: null, wheel: null, armed: null, inControl: false });
+    const session = JSON.parse(sessionStorage.getItem(this.store) ?? "null");
+    this.client = session?.client ?? Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join("-");
+    this.number = session?.number ?? 0;
     this.remember();
-    this.socket = new Socket(`/ws/attempts/${attempt}/control?hand=${this.hand}`, {
-      message: (text) => this.told(JSON.parse(text)),
-      state: (state) => state !== "on" && this.show({ mine: false, state }),
+    this.socket = new Socket(`/ws/attempts/${attempt}/control?client=${this.client}`, {
+      message: (text) => this.receive(JSON.parse(text)),
+      state: (state) => state !== "on" && this.show({ in_control: false, state }),
     });
     this.socket.open();
     const screen = this.part("screen");
     this.on(screen, "pointerdown", (event) => this.down(event));
     this.on(screen, "pointerup", (event) => this.up(event));
     this.on(screen, "contextmenu dragstart", (event) => this.acting && event.preventDefault());
-    this.on(screen, "wheel", (event) => this.turned(event), { passive: false });
+    this.on(screen, "wheel", (event) => this.scroll(event), { passive: false });
     this.on(screen, "keydown", (event) => this.key(event));
-    this.on(screen, "blur", () => this.before());
-    this.on(screen, "paste", (event) => this.pasted(event));
+    this.on(screen, "blur", () => this.flush());
+    this.on(screen, "paste", (event) => this.pasteEvent(event));
     this.on(this.part("take"), "click", () =>
-      this.socket.send(JSON.stringify({ kind: this.mine ? "give" : "take" })),
+      this.socket.send(JSON.stringify({ kind: this.inControl ? "hand_back" : "take_over" })),
     );
     for (const name of ["done", "fail"]) this.on(this.part(name), "click", (event) => this.end(event.target));
-    this.on(this.part("type"), "click", () => this.typed());
+    this.on(this.part("type"), "click", () => this.typeField());
   }
 
   ended() {
@@ -67,64 +77,60 @@ export default class RemoteDesktop extends Controller {
   }
 
   remember() {
-    sessionStorage.setItem(this.store, JSON.stringify({ hand: this.hand, number: this.number }));
+    sessionStorage.setItem(this.store, JSON.stringify({ client: this.client, number: this.number }));
   }
 
-  // Only the live picture is a desktop, not a step that is looked at.
+  // Only the live picture takes input, not a step of the replay.
   get acting() {
     return (
-      this.mine && this.ready && (this.part("screen").querySelector("img")?.src ?? "").startsWith("blob:")
+      this.inControl && this.ready && (this.part("screen").querySelector("img")?.src ?? "").startsWith("blob:")
     );
   }
 
-  told(message) {
-    if (message.kind === "refused") this.say(message.why);
+  receive(message) {
+    if (message.kind === "rejected") this.notify(message.detail);
     else this.show(message);
   }
 
-  show({ mine, taken, step, state }) {
-    this.mine = mine;
+  show({ in_control: inControl, controlled, step, state }) {
+    this.inControl = inControl;
     this.ready = state === "running";
-    this.part("bar").toggleAttribute("data-mine", mine && this.ready);
+    this.part("bar").toggleAttribute("data-in-control", inControl && this.ready);
     if (step !== undefined) this.part("step").textContent = step;
     const take = this.part("take");
     if (take) {
-      take.textContent = mine ? "Hand back" : "Take over";
-      take.disabled = Boolean(taken && !mine) || !this.ready;
+      take.textContent = inControl ? "Hand back" : "Take over";
+      take.disabled = Boolean(controlled && !inControl) || !this.ready;
     }
     for (const name of ["done", "fail", "type"]) {
       const button = this.part(name);
-      if (button) button.disabled = !(mine && this.ready);
+      if (button) button.disabled = !(inControl && this.ready);
     }
-    const words = {
-      running: mine ? "You act." : this.whose(taken),
-      preparing: "The desktop is being prepared.",
-    }[state];
-    this.part("who").textContent =
-      words ?? { off: "Reconnecting.", ended: "Over." }[state] ?? "The result is being found.";
+    const status = state === "running" ? this.controller(inControl, controlled) : state;
+    this.part("bar").dataset.status = status;
+    this.part("status").textContent = STATUS_TEXT[status] ?? "Evaluating...";
   }
 
-  // In a run for a person no agent acts: the page takes the desktop by itself.
-  whose(taken) {
-    if (!this.human) return taken ? "Somebody else has the desktop." : "The agent acts.";
-    return taken
-      ? "Another page has the desktop. This one gets it soon after that is closed."
-      : "The desktop is not to be had for now. This page keeps trying.";
+  // In a human run no agent acts: the page takes over by itself.
+  controller(inControl, controlled) {
+    if (inControl) return "you";
+    if (this.human) return controlled ? "other-tab" : "unavailable";
+    return controlled ? "other-person" : "agent";
   }
 
-  say(words) {
-    this.part("said").textContent = words;
+  notify(text) {
+    this.part("message").textContent = text;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      this.part("said").textContent = "";
+      this.part("message").textContent = "";
     }, 6000);
   }
 
-  // Everything that waits to be sent, in the order in which it was done.
-  before() {
-    this.clicked();
-    this.scrolled();
-    this.written();
+  // Sends everything that is pending, in order.
+  flush() {
+    this.sendClick();
+    this.sendScroll();
+    this.sendText();
   }
 
   send(...actions) {
@@ -150,8 +156,8 @@ export default class RemoteDesktop extends Controller {
     const screen = this.part("screen");
     screen.focus({ preventScroll: true });
     screen.setPointerCapture(event.pointerId);
-    this.scrolled();
-    this.written();
+    this.sendScroll();
+    this.sendText();
     this.from = { at: this.point(event), x: event.clientX, y: event.clientY };
   }
 
@@ -160,29 +166,29 @@ export default class RemoteDesktop extends Controller {
     const { at, x, y } = this.from;
     this.from = null;
     const button = ["left", "middle", "right"][event.button];
-    if (Math.hypot(event.clientX - x, event.clientY - y) > FAR) {
-      this.clicked();
+    if (Math.hypot(event.clientX - x, event.clientY - y) > DRAG_DISTANCE) {
+      this.sendClick();
       this.send({ type: "MOVE_TO", ...at }, { type: "DRAG_TO", ...this.point(event), button });
     } else if (this.part("hover").checked) {
-      this.clicked();
+      this.sendClick();
       this.send({ type: "MOVE_TO", ...at });
     } else if (button === "left") this.click(at);
     else {
-      this.clicked();
+      this.sendClick();
       this.send({ type: "CLICK", ...at, button });
     }
   }
 
   click(at) {
     const last = this.clicks;
-    const same = last && last.count < 3 && Math.hypot(last.at.x - at.x, last.at.y - at.y) < 2 * FAR;
-    if (!same) this.clicked();
+    const same = last && last.count < 3 && Math.hypot(last.at.x - at.x, last.at.y - at.y) < 2 * DRAG_DISTANCE;
+    if (!same) this.sendClick();
     const count = same ? last.count + 1 : 1;
     clearTimeout(last?.timer);
-    this.clicks = { at: same ? last.at : at, count, timer: setTimeout(() => this.clicked(), AGAIN) };
+    this.clicks = { at: same ? last.at : at, count, timer: setTimeout(() => this.sendClick(), DOUBLE_CLICK) };
   }
 
-  clicked() {
+  sendClick() {
     if (!this.clicks) return;
     const { at, count, timer } = this.clicks;
     clearTimeout(timer);
@@ -190,20 +196,20 @@ export default class RemoteDesktop extends Controller {
     this.send({ type: "CLICK", ...at, clicks: count });
   }
 
-  turned(event) {
+  scroll(event) {
     if (!this.acting || document.activeElement !== this.part("screen")) return;
     event.preventDefault();
-    this.clicked();
-    this.written();
+    this.sendClick();
+    this.sendText();
     const unit = event.deltaMode === 0 ? 100 : 3;
     this.wheel ??= { at: this.point(event), dx: 0, dy: 0 };
     this.wheel.dx += event.deltaX / unit;
     this.wheel.dy -= event.deltaY / unit;
     clearTimeout(this.wheel.timer);
-    this.wheel.timer = setTimeout(() => this.scrolled(), 200);
+    this.wheel.timer = setTimeout(() => this.sendScroll(), 200);
   }
 
-  scrolled() {
+  sendScroll() {
     if (!this.wheel) return;
     const { at, dx, dy, timer } = this.wheel;
     clearTimeout(timer);
@@ -218,60 +224,60 @@ export default class RemoteDesktop extends Controller {
     if (event.ctrlKey && event.altKey && event.key === "Home") {
       event.preventDefault();
       event.stopPropagation();
-      this.before();
+      this.flush();
       this.part("leave").focus();
       return;
     }
     if (!this.acting || event.isComposing) return;
     event.stopPropagation();
-    if (event.ctrlKey && event.shiftKey && event.key.toLowerCase() === "v") return; // The browser pastes: see pasted().
+    if (event.ctrlKey && event.shiftKey && event.key.toLowerCase() === "v") return; // The browser pastes: see pasteEvent().
     if (["Control", "Shift", "Alt", "Meta", "AltGraph", "CapsLock", "Dead"].includes(event.key)) return;
     event.preventDefault();
     const plain = event.getModifierState("AltGraph") || !(event.ctrlKey || event.altKey || event.metaKey);
-    if (plain && event.key.length === 1) this.letter(event.key);
-    else if (event.key === "Backspace" && this.text && plain) this.letter("");
-    else this.combined(event);
+    if (plain && event.key.length === 1) this.appendCharacter(event.key);
+    else if (event.key === "Backspace" && this.text && plain) this.appendCharacter("");
+    else this.sendKeys(event);
   }
 
-  // One more character of the run that is being typed; an empty one takes the last back.
-  letter(char) {
-    this.clicked();
-    this.scrolled();
+  // Adds a character to the pending text; an empty one removes the last.
+  appendCharacter(char) {
+    this.sendClick();
+    this.sendScroll();
     this.text = char ? this.text + char : [...this.text].slice(0, -1).join("");
     this.part("echo").textContent = this.text;
     clearTimeout(this.typing);
-    if (this.text.length >= LONGEST) this.written();
-    else this.typing = setTimeout(() => this.written(), PAUSE);
+    if (this.text.length >= MAX_TEXT) this.sendText();
+    else this.typing = setTimeout(() => this.sendText(), TYPING_PAUSE);
   }
 
-  written() {
+  sendText() {
     clearTimeout(this.typing);
     if (this.text) this.send({ type: "TYPING", text: this.text });
     this.text = "";
     this.part("echo").textContent = "";
   }
 
-  combined(event) {
-    const key = named(event.key);
+  sendKeys(event) {
+    const key = keyName(event.key);
     if (!key) return;
-    this.before();
-    const held = [
+    this.flush();
+    const modifiers = [
       [event.ctrlKey, "ctrl"],
       [event.altKey, "alt"],
       [event.metaKey, "win"],
       [event.shiftKey, "shift"],
     ].flatMap(([down, name]) => (down ? [name] : []));
-    if (held.length) this.send({ type: "HOTKEY", keys: [...held, key] });
+    if (modifiers.length) this.send({ type: "HOTKEY", keys: [...modifiers, key] });
     else this.send({ type: "PRESS", keys: [key] });
   }
 
-  pasted(event) {
+  pasteEvent(event) {
     if (!this.acting) return;
     event.preventDefault();
     this.paste(event.clipboardData?.getData("text/plain") ?? "");
   }
 
-  typed() {
+  typeField() {
     const field = this.part("text");
     this.paste(field.value);
     field.value = "";
@@ -279,16 +285,16 @@ export default class RemoteDesktop extends Controller {
 
   paste(text) {
     if (!text) return;
-    this.before();
+    this.flush();
     this.send({ type: "TYPING", text });
   }
 
-  // A task is ended by two presses, so that none ends it by mistake.
+  // Ending a task takes two presses, so that nobody ends it by mistake.
   end(button) {
-    this.before();
+    this.flush();
     if (this.armed !== button) {
       this.armed = button;
-      this.say(`Press ${button.textContent.trim()} again to end the task.`);
+      this.notify(`Press ${button.textContent.trim()} again to end the task.`);
       setTimeout(() => {
         if (this.armed === button) this.armed = null;
       }, 5000);

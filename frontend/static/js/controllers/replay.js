@@ -1,10 +1,10 @@
 import { Controller } from "../lib/controller.js";
 import { arrow, circle, label, svg } from "../lib/overlay.js";
 
-const PACE = 900;
+const STEP_MS = 900;
 
-// The replay of an attempt: a scrubber over its steps, the click marked on the picture, the address kept in step with
-// what is seen. While the attempt is live and nobody scrubs, the newest frame is shown instead.
+// Replay of an attempt: a scrubber over its steps, clicks marked on the picture, the step in the address. While the
+// attempt is live and nobody scrubs, the newest frame is shown.
 export default class Replay extends Controller {
   connect() {
     const { replayFollowing } = this.element.dataset;
@@ -18,13 +18,13 @@ export default class Replay extends Controller {
     this.on(this.part("next"), "click", () => this.go(this.at + 1));
     this.on(this.part("play"), "click", () => this.play());
     this.on(this.part("follow"), "click", () => this.follow(!this.following));
-    this.on(this.element, "click", (event) => this.clicked(event));
-    this.on(this.element, "live:frame", () => this.framed());
-    this.on(this.element, "live:ended", () => this.over());
+    this.on(this.element, "click", (event) => this.selectStep(event));
+    this.on(this.element, "live:frame", () => this.clearMarks());
+    this.on(this.element, "live:ended", () => this.finish());
     // Before the page's own keys, which would walk the rows of tables.
     this.on(document, "keydown", (event) => this.press(event), { capture: true });
-    this.known = this.steps.length;
-    this.watcher = new MutationObserver(() => this.steps.length !== this.known && this.grown());
+    this.stepCount = this.steps.length;
+    this.watcher = new MutationObserver(() => this.steps.length !== this.stepCount && this.stepsAdded());
     this.watcher.observe(this.element, { childList: true, subtree: true });
     if (this.following) this.follow(true);
     else if (this.steps.length)
@@ -57,7 +57,7 @@ export default class Replay extends Controller {
     act();
   }
 
-  clicked(event) {
+  selectStep(event) {
     const step = event.target.closest(".step");
     if (!step || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -81,13 +81,13 @@ export default class Replay extends Controller {
   show(step) {
     this.current(step);
     this.picture(step);
-    this.did(step);
+    this.showActions(step);
     const { index } = step.dataset;
     for (const box of document.querySelectorAll("[data-step]")) box.hidden = box.dataset.step !== index;
     for (const title of document.querySelectorAll('[data-replay-target~="tree-title"]'))
       title.textContent = index;
     for (const title of document.querySelectorAll('[data-replay-target~="reply-title"]'))
-      title.textContent = `step ${index}`;
+      title.textContent = index;
     document
       .querySelector('[data-controller~="tree"]')
       ?.dispatchEvent(new CustomEvent("tree:show", { detail: step.dataset.a11y }));
@@ -101,9 +101,9 @@ export default class Replay extends Controller {
     Object.assign(image, { width, height, alt: `Screen before step ${index}` });
     this.part("overlay").setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.mark(JSON.parse(step.dataset.marks || "[]"));
-    // The next picture is fetched ahead, so that playing does not flicker.
-    const following = this.steps[this.at + 1]?.dataset.frame;
-    if (following) new Image().src = `/api/v1/artifacts/${following}`;
+    // Preload the next picture, so that playing does not flicker.
+    const nextFrame = this.steps[this.at + 1]?.dataset.frame;
+    if (nextFrame) new Image().src = `/api/v1/artifacts/${nextFrame}`;
   }
 
   mark(marks) {
@@ -115,7 +115,7 @@ export default class Replay extends Controller {
     this.part("overlay").replaceChildren(...parts.map(svg));
   }
 
-  did(step) {
+  showActions(step) {
     const actions = [...step.querySelectorAll(".acts code")].map((code) => {
       const act = document.createElement("span");
       act.className = "act";
@@ -124,11 +124,11 @@ export default class Replay extends Controller {
     });
     const none = document.createElement("span");
     none.className = "dim";
-    none.textContent = step.dataset.final ? "the state that was left, and scored" : "no action";
-    this.part("did").replaceChildren(...(actions.length ? actions : [none]));
+    none.textContent = step.dataset.final ? "Final state (scored)" : "No action";
+    this.part("actions").replaceChildren(...(actions.length ? actions : [none]));
     this.part("scrub").value = this.at;
-    const last = Number(this.steps.at(-1).dataset.index);
-    this.part("count").textContent = `step ${step.dataset.index}${last ? ` of 0–${last}` : ""}`;
+    const title = step.dataset.final ? "Final state" : `Step ${step.dataset.index}`;
+    this.part("count").textContent = `${title} · ${this.at + 1} of ${this.steps.length}`;
   }
 
   play() {
@@ -143,9 +143,9 @@ export default class Replay extends Controller {
     const next = () => {
       if (this.at >= this.steps.length - 1) return this.play();
       this.go(this.at + 1);
-      this.timer = setTimeout(next, PACE);
+      this.timer = setTimeout(next, STEP_MS);
     };
-    this.timer = setTimeout(next, PACE);
+    this.timer = setTimeout(next, STEP_MS);
   }
 
   follow(on) {
@@ -159,12 +159,12 @@ export default class Replay extends Controller {
     }
   }
 
-  framed() {
+  clearMarks() {
     if (this.following) this.mark([]);
   }
 
   // The attempt has ended: what was live becomes its replay, at its last step.
-  over() {
+  finish() {
     if (!this.following) return;
     this.follow(false);
     this.ending = true;
@@ -172,10 +172,10 @@ export default class Replay extends Controller {
     this.latest();
   }
 
-  // New steps have come in.
-  grown() {
+  // The page has got new steps.
+  stepsAdded() {
     const steps = this.steps;
-    this.known = steps.length;
+    this.stepCount = steps.length;
     this.part("scrub").max = Math.max(0, steps.length - 1);
     if (this.following || this.ending) this.latest();
   }
@@ -190,7 +190,7 @@ export default class Replay extends Controller {
       return;
     }
     this.current(last);
-    this.did(last);
+    this.showActions(last);
   }
 
   current(step) {

@@ -1,14 +1,14 @@
 import { Controller } from "../lib/controller.js";
 
-// On a page that says "away for now": looks every few seconds and reloads once the service is back.
+// On the page of an outage: checks every few seconds and reloads once the service is back.
 export default class Retry extends Controller {
   connect() {
     this.timer = setInterval(async () => {
       try {
-        const answer = await fetch("/healthz", { cache: "no-store" });
-        if (answer.ok) location.reload();
+        const response = await fetch("/healthz", { cache: "no-store" });
+        if (response.ok) location.reload();
       } catch {
-        // Still away; the next look comes.
+        // Still down; try again.
       }
     }, 3000);
   }

@@ -1,6 +1,6 @@
 import { Controller } from "../lib/controller.js";
 
-const SAID = { y: "yes", n: "no", u: "unsure" };
+const VERDICTS = { y: "yes", n: "no", u: "unsure" };
 
 // One key per verdict: y, n and u answer the criterion that is next, and move on; after the last one the button has the
 // focus, so that Enter sends.
@@ -13,14 +13,14 @@ export default class Review extends Controller {
   }
 
   press(event) {
-    const said = SAID[event.key];
+    const verdict = VERDICTS[event.key];
     const typing = event.target.closest("input:not([type=radio]), textarea, select, dialog");
-    if (!said || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!verdict || typing || event.ctrlKey || event.metaKey || event.altKey) return;
     const criterion = this.next;
     if (!criterion) return;
     event.preventDefault();
     event.stopPropagation();
-    const choice = criterion.querySelector(`input[value="${said}"]`);
+    const choice = criterion.querySelector(`input[value="${verdict}"]`);
     choice.checked = true;
     choice.focus();
     this.mark();

@@ -1,8 +1,8 @@
 import { Controller } from "../lib/controller.js";
 
-const SHOWN = ["name", "text", "value"];
+const LABEL_ATTRIBUTES = ["name", "text", "value"];
 const OPEN_DEPTH = 3;
-const MOST = 20000;
+const MAX_NODES = 20000;
 
 // An accessibility tree as a tree. Its XML comes from a guest: it is parsed as data and every word is set as text.
 export default class Tree extends Controller {
@@ -21,19 +21,19 @@ export default class Tree extends Controller {
       return;
     }
     try {
-      const answer = await fetch(`/api/v1/artifacts/${sha}`, { signal: this.signal });
-      if (!answer.ok) throw new Error(answer.statusText);
-      const xml = new DOMParser().parseFromString(await answer.text(), "application/xml");
+      const response = await fetch(`/api/v1/artifacts/${sha}`, { signal: this.signal });
+      if (!response.ok) throw new Error(response.statusText);
+      const xml = new DOMParser().parseFromString(await response.text(), "application/xml");
       if (this.sha !== sha) return;
-      if (xml.querySelector("parsererror")) throw new Error("it is not well-formed XML");
-      this.left = MOST;
+      if (xml.querySelector("parsererror")) throw new Error("not well-formed XML");
+      this.left = MAX_NODES;
       this.part("view").append(this.branch([xml.documentElement], 0));
       const link = document.createElement("a");
       link.href = `/api/v1/artifacts/${sha}`;
-      link.textContent = "as XML";
-      status.replaceChildren(`${MOST - this.left} nodes, `, link);
+      link.textContent = "XML";
+      status.replaceChildren(`${MAX_NODES - this.left} nodes, `, link);
     } catch (error) {
-      if (error.name !== "AbortError") status.textContent = `The tree cannot be shown: ${error.message}`;
+      if (error.name !== "AbortError") status.textContent = `Could not load the tree: ${error.message}`;
     }
   }
 
@@ -47,16 +47,16 @@ export default class Tree extends Controller {
         const details = document.createElement("details");
         details.open = depth < OPEN_DEPTH;
         const summary = document.createElement("summary");
-        summary.append(...this.words(node));
+        summary.append(...this.label(node));
         details.append(summary, this.branch(children, depth + 1));
         item.append(details);
-      } else item.append(...this.words(node));
+      } else item.append(...this.label(node));
       list.append(item);
     }
     return list;
   }
 
-  words(node) {
+  label(node) {
     const span = (kind, text) => {
       const element = document.createElement("span");
       element.className = kind;
@@ -66,7 +66,7 @@ export default class Tree extends Controller {
     const own = [...node.childNodes].find(
       (child) => child.nodeType === Node.TEXT_NODE && child.nodeValue.trim(),
     );
-    const name = SHOWN.map((key) => node.getAttribute(key)).find(Boolean) ?? own?.nodeValue.trim() ?? "";
+    const name = LABEL_ATTRIBUTES.map((key) => node.getAttribute(key)).find(Boolean) ?? own?.nodeValue.trim() ?? "";
     const place = [...node.attributes]
       .filter(({ name: key }) => /screencoord|size|position/.test(key))
       .map((attribute) => attribute.value);

@@ -18,26 +18,26 @@ function attributes(old, fresh) {
   }
 }
 
-function find(old, wanted) {
-  for (let node = old; node; node = node.nextSibling) if (same(node, wanted)) return node;
+function find(old, target) {
+  for (let node = old; node; node = node.nextSibling) if (same(node, target)) return node;
   return null;
 }
 
 export function morph(old, fresh) {
   if (old.dataset?.keep !== undefined) return;
   attributes(old, fresh);
-  if (old.nodeName === "TIME") return; // Its words are the browser's own count.
+  if (old.nodeName === "TIME") return; // The browser counts its age itself.
   let place = old.firstChild;
-  for (const wanted of [...fresh.childNodes]) {
-    const match = find(place, wanted);
+  for (const target of [...fresh.childNodes]) {
+    const match = find(place, target);
     if (!match) {
-      old.insertBefore(document.importNode(wanted, true), place);
+      old.insertBefore(document.importNode(target, true), place);
       continue;
     }
     if (match !== place) old.insertBefore(match, place);
     else place = place.nextSibling;
-    if (match.nodeType === Node.ELEMENT_NODE) morph(match, wanted);
-    else if (match.nodeValue !== wanted.nodeValue) match.nodeValue = wanted.nodeValue;
+    if (match.nodeType === Node.ELEMENT_NODE) morph(match, target);
+    else if (match.nodeValue !== target.nodeValue) match.nodeValue = target.nodeValue;
   }
   while (place) {
     const next = place.nextSibling;

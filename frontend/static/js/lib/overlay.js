@@ -1,4 +1,4 @@
-// Marks on the picture of the screen, in its own pixels: where the agent pointed, in order.
+// Marks where the agent pointed, in order, in pixels of the screenshot.
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
 export function svg({ name, text, ...values }) {

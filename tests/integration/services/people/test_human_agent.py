@@ -229,7 +229,7 @@ class TestProtocol:
         hidden = page_of(installed, study.run.id)
         assert hidden.unrated == done
         assert [(style(row, unrated=True).words, row.score) for row in hidden.episodes.rows if row.id == done] == [
-            ("done; rate it to see the result", None)
+            ("waiting for your rating", None)
         ]
         study.rate(done, 1)
         shown = page_of(installed, study.run.id)

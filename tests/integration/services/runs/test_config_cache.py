@@ -48,7 +48,7 @@ class TestRun:
         assert [claim.run_id for claim in taken(queued, worker.id)] == [sound.id] * 3
         words = set(sentences(queued, poisoned).values())
         what = "the run's configuration (of_tomorrow: Extra inputs are not permitted)"
-        assert words == {f"another worker has to begin it: w1 (release 1) cannot read {what}"}
+        assert words == {f"needs another worker: w1 (release 1) cannot read {what}"}
 
     def test_it_is_not_asked_for_again(self, queued: World) -> None:
         worker = queued.worker(slots=9)
@@ -66,7 +66,7 @@ class TestRun:
         config_cache._configs.clear()  # noqa: SLF001 - as a worker that has just been started
         of_another_release(queued, Run, poisoned.id, "config")
         assert taken(queued, worker.id) == []
-        assert [words[:30] for words in sentences(queued, poisoned).values()] == ["another worker has to begin it"] * 3
+        assert [words[:30] for words in sentences(queued, poisoned).values()] == ["needs another worker"] * 3
 
     def test_what_it_should_take_is_left_to_others(self, queued: World) -> None:
         queued.worker()

@@ -18,7 +18,7 @@ from backend.services.scheduling.wait_reasons import concurrency_of, explain
 from tests.factories.records import World
 from tests.integration.services.capacity.test_nodes import ZONE, observe, seen, serving
 
-SHOWN = "; the workers page shows each"
+SHOWN = "; see the workers page"
 
 
 @pytest.fixture
@@ -60,37 +60,37 @@ class TestClosedSlots:
     def test_pods_that_do_not_start(self, cluster: World, run: UUID, until: dt.timedelta | None) -> None:
         break_(cluster, "the pod's image cannot be pulled: lab/none", until)
         why = "4 broken (its pod does not start: the pod's image cannot be pulled: lab/none)"
-        assert told(cluster, run) == f"every slot of k8s is closed: {why}{SHOWN}"
+        assert told(cluster, run) == f"no k8s slot is usable: {why}{SHOWN}"
 
     def test_nodes_that_take_nothing(self, cluster: World, run: UUID) -> None:
         observe(cluster, seen("n1", state=NodeState.DRAINING, reason="cordoned"), seen("n2"))
         break_(cluster, "no device")
         why = "2 broken (its pod does not start: no device), 2 for other reasons"
-        assert told(cluster, run) == f"every slot of k8s is closed: {why}{SHOWN}"
+        assert told(cluster, run) == f"no k8s slot is usable: {why}{SHOWN}"
         away = [seen(name, state=NodeState.DRAINING, reason="taint a=b:NoSchedule") for name in ("n1", "n2")]
         observe(cluster, *away)
-        why = "4 whose node is draining (taint a=b:NoSchedule)"
-        assert told(cluster, run) == f"every slot of k8s is closed: {why}{SHOWN}"
+        why = "4 on a node that is draining (taint a=b:NoSchedule)"
+        assert told(cluster, run) == f"no k8s slot is usable: {why}{SHOWN}"
 
     def test_nodes_that_have_no_room(self, cluster: World, run: UUID) -> None:
         observe(cluster, *(seen(name, 0, reason="no room for a desktop: memory") for name in ("n1", "n2")))
-        assert told(cluster, run) == f"no node offers a slot of k8s (no room for a desktop: memory){SHOWN}"
+        assert told(cluster, run) == f"no node offers k8s slots (no room for a desktop: memory){SHOWN}"
 
     def test_no_nodes_any_more(self, cluster: World, run: UUID) -> None:
         observe(cluster)
-        assert told(cluster, run) == "no node offers a slot of k8s"
+        assert told(cluster, run) == "no node offers k8s slots"
 
     def test_other_clusters_and_machines_do_not_count(self, cluster: World, run: UUID) -> None:
         cluster.do(nodes.observe, "zone-b", [NodeReport(name="b", state=NodeState.READY, slots=8)], whole=True)
         observe(cluster, *(seen(name, state=NodeState.UNREADY, reason="not ready: silent") for name in ("n1", "n2")))
-        why = "4 whose node is unready (not ready: silent)"
-        assert told(cluster, run) == f"every slot of k8s is closed: {why}{SHOWN}"
+        why = "4 on a node that is unready (not ready: silent)"
+        assert told(cluster, run) == f"no k8s slot is usable: {why}{SHOWN}"
 
     def test_a_less_urgent_run_says_the_same(self, cluster: World, run: UUID) -> None:
         observe(cluster)
         urgent = cluster.submit(provider="k8s")
-        cluster.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3))
-        assert told(cluster, run) == "no node offers a slot of k8s"
+        cluster.do(scheduling_settings.update_scheduling, urgent.id, SchedulingUpdate(priority=3))
+        assert told(cluster, run) == "no node offers k8s slots"
         cluster.do(runs.pause_run, run)
         found = cluster.do(concurrency_of, run)
         assert found is not None

@@ -24,7 +24,7 @@ from tests.factories.tasks import judged_by_function, make_benchmark, make_task
 from tests.integration.services.capacity.test_licences import PHOTOSHOP, seats
 
 WHY_NOT = "no worker with local desktops has a fence for evaluation functions in Python (bubblewrap)"
-WAITS = "no worker that is online has a fence for evaluation functions in Python (bubblewrap)"
+WAITS = "no online worker has a fence for evaluation functions in Python (bubblewrap)"
 FUNCTIONS, OTHERS = ("f0", "f1", "f2"), ("o0", "o1")
 
 
@@ -180,13 +180,13 @@ class TestWaiting:
         having = mixed.worker(slots=9, capabilities=fenced())
         run = mixed.submit()
         mixed.worker("w2", node="n2", pid=2, capabilities=unfenced())
-        assert set(why(mixed, run).values()) == {"it is about to begin"}
+        assert set(why(mixed, run).values()) == {"about to start"}
         mixed.do(claims.drain, having.id)
         told = why(mixed, run)
         assert {told[name] for name in FUNCTIONS} == {WAITS}
         assert all(told[name] != WAITS for name in OTHERS)
         counted = {wait.reason: wait.episodes for wait in mixed.do(home.home).queue}
-        assert counted == {WAITS: len(FUNCTIONS), "their turn at a local slot": len(OTHERS)}
+        assert counted == {WAITS: len(FUNCTIONS), "waiting for a free local desktop": len(OTHERS)}
 
     def test_says_that_a_run_of_nothing_else_can_have_none(self, installation: World) -> None:
         installation.benchmark(make_benchmark(judged_by_function()))

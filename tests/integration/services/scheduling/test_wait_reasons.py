@@ -66,7 +66,7 @@ class TestExplain:
             session.execute(text("UPDATE episode SET expected_seconds = 100"))
             at = session.scalar(text("SELECT now()"))
         first, second, *_ = why(queued, run)
-        assert first.why == "2 of 2 slots are in use; it comes next in its run"
+        assert first.why == "2 of 2 desktops in use; next in its run"
         assert (first.ahead, second.ahead) == (0, 1)
         assert second.starts_at is not None
         assert timedelta(seconds=90) < second.starts_at - at < timedelta(seconds=110)
@@ -91,13 +91,13 @@ class TestExplain:
     def test_gives_no_time_where_nothing_may_begin(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
-        assert why(queued, run)[0] == WaitView(why="it is about to begin", ahead=0)
+        assert why(queued, run)[0] == WaitView(why="about to start", ahead=0)
         queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 2}})
         assert in_seconds(queued, why(queued, run)[0]) > 0
         queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 0}})
-        assert why(queued, run)[0] == WaitView(why="the project's quota is reached: 2 of 0 local desktops", ahead=0)
+        assert why(queued, run)[0] == WaitView(why="project quota reached: 2 of 0 local desktops", ahead=0)
         queued.do(scheduling_settings.set_rules, "default", {"quota": {}, "reserved": {"local": 4}})
-        assert why(queued, run)[0] == WaitView(why="the free slots are reserved for interactive episodes", ahead=0)
+        assert why(queued, run)[0] == WaitView(why="free desktops are reserved for interactive episodes", ahead=0)
 
     def test_gives_no_time_where_others_take_what_becomes_free(self, queued: World) -> None:
         worker, run = queued.worker(slots=2), queued.submit()
@@ -113,31 +113,31 @@ class TestExplain:
     def test_says_what_is_more_urgent(self, queued: World) -> None:
         worker, run = queued.worker(slots=1), queued.submit()
         urgent = queued.submit()
-        queued.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3))
+        queued.do(scheduling_settings.update_scheduling, urgent.id, SchedulingUpdate(priority=3))
         queued.do(claims.claim_many, worker.id, "local", 1)
         assert why(queued, run)[0].why == (
-            "the only slot is in use; it comes next in its run; 11 episodes of more urgent runs come first"
+            "the only desktop is in use; next in its run; 11 episodes of higher-priority runs first"
         )
 
     def test_a_more_urgent_run_that_can_begin_nothing_comes_before_nobody(self, queued: World) -> None:
         worker, run = queued.worker(slots=8), queued.submit()
         urgent = queued.submit()
-        queued.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3, concurrency=2))
+        queued.do(scheduling_settings.update_scheduling, urgent.id, SchedulingUpdate(priority=3, concurrency=2))
         assert why(queued, run)[7].why == (
-            "0 of 8 slots are in use; 7 episodes of its run come first; 2 episodes of more urgent runs come first"
+            "0 of 8 desktops in use; 7 episodes of the run first; 2 episodes of higher-priority runs first"
         )
         assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
-        assert why(queued, run)[0].why == "it is about to begin"
+        assert why(queued, run)[0].why == "about to start"
 
     def test_says_what_nobody_can_do(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(requires=("gimp",))))
         gone = installation.worker(capabilities=capabilities(("gimp",)))
         run = installation.submit()
-        assert why(installation, run)[0].why == "it is about to begin"
+        assert why(installation, run)[0].why == "about to start"
         installation.do(claims.drain, gone.id)
-        assert why(installation, run)[0].why == "no worker is online that has the provider local"
+        assert why(installation, run)[0].why == "no online worker offers local desktops"
         installation.worker("poor", node="n2", pid=2)
-        assert why(installation, run)[0] == WaitView(why="no worker that is online has the program gimp")
+        assert why(installation, run)[0] == WaitView(why="no online worker has the program gimp")
 
     def test_says_why_a_worker_cannot_use_the_provider_now(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task()))
@@ -146,25 +146,25 @@ class TestExplain:
         installation.do(claims.drain, first.id)
         away = {**capabilities(), "providers": {"local": {"ok": False, "reason": "the API server does not answer"}}}
         installation.worker("w2", node="n2", pid=2, capabilities=away)
-        sentence = "the provider local cannot be used now: the API server does not answer"
+        sentence = "local desktops are not available now: the API server does not answer"
         assert why(installation, run)[0].why == sentence
         found = installation.do(concurrency_of, run.id)
         assert found is not None
         assert found.words == f"0 of 2 slots: {sentence}"
         installation.worker("w3", node="n3", pid=3)
-        assert why(installation, run)[0].why == "it is about to begin"
+        assert why(installation, run)[0].why == "about to start"
 
     def test_says_what_keeps_workers_from_beginning_anything(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task()))
         installation.worker(capabilities={**capabilities(), "hindrance": "the artifact store takes nothing"})
         run = installation.submit()
-        sentence = "workers begin nothing now: the artifact store takes nothing"
+        sentence = "workers are not starting attempts: the artifact store takes nothing"
         assert why(installation, run)[0] == WaitView(why=sentence)
         found = installation.do(concurrency_of, run.id)
         assert found is not None
         assert found.words == f"0 of 2 slots: {sentence}"
         installation.worker("w2", node="n2", pid=2)
-        assert why(installation, run)[0].why == "it is about to begin"
+        assert why(installation, run)[0].why == "about to start"
 
     def test_asks_the_database_as_often_for_many_as_for_one(self, queued: World) -> None:
         queued.worker(slots=1)
@@ -192,11 +192,11 @@ class TestExplain:
 class TestConcurrencyOf:
     def test_names_what_limits_it(self, queued: World) -> None:
         worker, run = queued.worker(slots=8), queued.submit()
-        assert words(queued, run) == "8 of 8 slots: all the slots there are"
+        assert words(queued, run) == "8 of 8 slots: all available slots"
         (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
         queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
         assert words(queued, run) == "1 of 8 slots: model rate limit"
-        assert why(queued, run)[0].why == "model rate limit: 1 of its 1 episodes wait for the model"
+        assert why(queued, run)[0].why == "model rate limit: 1 of its 1 episodes are waiting"
         queued.do(runs.pause_run, run.id)
         assert words(queued, run) == "0 of 8 slots: the run is paused"
         queued.do(runs.cancel_run, run.id)
@@ -205,13 +205,13 @@ class TestConcurrencyOf:
     def test_knows_what_more_urgent_runs_leave(self, queued: World) -> None:
         worker, run = queued.worker(slots=8), queued.submit()
         urgent = queued.submit()
-        queued.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3, concurrency=5))
-        assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
+        queued.do(scheduling_settings.update_scheduling, urgent.id, SchedulingUpdate(priority=3, concurrency=5))
+        assert words(queued, run) == "3 of 8 slots: higher-priority runs first"
         queued.do(claims.claim_many, worker.id, "local", 8)
-        assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
-        queued.do(scheduling_settings.retune_run, urgent.id, SchedulingUpdate(priority=3, concurrency=12))
-        assert words(queued, run) == "3 of 8 slots: more urgent runs come first"
-        assert words(queued, urgent) == "8 of 8 slots: all the slots there are"
+        assert words(queued, run) == "3 of 8 slots: higher-priority runs first"
+        queued.do(scheduling_settings.update_scheduling, urgent.id, SchedulingUpdate(priority=3, concurrency=12))
+        assert words(queued, run) == "3 of 8 slots: higher-priority runs first"
+        assert words(queued, urgent) == "8 of 8 slots: all available slots"
 
     def test_a_more_urgent_run_leaves_what_its_model_keeps_from_it(self, queued: World) -> None:
         worker, urgent = queued.worker(slots=8), queued.submit(priority=3)
@@ -219,19 +219,19 @@ class TestConcurrencyOf:
         run = queued.submit()
         queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
         assert words(queued, urgent) == "1 of 8 slots: model rate limit"
-        assert words(queued, run) == "7 of 8 slots: more urgent runs come first"
+        assert words(queued, run) == "7 of 8 slots: higher-priority runs first"
 
     def test_says_whom_episodes_wait_for_that_do_not_begin_by_themselves(self, queued: World) -> None:
         queued.worker(capabilities=with_human())
         run = queued.submit("human")
-        assert words(queued, run) == "0 of 2 slots: the rest waits for a person"
+        assert words(queued, run) == "0 of 2 slots: the rest is waiting for a person"
         worker, run = queued.worker(slots=12, node="n2"), queued.submit()
         begun = queued.do(claims.claim_many, worker.id, "local", 9)
         assert len(begun) == 9
         held = text("UPDATE episode SET available_at = '9998-01-01', reason = :why WHERE state = 'waiting'")
         with queued.work() as session:
             session.execute(held, {"why": "there was no verdict; the evaluation is repeated"})
-        why_not = "the rest is held back: there was no verdict; the evaluation is repeated"
+        why_not = "the rest is on hold: there was no verdict; the evaluation is repeated"
         assert words(queued, run) == f"9 of 14 slots: {why_not}"
         queued.do(claims.worker_heartbeat, worker.id, [begun[0].lease_id], {begun[0].lease_id: "model rate limit"})
         assert words(queued, run) == "9 of 14 slots: model rate limit"
@@ -248,12 +248,12 @@ class TestFirstPage:
         gone = installation.worker(capabilities=capabilities(("gimp",)))
         run = installation.submit(repeats=2)
         installation.do(claims.drain, gone.id)
-        nobody = {"no worker is online that has the provider local": 4}
+        nobody = {"no online worker offers local desktops": 4}
         assert self.queue(installation) == nobody
         installation.worker("poor", node="n2", pid=2)
         assert self.queue(installation) == {
-            "no worker that is online has the program gimp": 2,
-            "their turn at a local slot": 2,
+            "no online worker has the program gimp": 2,
+            "waiting for a free local desktop": 2,
         }
         installation.do(runs.pause_run, run.id)
         assert self.queue(installation) == {"the run is paused": 4}
@@ -263,11 +263,11 @@ class TestFirstPage:
         seats(installation, "Photoshop", 1)
         worker, run = installation.worker(slots=9), installation.submit(repeats=3)
         seats(installation, "Photoshop", 0)
-        installation.do(scheduling_settings.retune_run, run.id, SchedulingUpdate(concurrency=1))
+        installation.do(scheduling_settings.update_scheduling, run.id, SchedulingUpdate(concurrency=1))
         assert len(installation.do(claims.claim_many, worker.id, "local", 9)) == 1
         assert self.queue(installation) == {
-            "a licence of Photoshop, 0 of 0 in use": 3,
-            "the run's own limit is reached: 1 of 1 at once": 2,
+            "waiting for a licence of Photoshop, 0 of 0 in use": 3,
+            "parallel limit of the run reached: 1 of 1": 2,
         }
 
 
@@ -276,10 +276,10 @@ class TestRetuneRun:
         worker, run = queued.worker(slots=9), queued.submit()
         before = run.config_hash
         for _ in range(2):
-            queued.do(scheduling_settings.retune_run, run.id, SchedulingUpdate(concurrency=2, priority=4))
+            queued.do(scheduling_settings.update_scheduling, run.id, SchedulingUpdate(concurrency=2, priority=4))
         assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 2
-        assert words(queued, run) == "2 of 9 slots: the run's own limit"
-        queued.do(scheduling_settings.retune_run, run.id, SchedulingUpdate(concurrency=None))
+        assert words(queued, run) == "2 of 9 slots: parallel limit of the run"
+        queued.do(scheduling_settings.update_scheduling, run.id, SchedulingUpdate(concurrency=None))
         assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 7
         with queued.work() as session:
             told = [row.data for row in events.list_after(session, run.id) if row.kind == "run_tuned"]
@@ -291,9 +291,9 @@ class TestRetuneRun:
         _, run = queued.worker(), queued.submit()
         queued.do(runs.cancel_run, run.id)
         with pytest.raises(Conflict, match="cancelled"):
-            queued.do(scheduling_settings.retune_run, run.id, SchedulingUpdate(priority=1))
+            queued.do(scheduling_settings.update_scheduling, run.id, SchedulingUpdate(priority=1))
         with pytest.raises(NotFound):
-            queued.do(scheduling_settings.retune_run, UUID(int=0), SchedulingUpdate(priority=1))
+            queued.do(scheduling_settings.update_scheduling, UUID(int=0), SchedulingUpdate(priority=1))
 
 
 class TestSetRules:

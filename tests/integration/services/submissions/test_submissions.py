@@ -152,7 +152,7 @@ class TestNextPair:
         pair = installation.do(pairwise_preferences.next_pair, NAME, person(installation), Random(1))
         assert pair.left.id != pair.right.id
         assert pair.left.task_id == pair.right.task_id == pair.task.id
-        assert (pair.judged, pair.left_over) == (0, 3)
+        assert (pair.judged, pair.remaining) == (0, 3)
 
     def test_none_without_two_works(self, installation: World) -> None:
         handed_in(installation, "noop")

@@ -180,6 +180,6 @@ class TestPages:
 
     def test_what_is_not_done_is_said(self, fresh: TestClient, page: str) -> None:
         answer = fresh.post(f"{page}/try")
-        assert (answer.status_code, "It has no check" in answer.text) == (422, True)
+        assert (answer.status_code, "Missing: a check" in answer.text) == (422, True)
         assert fresh.post("/tasks/drafts", data={"domain": "editor", "name": "add_milk"}).status_code == 409
         assert fresh.post("/tasks/drafts/you", data={"name": "x" * 99 + "\n"}).status_code in {303, 422}

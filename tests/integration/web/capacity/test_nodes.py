@@ -37,7 +37,7 @@ class TestApi:
         with installation.work() as session:
             session.execute(text("UPDATE worker SET state = 'offline'"))
         (node,) = fresh.get("/api/v1/nodes").json()["items"]
-        assert (node["state"], node["reason"]) == ("unready", "no worker is online on it")
+        assert (node["state"], node["reason"]) == ("unready", "no worker online")
         assert [slot["state"] for slot in node["slots"]] == ["closed", "closed"]
         page = installation.do(workers_view.workers_page)
         assert (page.slots("free"), page.slots("closed")) == (0, 0)  # It may never come back: no page counts it.
@@ -92,7 +92,7 @@ class TestPage:
             told = fresh.get(address).text
             assert "2 closed" in told
             assert "draining<" not in told.split("Slots in use")[1].split("</dd>")[0]
-        words = "no worker can begin anything in its cluster now"
+        words = "no worker can start anything in this cluster"
         nodes = fresh.get("/api/v1/nodes").json()["items"]
         assert [each["name"] for each in nodes if (each["state"], each["reason"]) == ("unready", words)] == ["node-1"]
         assert words in fresh.get("/workers").text
@@ -102,13 +102,13 @@ class TestPage:
         page = fresh.get("/workers").text
         assert all(words in page for words in ("zone-a", "node-2", CORDONED, "node-3", "the cluster has no such node"))
 
-    def test_a_worker_of_a_cluster_has_no_slots_but_desktops_at_once(
+    def test_a_worker_of_a_cluster_shows_its_parallel_limit_and_no_slots(
         self, fresh: TestClient, installation: World
     ) -> None:
         told = {"number": 20, "reason": "the slots are those of the cluster zone-a"}
         serving(installation, slots=told)
         page = fresh.get("/workers").text
-        assert "<b>up to 20 desktops at once</b>; the slots are those of the cluster zone-a" in page
+        assert "<b>up to 20 desktops in parallel</b>; the slots are those of the cluster zone-a" in page
         assert "20 slots" not in page
 
     def test_both_pages_count_the_same_with_no_worker(self, fresh: TestClient, installation: World) -> None:
@@ -119,7 +119,7 @@ class TestPage:
         page = installation.do(workers_view.workers_page)
         assert (first.used, first.free, first.broken, first.draining, first.closed) == (1, 0, 0, 0, 2)
         assert [page.slots(state) for state in ("leased", "free", "broken", "draining", "closed")] == [1, 0, 0, 0, 2]
-        assert "No worker has a machine image" not in fresh.get("/workers").text
+        assert "no-images" not in fresh.get("/workers").text
 
     def test_slots_that_the_scheduler_places_are_named_so(self, fresh: TestClient, installation: World) -> None:
         serving(installation)

@@ -35,7 +35,7 @@ def broker(redis_url: str) -> None:
 
 @contextmanager
 def page(client: TestClient, claim: Claim, hand: str = "a-page-of-mine") -> Iterator[Any]:
-    with client.websocket_connect(f"{WS}/ws/attempts/{claim.attempt_id}/control?hand={hand}") as socket:
+    with client.websocket_connect(f"{WS}/ws/attempts/{claim.attempt_id}/control?client={hand}") as socket:
         yield socket
 
 
@@ -77,65 +77,65 @@ class TestControl:
         control = TakeoverClient(acting.attempt_id, ScreenSize())
         assert not control.taken()
         with page(client_of(installation, tmp_path), acting) as socket:
-            told(socket, "state", mine=False, taken=False)
+            told(socket, "state", in_control=False, controlled=False)
             socket.send_json({"kind": "act", "n": 1, "actions": [CLICK]})
-            assert told(socket, "refused", n=1)["why"] == "take over first"
-            socket.send_json({"kind": "take"})
-            told(socket, "state", mine=True, state="running")
+            assert told(socket, "rejected", n=1)["code"] == "not_in_control"
+            socket.send_json({"kind": "take_over"})
+            told(socket, "state", in_control=True, state="running")
             assert control.taken()
             until(lambda: events.hurried(acting.attempt_id), what="the picture hurries")
             socket.send_json({"kind": "act", "n": 2, "actions": [CLICK]})
             decision = control.decide(SEEN, 10.0)
             assert decision is not None
             assert (decision.actions[0].x, decision.by) == (3, "person")
-            socket.send_json({"kind": "give"})
-            told(socket, "state", mine=False, taken=False)
+            socket.send_json({"kind": "hand_back"})
+            told(socket, "state", in_control=False, controlled=False)
             assert not control.taken()
 
     def test_what_no_hand_can_do_is_not_passed_on(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         with page(client_of(installation, tmp_path), acting) as socket:
-            socket.send_json({"kind": "take"})
-            told(socket, "state", mine=True)
+            socket.send_json({"kind": "take_over"})
+            told(socket, "state", in_control=True)
             for number, actions in enumerate(
                 ([{"type": "PYTHON", "text": "1"}], [{"type": "DONE"}], [{**CLICK, "x": 99_999}], "CLICK", None)
             ):
                 socket.send_json({"kind": "act", "n": number, "actions": actions})
-                assert told(socket, "refused", n=number)["why"]
+                assert told(socket, "rejected", n=number)["code"] == "invalid_action"
             for text in ("no json", "[]", '{"kind": "shutdown"}'):
                 socket.send_text(text)
-                told(socket, "refused")
+                told(socket, "rejected")
         assert TakeoverClient(acting.attempt_id, ScreenSize()).decide(SEEN, 0.1) is None
 
     def test_only_one_page_has_the_desktop(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         client = client_of(installation, tmp_path)
         with page(client, acting, "first-page") as first, page(client, acting, "second-page") as second:
-            first.send_json({"kind": "take"})
-            told(first, "state", mine=True)
-            second.send_json({"kind": "take"})
-            told(second, "state", mine=False, taken=True)
+            first.send_json({"kind": "take_over"})
+            told(first, "state", in_control=True)
+            second.send_json({"kind": "take_over"})
+            told(second, "state", in_control=False, controlled=True)
             second.send_json({"kind": "act", "n": 1, "actions": [CLICK]})
-            assert told(second, "refused", n=1)["why"] == "somebody else has the desktop"
+            assert told(second, "rejected", n=1)["code"] == "controlled_by_other"
 
     def test_a_page_that_is_loaded_again_keeps_it(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         client = client_of(installation, tmp_path)
         with page(client, acting) as socket:
-            socket.send_json({"kind": "take"})
-            told(socket, "state", mine=True)
+            socket.send_json({"kind": "take_over"})
+            told(socket, "state", in_control=True)
         with page(client, acting) as socket:
-            told(socket, "state", mine=True)
+            told(socket, "state", in_control=True)
 
     def test_a_take_over_outlives_a_hiccup_of_the_broker(
         self, installation: World, acting: Claim, tmp_path: Path, redis_url: str
     ) -> None:
         with page(client_of(installation, tmp_path), acting) as socket:
-            socket.send_json({"kind": "take"})
-            told(socket, "state", mine=True)
+            socket.send_json({"kind": "take_over"})
+            told(socket, "state", in_control=True)
             events.configure("")
-            told(socket, "state", mine=False)
+            told(socket, "state", in_control=False)
             events.configure(redis_url)
-            told(socket, "state", mine=True)
+            told(socket, "state", in_control=True)
 
-    def test_too_much_at_once_is_refused(
+    def test_too_many_messages_are_rejected(
         self, installation: World, acting: Claim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(
@@ -145,9 +145,9 @@ class TestControl:
             for number in range(60):
                 socket.send_json({"kind": "act", "n": number, "actions": [CLICK]})
             for _ in range(60):
-                if "too much at once" in told(socket, "refused")["why"]:
+                if told(socket, "rejected")["code"] == "rate_limit":
                     return
-        raise AssertionError("nothing was refused")
+        raise AssertionError("nothing was rejected")
 
     def test_a_message_that_is_too_large_ends_the_talk(
         self, installation: World, acting: Claim, tmp_path: Path
@@ -171,13 +171,13 @@ class TestControl:
         self, installation: World, playing: Claim, tmp_path: Path, redis_url: str
     ) -> None:
         with page(client_of(installation, tmp_path), playing) as socket:
-            told(socket, "state", mine=True)
+            told(socket, "state", in_control=True)
             events.configure("")
-            told(socket, "state", mine=False, taken=False)
+            told(socket, "state", in_control=False, controlled=False)
             socket.send_json({"kind": "act", "n": 1, "actions": [CLICK]})
-            assert told(socket, "refused", n=1)["why"] == "the desktop is not to be had for now"
+            assert told(socket, "rejected", n=1)["code"] == "unavailable"
             events.configure(redis_url)
-            told(socket, "state", mine=True)
+            told(socket, "state", in_control=True)
 
     def test_a_person_s_second_page_gets_the_desktop_once_the_first_is_closed(
         self, installation: World, playing: Claim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -185,22 +185,22 @@ class TestControl:
         monkeypatch.setattr("backend.services.people.takeover_store.HAND_SECONDS", 4.0)
         client = client_of(installation, tmp_path)
         with page(client, playing, "first-page") as first:
-            told(first, "state", mine=True)
+            told(first, "state", in_control=True)
             with page(client, playing, "second-page") as second:
-                told(second, "state", mine=False, taken=True)
+                told(second, "state", in_control=False, controlled=True)
                 first.close()
-                told(second, "state", mine=True)
+                told(second, "state", in_control=True)
 
     def test_no_such_attempt(self, installation: World, tmp_path: Path) -> None:
         client = client_of(installation, tmp_path)
-        address = f"{WS}/ws/attempts/{uuid4()}/control?hand=a-page-of-mine"
+        address = f"{WS}/ws/attempts/{uuid4()}/control?client=a-page-of-mine"
         with client.websocket_connect(address) as socket, pytest.raises(WebSocketDisconnect) as gone:
             socket.receive_json()
         assert gone.value.code == GONE
 
     def test_a_page_of_another_site_gets_nothing(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         client = client_of(installation, tmp_path)
-        address = f"{WS}/ws/attempts/{acting.attempt_id}/control?hand=a-page-of-mine"
+        address = f"{WS}/ws/attempts/{acting.attempt_id}/control?client=a-page-of-mine"
         headers = {"Origin": "http://evil.example"}
         with pytest.raises(WebSocketDisconnect), client.websocket_connect(address, headers=headers):
             pass

@@ -111,7 +111,7 @@ class TestEdge:
 
     def test_a_board_without_runs_says_so(self, installation: World, fresh: TestClient) -> None:
         installation.benchmark(in_form("windowsworld"), name=NAME)
-        assert "No run of this benchmark yet" in fresh.get(f"/benchmarks/{NAME}/analyses", headers=PAGE).text
+        assert "no-runs" in fresh.get(f"/benchmarks/{NAME}/analyses", headers=PAGE).text
 
 
 class TestProcess:

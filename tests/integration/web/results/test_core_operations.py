@@ -20,7 +20,7 @@ def test_page_table_and_api(fresh: TestClient, installation: World) -> None:
     text = fresh.get("/leaderboards/crops/operations", headers=PAGE).text
     assert "crop &lt;b&gt;" in text
     assert "1 task alone, 1 longer" in text
-    assert "nothing scored" in text
+    assert "no scored episodes" in text
     table = fresh.get("/leaderboards/crops/operations.csv")
     assert table.headers["content-disposition"] == 'attachment; filename="crops-operations.csv"'
     assert table.text.splitlines()[1].startswith("noop,")
@@ -32,5 +32,5 @@ def test_page_table_and_api(fresh: TestClient, installation: World) -> None:
 
 def test_without_operations(fresh: TestClient, installation: World) -> None:
     installation.benchmark()
-    assert "names a core operation" in fresh.get("/leaderboards/starter/operations", headers=PAGE).text
+    assert "no-operations" in fresh.get("/leaderboards/starter/operations", headers=PAGE).text
     assert fresh.get("/leaderboards/starter/domain.csv").status_code == 200

@@ -32,7 +32,7 @@ class TestFailures:
     def test_a_person_judges_the_sample_one_after_another(self, installation: World, fresh: TestClient) -> None:
         run, episodes = failed(installation)
         text = fresh.get(f"/runs/{run}/failures?sample=9&person=anna", headers=PAGE).text
-        assert "2 of 2 failed episodes drawn" in text
+        assert "2 of 2 failed episodes sampled" in text
         assert "Hallucinatory success" in text
         order = sorted(episodes, key=lambda one: text.index(f"/episodes/{one}?sample=9&amp;seed=0&amp;person=anna"))
         form = {"person": "anna", "labels": ["grounding", "repeated"], "sample": "9", "seed": "0"}
@@ -40,7 +40,7 @@ class TestFailures:
         assert answer.headers["location"] == f"/episodes/{order[1]}?person=anna&sample=9&seed=0#why"
         last = fresh.post(f"/episodes/{order[1]}/failures", data={**form, "labels": []}, headers=OWN)
         assert last.headers["location"] == f"/runs/{run}/failures?person=anna&sample=9&seed=0"
-        assert "people have judged 2 of them" in fresh.get(last.headers["location"], headers=PAGE).text
+        assert "; 2 labelled by people" in fresh.get(last.headers["location"], headers=PAGE).text
 
     def test_others_are_hidden_until_one_has_judged(self, installation: World, fresh: TestClient) -> None:
         _, (episode, _) = failed(installation)
@@ -48,7 +48,7 @@ class TestFailures:
         assert fresh.put(f"/api/v1/episodes/{episode}/failures", json=body).status_code == 200
         text = fresh.get(f"/episodes/{episode}?person=ben", headers=PAGE).text
         assert "never opened the dialog" not in text
-        assert "1 other person has judged it" in text
+        assert "1 other person has labelled it" in text
         fresh.put(f"/api/v1/episodes/{episode}/failures", json={"person": "ben", "labels": []})
         assert "never opened the dialog" in fresh.get(f"/episodes/{episode}?person=ben", headers=PAGE).text
 

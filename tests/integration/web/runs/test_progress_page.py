@@ -59,7 +59,7 @@ class TestRun:
 
     def test_a_run_without_parts_says_so(self, installation: World, fresh: TestClient) -> None:
         run = installation.submit()
-        assert "No parts" in fresh.get(f"/runs/{run.id}/process", headers=PAGE).text
+        assert "no-progress" in fresh.get(f"/runs/{run.id}/process", headers=PAGE).text
 
 
 class TestEpisode:

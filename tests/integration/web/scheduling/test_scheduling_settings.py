@@ -61,7 +61,7 @@ class TestSubmit:
         submit(fresh)
         urgent = submit(fresh, priority=7, concurrency=1)
         assert (urgent["priority"], urgent["concurrency"]) == (7, 1)
-        assert urgent["effective"]["words"] == "1 of 2 slots: the run's own limit"
+        assert urgent["effective"]["words"] == "1 of 2 slots: parallel limit of the run"
         assert begin(installation, 1) == [UUID(urgent["id"])]
 
     @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ class TestRetune:
         assert len(begin(installation)) == 1
         changed = fresh.patch(f"/api/v1/runs/{run['id']}", json={"concurrency": None, "priority": 3}).json()
         assert (changed["concurrency"], changed["priority"]) == (None, 3)
-        assert changed["effective"]["words"] == "2 of 2 slots: all the slots there are"
+        assert changed["effective"]["words"] == "2 of 2 slots: all available slots"
         assert len(begin(installation)) == 1
         told = fresh.get(f"/api/v1/runs/{run['id']}/events").json()["items"]
         assert [row["data"] for row in told if row["kind"] == "run_tuned"] == [{"concurrency": None, "priority": 3}]
@@ -129,27 +129,27 @@ class TestForms:
     def test_of_a_run_takes_back_nothing_that_another_has_changed(self, fresh: TestClient) -> None:
         run = submit(fresh)
         address = f"/runs/{run['id']}"
-        shown = fields(fresh.get(address).text, f"{address}/retune")
+        shown = fields(fresh.get(address).text, f"{address}/scheduling")
         fresh.patch(f"/api/v1{address}", json={"priority": 5, "concurrency": 4})
-        assert fresh.post(f"{address}/retune", data={**shown, "concurrency": "2"}).status_code == 303
+        assert fresh.post(f"{address}/scheduling", data={**shown, "concurrency": "2"}).status_code == 303
         changed = fresh.get(f"/api/v1{address}").json()
         assert (changed["priority"], changed["concurrency"]) == (5, 2)
-        assert fresh.post(f"{address}/retune", data=shown).status_code == 303
+        assert fresh.post(f"{address}/scheduling", data=shown).status_code == 303
         assert fresh.get(f"/api/v1{address}").json() == changed
 
     def test_of_a_run_takes_its_limit_away(self, fresh: TestClient) -> None:
         run = submit(fresh, priority=2, concurrency=1)
         address = f"/runs/{run['id']}"
-        shown = fields(fresh.get(address).text, f"{address}/retune")
-        assert fresh.post(f"{address}/retune", data={**shown, "concurrency": ""}).status_code == 303
+        shown = fields(fresh.get(address).text, f"{address}/scheduling")
+        assert fresh.post(f"{address}/scheduling", data={**shown, "concurrency": ""}).status_code == 303
         changed = fresh.get(f"/api/v1{address}").json()
         assert (changed["priority"], changed["concurrency"]) == (2, None)
 
     @pytest.mark.parametrize("wrong", [{"priority": "11"}, {"priority": "high"}, {"concurrency": "0"}])
     def test_of_a_run_tells_what_is_wrong(self, fresh: TestClient, wrong: dict[str, str]) -> None:
         address = f"/runs/{submit(fresh)['id']}"
-        shown = fields(fresh.get(address).text, f"{address}/retune")
-        answer = fresh.post(f"{address}/retune", data={**shown, **wrong})
+        shown = fields(fresh.get(address).text, f"{address}/scheduling")
+        answer = fresh.post(f"{address}/scheduling", data={**shown, **wrong})
         assert (answer.status_code, [answer.json()["path"]]) == (422, list(wrong))
 
     def test_of_a_project_takes_back_nothing_that_another_has_changed(self, fresh: TestClient) -> None:
@@ -187,11 +187,11 @@ class TestProjects:
         run = submit(fresh)
         assert len(begin(installation)) == 1
         assert whole(fresh, run)["effective"]["words"] == "1 of 2 slots: the project's quota of 1 desktop in all"
-        assert {each["why"] for each in waiting(fresh, run)} == {"the project's quota is reached: 1 of 1 desktops"}
+        assert {each["why"] for each in waiting(fresh, run)} == {"project quota reached: 1 of 1 desktops"}
         assert fresh.get("/api/v1/projects").json()["items"] == [{**row, "in_use": {"local": 1}}]
         fresh.patch("/api/v1/projects/default", json={"quota": {}, "reserved": {"local": 1}})
         assert begin(installation) == []
-        assert waiting(fresh, run)[0]["why"] == "the free slots are reserved for interactive episodes"
+        assert waiting(fresh, run)[0]["why"] == "free desktops are reserved for interactive episodes"
         fresh.patch("/api/v1/projects/default", json={"reserved": {}})
         assert len(begin(installation)) == 1
 
@@ -234,7 +234,7 @@ class TestWhyWaiting:
         before = datetime.now(UTC)
         assert len(begin(installation)) == 2
         found = waiting(fresh, run)
-        assert {each["why"] for each in found} == {"the run's own limit is reached: 2 of 2 at once"}
+        assert {each["why"] for each in found} == {"parallel limit of the run reached: 2 of 2"}
         assert [each["ahead"] for each in found] == [0, 1, 2, 3]
         starts = [(datetime.fromisoformat(each["starts_at"]) - before).total_seconds() for each in found]
         assert starts == pytest.approx([600, 600, 1200, 1500], abs=30)
@@ -247,7 +247,7 @@ class TestWhyWaiting:
         listed = fresh.get(f"/api/v1/runs/{run['id']}/episodes?state=waiting").json()["items"]
         shown = fresh.get(f"/api/v1/episodes/{told[0]['id']}").json()
         assert [one["waiting"]["why"] for one in (*told, *listed, shown)] == [
-            "2 of 2 slots are in use; it comes next in its run"
+            "2 of 2 desktops in use; next in its run"
         ] * 3
         assert [episode["waiting"] for episode in whole(fresh, run)["episodes"] if episode["state"] != "waiting"] == [
             None, None,

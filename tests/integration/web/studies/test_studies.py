@@ -125,7 +125,7 @@ class TestPages:
     def test_the_list_leads_to_the_study(self, fresh: TestClient, submitted: dict[str, Any]) -> None:
         page = fresh.get("/studies").text
         assert f'href="/studies/{submitted["id"]}"' in page
-        assert "0 of 9 episodes ended" in page
+        assert "0 of 9 episodes finished" in page
 
     def test_one_that_has_not_begun(self, fresh: TestClient, submitted: dict[str, Any]) -> None:
         page = fresh.get(f"/studies/{submitted['id']}")
@@ -138,7 +138,7 @@ class TestPages:
         assert "of 2 levels" in page
         assert "exact McNemar test" in page
         assert page.count("points</b>") == 4 + 2  # Two rates and one measure of two levels.
-        assert "lower is steadier" in page
+        assert 'id="sensitivity"' in page
         assert page.count('data-controller="chart"') == 2
 
     @pytest.mark.parametrize("chart", ["steps", "ended"])

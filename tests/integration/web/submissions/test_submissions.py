@@ -47,7 +47,7 @@ class TestPairs:
             assert not re.search(r"noop|oracle|expert|poster\.png", body)
             assert "Make a poster." in body
             assert choose(fresh, "left") == 303
-        assert "No pair is left for you" in fresh.get(f"/compare/pairs?benchmark={NAME}", headers=PAGE).text
+        assert "no-pairs" in fresh.get(f"/compare/pairs?benchmark={NAME}", headers=PAGE).text
         assert judged
 
     def test_what_guests_wrote_is_text(self, fresh: TestClient, judged: World) -> None:
@@ -63,11 +63,11 @@ class TestPairs:
     def test_pictures_are_shown_and_all_else_is_saved(self, fresh: TestClient, judged: World) -> None:
         forms = {}
         for work in works_of(judged):
-            answer = fresh.get(f"/compare/works/{work}/0")
+            answer = fresh.get(f"/compare/submissions/{work}/0")
             assert answer.headers["x-content-type-options"] == "nosniff"
             assert "sandbox" in answer.headers["content-security-policy"]
             forms[answer.headers["content-type"]] = answer.headers["content-disposition"]
-        saved = 'attachment; filename="work-1"'
+        saved = 'attachment; filename="submission-1"'
         assert forms == {"image/png": "inline", "application/octet-stream": saved}
 
     def test_twice_is_told(self, fresh: TestClient, judged: World) -> None:
@@ -78,10 +78,10 @@ class TestPairs:
         assert judged
 
     def test_without_works(self, fresh: TestClient) -> None:
-        assert "No work has been handed in" in fresh.get("/compare/pairs", headers=PAGE).text
+        assert "no-submissions" in fresh.get("/compare/pairs", headers=PAGE).text
 
     def test_what_is_not_there(self, fresh: TestClient) -> None:
-        assert fresh.get(f"/compare/works/{uuid4()}/0", headers=PAGE).status_code == 404
+        assert fresh.get(f"/compare/submissions/{uuid4()}/0", headers=PAGE).status_code == 404
         assert fresh.get("/compare/pairs?benchmark=nothing", headers=PAGE).status_code == 404
 
 
@@ -99,16 +99,16 @@ class TestBoard:
         for person in ("Ada", "Grace"):
             for _ in range(3):
                 assert choose(fresh, "left", person) == 303
-        text = fresh.get(f"/leaderboards/{NAME}/works", headers=PAGE).text
-        assert "6 blind choices by 2 people among works of 1 task" in text
-        rows = list(csv.DictReader(io.StringIO(fresh.get(f"/leaderboards/{NAME}/works.csv").text)))
+        text = fresh.get(f"/leaderboards/{NAME}/submissions", headers=PAGE).text
+        assert "6 blind comparisons by 2 people over 1 task" in text
+        rows = list(csv.DictReader(io.StringIO(fresh.get(f"/leaderboards/{NAME}/submissions.csv").text)))
         assert {row["contestant"] for row in rows} == {"noop", "oracle", "human expert"}
         assert sum(int(row["wins"]) for row in rows) == sum(int(row["losses"]) for row in rows) == 6
         assert judged
 
     def test_api(self, fresh: TestClient, judged: World) -> None:
         pair = fresh.get(f"/api/v1/benchmarks/{NAME}/pairs/next").json()
-        assert (pair["judged"], pair["left_over"]) == (0, 3)
+        assert (pair["judged"], pair["remaining"]) == (0, 3)
         assert fresh.get(pair["left"]["files"][0]).status_code == 200
         body = {"left": pair["left"]["id"], "right": pair["right"]["id"], "preferred": "equal", "person": "Ada"}
         assert fresh.post("/api/v1/choices", json=body).json()["person"] == "Ada"
@@ -120,14 +120,14 @@ class TestBoard:
 
     def test_a_benchmark_without_works(self, fresh: TestClient, installation: World) -> None:
         installation.benchmark()
-        assert "No work has been handed in" in fresh.get("/leaderboards/starter/works", headers=PAGE).text
+        assert "no-submissions" in fresh.get("/leaderboards/starter/submissions", headers=PAGE).text
 
     def test_the_runs_page_counts_them_beside(self, fresh: TestClient, judged: World) -> None:
         run = fresh.get("/api/v1/runs").json()["items"][0]
         assert run["counts"]["handed_in"] == 1
         text = fresh.get(f"/runs/{run['id']}", headers=PAGE).text
-        assert "handed in, judged by people" in text
+        assert "submitted for comparison" in text
         episode = fresh.get(f"/api/v1/runs/{run['id']}/episodes").json()["items"][0]
         assert (episode["outcome"], episode["score"]) == ("handed_in", None)
-        assert "people judge it" in fresh.get(f"/episodes/{episode['id']}", headers=PAGE).text
+        assert "/compare/pairs?" in fresh.get(f"/episodes/{episode['id']}", headers=PAGE).text
         assert judged

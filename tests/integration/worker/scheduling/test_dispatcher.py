@@ -269,7 +269,10 @@ class TestTrouble:
             found = world.do(concurrency_of, run.id)
             return found.words if found else ""
 
-        until(lambda: "workers begin nothing now: the artifact store takes nothing" in waits_for(), what="it is said")
+        until(
+            lambda: "workers are not starting attempts: the artifact store takes nothing" in waits_for(),
+            what="it is said",
+        )
         world.store.room = None
         assert {episode.state for episode in finished(world, run.id)} == {"scored"}
         assert all(len(blob) < 2**20 for blob in world.store.blobs.values()), "what was tried is removed"

@@ -35,5 +35,5 @@ class TestReviewChecks:
         step = SetupStep(type="download", parameters={"files": [{"url": url, "path": "/home/user/list.txt"}]})
         assert "not stored yet" in checks(setup=(step,))["files"].found[0]
         assert checks(setup=(step,), stored=(url,))["files"].found == ()
-        assert "no address" in checks(instruction="Open http://nowhere/ in the browser.")["files"].found[0]
+        assert "not a valid URL" in checks(instruction="Open http://nowhere/ in the browser.")["files"].found[0]
         assert "nothing names it" in checks(assets={"idle.txt": "0" * 64})["files"].found[0]

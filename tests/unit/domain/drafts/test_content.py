@@ -95,6 +95,4 @@ class TestMissing:
         assert len(missing(DraftContent(domain="a", name="b"))) == 3
 
     def test_checks_of_an_infeasible_task(self) -> None:
-        assert missing(make_content(feasible=False)) == [
-            "It is infeasible, so its checks would never be asked: remove them."
-        ]
+        assert missing(make_content(feasible=False)) == ["Infeasible tasks have no checks: remove them."]

@@ -35,7 +35,7 @@ class TestStateOf:
     def test_words_say_more_than_the_kind(self) -> None:
         assert state_of("scored", 1.0, "done", mixed=True).look is OutcomeStyle.HELPED
         assert state_of("scored", 0.0, "steps").words == "out of steps"
-        assert state_of("scored", 0.5, "done").words == "partly solved, 0.50"
+        assert state_of("scored", 0.5, "done").words == "partially solved, 0.50"
         assert state_of("lost", None, None, "model_api").words == "lost (model api)"
 
 

@@ -10,9 +10,9 @@ class TestClosed:
         ("slots", "expected"),
         [
             ([ClosedSlots(4, "broken", "the image cannot be had")], "4 broken (the image cannot be had)"),
-            ([ClosedSlots(4, "draining", CORDONED)], f"4 whose node is draining ({CORDONED})"),
+            ([ClosedSlots(4, "draining", CORDONED)], f"4 on a node that is draining ({CORDONED})"),
             ([ClosedSlots(2, "broken")], "2 broken"),
-            ([ClosedSlots(2, "free")], "2 beyond the desktops that the workers run at once"),
+            ([ClosedSlots(2, "free")], "2 beyond the parallel limit of the workers"),
             ([ClosedSlots(1, "lost", "a"), ClosedSlots(2, "broken", "b")], "2 broken (b), 1 for other reasons"),
             # Alike but for what was taken out of their reasons.
             ([ClosedSlots(2, "broken", "a"), ClosedSlots(1, "broken", "b"), ClosedSlots(1, "broken", "b"),
@@ -20,15 +20,15 @@ class TestClosed:
         ],
     )  # fmt: skip
     def test_says_the_commonest_reason(self, slots: list[ClosedSlots], expected: str) -> None:
-        assert closed("k8s", slots, []) == f"every slot of k8s is closed: {expected}; the workers page shows each"
+        assert closed("k8s", slots, []) == f"no k8s slot is usable: {expected}; see the workers page"
 
     def test_without_a_slot_none_is_closed(self) -> None:
-        assert closed("k8s", [], []) == "no node offers a slot of k8s"
-        words = "no node offers a slot of k8s (no room for a desktop: memory); the workers page shows each"
+        assert closed("k8s", [], []) == "no node offers k8s slots"
+        words = "no node offers k8s slots (no room for a desktop: memory); see the workers page"
         assert closed("k8s", [], ["", "no room for a desktop: memory"]) == words
 
     def test_a_reason_of_a_cluster_is_one_short_line(self) -> None:
         words = closed("k8s", [ClosedSlots(1, "broken", "no\n\tpod " + "x" * 5000)], [])
         assert "(no pod xxx" in words
-        assert "x…); the workers page shows each" in words
+        assert "x…); see the workers page" in words
         assert len(words) < MOST_WORDS + 100

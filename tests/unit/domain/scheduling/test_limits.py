@@ -23,9 +23,9 @@ class TestConcurrency:
     @pytest.mark.parametrize(
         ("run", "now", "left", "words"),
         [
-            (RUN, queue(), 50, "8 of 8 slots: all the slots there are"),
-            (RUN, queue(), 2, "2 of 8 slots: no more episodes are left"),
-            (replace(RUN, concurrency=5), queue(), 50, "5 of 8 slots: the run's own limit"),
+            (RUN, queue(), 50, "8 of 8 slots: all available slots"),
+            (RUN, queue(), 2, "2 of 8 slots: no more episodes"),
+            (replace(RUN, concurrency=5), queue(), 50, "5 of 8 slots: parallel limit of the run"),
             (replace(RUN, model_waits=1), queue(), 50, "3 of 8 slots: model rate limit"),
             (
                 RUN,
@@ -33,10 +33,10 @@ class TestConcurrency:
                 50,
                 "4 of 8 slots: the project's quota of 6 desktops in all",
             ),
-            (RUN, queue(reserve=Reserve(2, {}, {})), 50, "6 of 8 slots: 2 kept free for people's interactive episodes"),
+            (RUN, queue(reserve=Reserve(2, {}, {})), 50, "6 of 8 slots: 2 reserved for people's interactive episodes"),
             (RUN, queue(RunLoad(UUID(int=8), P, "local")), 50, "4 of 8 slots: a fair share with 1 other run"),
             (RUN, queue(RunLoad(UUID(int=8), Q, "local")), 50, "2 of 8 slots: a fair share with 1 other run"),
-            (RUN, queue(RunLoad(UUID(int=8), Q, "local", priority=-1)), 50, "8 of 8 slots: all the slots there are"),
+            (RUN, queue(RunLoad(UUID(int=8), Q, "local", priority=-1)), 50, "8 of 8 slots: all available slots"),
         ],
     )
     def test_the_least_of_all_bounds_decides(self, run: RunLoad, now: QueueSnapshot, left: int, words: str) -> None:
@@ -45,9 +45,9 @@ class TestConcurrency:
     @pytest.mark.parametrize(
         ("others", "words"),
         [
-            ((replace(RUN, id=UUID(int=8), concurrency=3),), "5 of 8 slots: 3 in use by runs that can have no more"),
-            ((replace(RUN, id=UUID(int=8), model_waits=1),), "5 of 8 slots: 3 in use by runs that can have no more"),
-            ((RunLoad(UUID(int=8), P, "local", model_waits=1),), "8 of 8 slots: all the slots there are"),
+            ((replace(RUN, id=UUID(int=8), concurrency=3),), "5 of 8 slots: 3 in use by runs at their limit"),
+            ((replace(RUN, id=UUID(int=8), model_waits=1),), "5 of 8 slots: 3 in use by runs at their limit"),
+            ((RunLoad(UUID(int=8), P, "local", model_waits=1),), "8 of 8 slots: all available slots"),
             (
                 (replace(RUN, id=UUID(int=8), concurrency=2, in_use=2), RunLoad(UUID(int=9), P, "local")),
                 "3 of 8 slots: a fair share with 1 other run",
@@ -60,9 +60,9 @@ class TestConcurrency:
     @pytest.mark.parametrize(
         ("urgent", "words"),
         [
-            (0, "8 of 8 slots: all the slots there are"),
-            (2, "6 of 8 slots: more urgent runs come first"),
-            (500, "3 of 8 slots: more urgent runs come first"),
+            (0, "8 of 8 slots: all available slots"),
+            (2, "6 of 8 slots: higher-priority runs first"),
+            (500, "3 of 8 slots: higher-priority runs first"),
         ],
     )
     def test_more_urgent_runs_leave_what_it_has(self, urgent: int, words: str) -> None:
@@ -79,8 +79,7 @@ class TestConcurrency:
     def test_what_is_held_back_is_left(self) -> None:
         assert concurrency(queue(), RUN, 8, 3, hold_reason="the rest waits").words == "3 of 8 slots: the rest waits"
         assert (
-            concurrency(queue(), RUN, 8, 50, hold_reason="the rest waits").words
-            == "8 of 8 slots: all the slots there are"
+            concurrency(queue(), RUN, 8, 50, hold_reason="the rest waits").words == "8 of 8 slots: all available slots"
         )
 
     def test_a_person_may_use_what_is_kept_for_people(self) -> None:

@@ -105,18 +105,18 @@ class TestHindrance:
 
     def test_the_runs_own_limit(self) -> None:
         one = run(7, concurrency=2, in_use=2)
-        assert hindrance(queue(one), one) == "the run's own limit is reached: 2 of 2 at once"
+        assert hindrance(queue(one), one) == "parallel limit of the run reached: 2 of 2"
 
     def test_the_models_limit(self) -> None:
         one = run(7, in_use=3, model_waits=1)
-        assert hindrance(queue(one), one) == "model rate limit: 1 of its 3 episodes wait for the model"
+        assert hindrance(queue(one), one) == "model rate limit: 1 of its 3 episodes are waiting"
 
     def test_the_projects_quota(self) -> None:
         one = run(7, in_use=2)
         rules = ProjectRules(quota={"local": 2})
-        assert hindrance(queue(one, rules={P: rules}), one) == "the project's quota is reached: 2 of 2 local desktops"
+        assert hindrance(queue(one, rules={P: rules}), one) == "project quota reached: 2 of 2 local desktops"
 
     def test_slots_reserved_for_people(self) -> None:
         now = queue(run(7), free=1, reserve=Reserve(1, {}, {}))
-        assert hindrance(now, run(7)) == "the free slots are reserved for interactive episodes"
+        assert hindrance(now, run(7)) == "free desktops are reserved for interactive episodes"
         assert hindrance(now, run(7, urgency=Urgency.PERSON)) == ""

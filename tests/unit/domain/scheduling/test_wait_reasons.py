@@ -30,48 +30,48 @@ class TestWhy:
         ("waiter", "stand", "expected"),
         [
             (WAITER, replace(STAND, state="paused"), "the run is paused"),
-            (replace(WAITER, available_at=datetime(9999, 1, 1, tzinfo=UTC), reason="waits for a person"), STAND,
-             "waits for a person"),
+            (replace(WAITER, available_at=datetime(9999, 1, 1, tzinfo=UTC), reason="waiting for a person"), STAND,
+             "waiting for a person"),
             (replace(WAITER, available_at=NOW + timedelta(seconds=90), reason="attempt 1 was lost (model_api)"), STAND,
-             "backs off until 13:06:30 UTC: attempt 1 was lost (model_api)"),
+             "retry at 13:06:30 UTC: attempt 1 was lost (model_api)"),
             (replace(WAITER, lacking="a licence of Photoshop, 1 of 1 in use"), STAND,
-             "waits for a licence of Photoshop, 1 of 1 in use"),
-            (WAITER, replace(STAND, slots=0, closed="every slot of local is closed: 4 broken"),
-             "every slot of local is closed: 4 broken"),
+             "waiting for a licence of Photoshop, 1 of 1 in use"),
+            (WAITER, replace(STAND, slots=0, closed="no local slot is usable: 4 broken"),
+             "no local slot is usable: 4 broken"),
         ],
     )  # fmt: skip
     def test_says_the_first_reason(self, waiter: EpisodeWait, stand: RunStanding, expected: str) -> None:
         assert why(waiter, stand, [GOOD], NOW, 3) == WaitReason(expected)
 
     def test_a_bound_is_told_and_leaves_it_its_turn(self) -> None:
-        full = "the project's quota is reached: 8 of 8 desktops"
+        full = "project quota reached: 8 of 8 desktops"
         assert why(WAITER, replace(STAND, hindrance=full), [GOOD], NOW, 3) == WaitReason(full, turn=True, timed=True)
 
     def test_else_it_waits_for_its_turn(self) -> None:
-        stand = replace(STAND, first="40 episodes of more urgent runs come first")
+        stand = replace(STAND, first="40 episodes of higher-priority runs first")
         assert why(WAITER, stand, [GOOD], NOW, 3) == WaitReason(
-            "8 of 8 slots are in use; 3 episodes of its run come first; 40 episodes of more urgent runs come first",
+            "8 of 8 desktops in use; 3 episodes of the run first; 40 episodes of higher-priority runs first",
             turn=True,
         )
         assert why(WAITER, STAND, [GOOD], NOW, 0).timed
-        assert why(WAITER, replace(STAND, free=1), [GOOD], NOW, 0) == WaitReason("it is about to begin", turn=True)
-        assert words(ahead=1) == "8 of 8 slots are in use; 1 episode of its run comes first"
-        assert words(ahead=0) == "8 of 8 slots are in use; it comes next in its run"
-        assert words(stand=replace(STAND, free=4)) == "it is about to begin"
-        assert words(stand=replace(STAND, free=3)) == "5 of 8 slots are in use; 3 episodes of its run come first"
+        assert why(WAITER, replace(STAND, free=1), [GOOD], NOW, 0) == WaitReason("about to start", turn=True)
+        assert words(ahead=1) == "8 of 8 desktops in use; 1 episode of the run first"
+        assert words(ahead=0) == "8 of 8 desktops in use; next in its run"
+        assert words(stand=replace(STAND, free=4)) == "about to start"
+        assert words(stand=replace(STAND, free=3)) == "5 of 8 desktops in use; 3 episodes of the run first"
 
 
 class TestUnable:
     @pytest.mark.parametrize(
         ("workers", "image", "expected"),
         [
-            ([], None, "no worker is online that has the provider local"),
-            ([able(agents=("oracle",))], None, "the agent noop works on no worker that is online"),
-            ([GOOD], "full", "no worker that is online has the image full"),
-            ([able("ls"), able("mousepad")], None, "no worker that is online has the program gimp"),
-            ([able("ls")], None, "no worker that is online has the programs gimp, mousepad"),
+            ([], None, "no online worker offers local desktops"),
+            ([able(agents=("oracle",))], None, "no online worker offers the agent noop"),
+            ([GOOD], "full", "no online worker has the image full"),
+            ([able("ls"), able("mousepad")], None, "no online worker has the program gimp"),
+            ([able("ls")], None, "no online worker has the programs gimp, mousepad"),
             ([replace(GOOD, programs={"windows": {"": frozenset()}})], None,
-             "no worker that is online has linux desktops"),
+             "no online worker has linux desktops"),
             ([able("ls"), GOOD], None, ""),
             ([able("gimp", "mousepad", images=("full",))], "full", ""),
             ([replace(GOOD, functions=False)], None, ""),
@@ -84,6 +84,6 @@ class TestUnable:
         function, other = uuid4(), uuid4()
         both = replace(NEED, functions=frozenset({function}))
         poor = [replace(GOOD, functions=False), able("gimp")]
-        assert unable("local", "noop", None, [both.of(function)], poor) == f"no worker that is online has {FENCE}"
+        assert unable("local", "noop", None, [both.of(function)], poor) == f"no online worker has {FENCE}"
         assert unable("local", "noop", None, [both.of(other)], poor) == ""
         assert unable("local", "noop", None, [both.of(function)], [*poor, GOOD]) == ""

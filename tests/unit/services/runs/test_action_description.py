@@ -15,10 +15,10 @@ class TestActionWords:
             ({"type": "CLICK", "x": None, "y": None}, "click"),
             ({"type": "TYPING", "text": "a <b>"}, "type 'a <b>'"),
             ({"type": "HOTKEY", "keys": ["ctrl", "s"]}, "press ctrl+s"),
-            ({"type": "KEY_UP", "keys": ["shift"]}, "let go shift"),
+            ({"type": "KEY_UP", "keys": ["shift"]}, "release shift"),
             ({"type": "SCROLL", "dx": 0, "dy": -3, "x": 1, "y": 2}, "scroll down 3 1, 2"),
             ({"type": "DRAG_TO", "x": 7, "y": 8}, "drag to 7, 8"),
-            ({"type": "FAIL"}, "cannot be done"),
+            ({"type": "FAIL"}, "answer FAIL (infeasible)"),
             ({"type": "SOMETHING_NEW"}, "something_new"),
         ],
     )

@@ -1,14 +1,14 @@
 import { Controller } from "../lib/controller.js";
 import { morph } from "../lib/morph.js";
 
-// Keeps the form's forecast and address in step with what is chosen. The server computes; this only asks again.
+// Keeps the forecast and the address in line with the form. The server computes the forecast.
 export default class NewRun extends Controller {
   connect() {
     this.on(this.element, "input", (event) => this.changed(event));
-    this.on(this.element, "formdata", (event) => this.tidy(event.formData));
+    this.on(this.element, "formdata", (event) => this.compact(event.formData));
     this.on(this.part("find"), "input", (event) => this.find(event.target.value.toLowerCase()));
     this.on(this.element, "submit", () => {
-      this.sent = true;
+      this.submitting = true;
     });
     this.count();
   }
@@ -20,15 +20,15 @@ export default class NewRun extends Controller {
   changed(event) {
     const { target } = event;
     if (target === this.part("find")) return;
-    if (target.name === "agent") this.choose(target.value);
-    if (target.matches('[data-newrun-target~="whole"]')) this.all(target);
-    if (target.matches('[data-newrun-target~="task"]')) this.one(target);
+    if (target.name === "agent") this.selectAgent(target.value);
+    if (target.matches('[data-new-run-target~="whole"]')) this.toggleDomain(target);
+    if (target.matches('[data-new-run-target~="task"]')) this.toggleTask(target);
     this.count();
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.ask(target.hasAttribute("data-newrun-reload"), target.name), 250);
+    this.timer = setTimeout(() => this.update(target.hasAttribute("data-new-run-reload"), target.name), 250);
   }
 
-  choose(agent) {
+  selectAgent(agent) {
     for (const box of this.parts("params")) {
       box.hidden = box.dataset.agent !== agent;
       box.disabled = box.hidden;
@@ -36,45 +36,45 @@ export default class NewRun extends Controller {
   }
 
   boxes(domain) {
-    return [...domain.querySelectorAll('[data-newrun-target~="task"]')];
+    return [...domain.querySelectorAll('[data-new-run-target~="task"]')];
   }
 
-  all(whole) {
+  toggleDomain(whole) {
     for (const box of this.boxes(whole.closest(".domain"))) box.checked = whole.checked;
   }
 
-  one(box) {
+  toggleTask(box) {
     const domain = box.closest(".domain");
     const boxes = this.boxes(domain);
-    domain.querySelector('[data-newrun-target~="whole"]').checked = boxes.every((other) => other.checked);
+    domain.querySelector('[data-new-run-target~="whole"]').checked = boxes.every((other) => other.checked);
   }
 
   count() {
     const boxes = this.parts("task");
-    const picked = boxes.filter((box) => box.checked).length;
-    const named = this.parts("selection").filter((box) => box.checked);
-    const words = named.map((box) => box.value);
-    if (picked || !words.length)
-      words.unshift(picked ? `${picked} of ${boxes.length}` : `all ${boxes.length}`);
-    this.part("picked").textContent = words.join(" and ");
+    const checked = boxes.filter((box) => box.checked).length;
+    const selections = this.parts("selection").filter((box) => box.checked);
+    const words = selections.map((box) => box.value);
+    if (checked || !words.length)
+      words.unshift(checked ? `${checked} of ${boxes.length}` : `all ${boxes.length}`);
+    this.part("task-count").textContent = words.join(" and ");
     for (const domain of this.parts("domain")) {
       const inside = this.boxes(domain);
       const some = inside.some((box) => box.checked) && !inside.every((box) => box.checked);
-      domain.querySelector('[data-newrun-target~="whole"]').indeterminate = some;
+      domain.querySelector('[data-new-run-target~="whole"]').indeterminate = some;
     }
   }
 
   // A whole domain is sent as its pattern, not as each of its tasks; empty fields are left out.
-  tidy(data) {
-    const ticked = data.getAll("tasks");
-    const whole = new Set(ticked.filter((value) => value.endsWith("/*")).map((value) => value.slice(0, -2)));
+  compact(data) {
+    const selected = data.getAll("tasks");
+    const whole = new Set(selected.filter((value) => value.endsWith("/*")).map((value) => value.slice(0, -2)));
     data.delete("tasks");
-    for (const value of ticked)
+    for (const value of selected)
       if (value.endsWith("/*") || !whole.has(value.slice(0, value.indexOf("/")))) data.append("tasks", value);
     for (const [name, value] of [...data]) if (value === "") data.delete(name);
   }
 
-  async ask(reload, name) {
+  async update(reload, name) {
     const data = new FormData(this.element);
     data.delete("key");
     // Selections and variants are those of the benchmark that was shown.
@@ -82,14 +82,14 @@ export default class NewRun extends Controller {
     if (name === "provider") data.delete("desktop_image");
     const address = `/runs/new?${new URLSearchParams(data)}`;
     history.replaceState(null, "", address);
-    this.asking?.abort();
-    this.asking = new AbortController();
+    this.request?.abort();
+    this.request = new AbortController();
     try {
-      const answer = await fetch(address, { signal: this.asking.signal, headers: { Accept: "text/html" } });
-      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-      const wanted = reload ? "main" : "forecast";
-      const part = fresh.getElementById(wanted);
-      if (part && !this.sent) morph(document.getElementById(wanted), part);
+      const response = await fetch(address, { signal: this.request.signal, headers: { Accept: "text/html" } });
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      const target = reload ? "main" : "forecast";
+      const part = fresh.getElementById(target);
+      if (part && !this.submitting) morph(document.getElementById(target), part);
       if (reload) this.count();
     } catch (error) {
       if (error.name !== "AbortError") throw error;
