@@ -155,6 +155,8 @@ class Episode:
         return self._seen
 
     def _poll(self, after: int, attempt: int | None, *, again: bool = True) -> Observation | None:
+        if again:
+            self._line.post("/agent/attempts", repeat=True)
         query = {"after": after, "attempt": attempt, "wait": WAIT, "inline": True, "again": again}
         reply = self._line.get("/agent/observation", **query)
         episode, fields = reply["episode"], reply["observation"]

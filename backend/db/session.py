@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 
 SessionFactory = sessionmaker[Session]
 _HOOKS = "after_commit"
+_READ_ONLY = "read_only"
 
 # A frozen process must not hold a run's lock for ever, and a vanished server must not hold a process.
 _SERVER_OPTIONS = "-c timezone=UTC -c lock_timeout=15000 -c statement_timeout=60000"
@@ -101,6 +102,20 @@ def unit_of_work(factory: SessionFactory) -> Iterator[Session]:
             hook()
         except Exception:
             logger.exception("a hook after the commit failed")
+
+
+@contextmanager
+def read_only(factory: SessionFactory) -> Iterator[Session]:
+    """One transaction in which the server refuses every write and every row lock. Raises Unavailable."""
+    with unit_of_work(factory) as session:
+        session.connection(execution_options={"postgresql_readonly": True})
+        session.info[_READ_ONLY] = True
+        yield session
+
+
+def only_reads(session: Session) -> bool:
+    """Whether the session is one of `read_only`."""
+    return _READ_ONLY in session.info
 
 
 def is_away(error: Exception) -> bool:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.db.models import Actor, Project
-from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
+from backend.db.session import SessionFactory, make_engine, read_only, session_factory, unit_of_work
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.ports.web import Web
 from backend.services.scheduling.autoscaling_signals import CachedSignals
@@ -74,9 +74,12 @@ def edge_of(request: Request) -> AppContext:
 EdgeDep = Annotated[AppContext, Depends(edge_of)]
 
 
-def open_session(edge: EdgeDep) -> Iterator[Session]:
-    """One transaction per request."""
-    with unit_of_work(edge.factory) as session:
+READS = frozenset({"GET", "HEAD"})
+
+
+def open_session(request: Request, edge: EdgeDep) -> Iterator[Session]:
+    """One transaction per request; one that only reads can write nothing."""
+    with (read_only if request.method in READS else unit_of_work)(edge.factory) as session:
         yield session
 
 

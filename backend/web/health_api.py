@@ -4,7 +4,7 @@ from fastapi import APIRouter, Response
 from sqlalchemy import text
 
 from backend.db.compatibility import schema_problem
-from backend.db.session import unit_of_work
+from backend.db.session import read_only
 from backend.domain.errors import Unavailable
 from backend.services.events import broker_state
 from backend.web.dependencies import EdgeDep
@@ -22,7 +22,7 @@ def health(edge: EdgeDep, response: Response) -> ServiceHealth:
     broker = broker_state()
     version = edge.version
     try:
-        with unit_of_work(edge.factory) as session:
+        with read_only(edge.factory) as session:
             online = session.scalar(text("SELECT count(*) FROM worker WHERE state = 'online'")) or 0
     except Unavailable:
         response.status_code = 503
@@ -49,7 +49,7 @@ def ready(edge: EdgeDep, response: Response) -> Readiness:
         status, reason = "draining", "this process ends"
     else:
         try:
-            with unit_of_work(edge.factory) as session:
+            with read_only(edge.factory) as session:
                 reason = schema_problem(session)
             status = "schema" if reason else "ready"
         except Unavailable as error:

@@ -134,4 +134,6 @@ def graphs(world: World, tasks: int = 12) -> list[UUID]:
     with world.work() as session:
         here = OneTransaction(world.factory, world.store, session)
         here.benchmark(benchmark_of(*(graph_task(f"g{at}", at) for at in range(tasks))), name="graphs")
-        return [play_graphs(here, 0.85, 3, "cartographer"), play_graphs(here, 0.6, 8, "rambler")]
+        runs = [play_graphs(here, 0.85, 3, "cartographer"), play_graphs(here, 0.6, 8, "rambler")]
+    world.roll_up()
+    return runs

@@ -23,6 +23,7 @@ from backend.services.attempts.attempts import StepRow
 from backend.services.benchmarks.benchmarks import import_benchmark
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.workers import WorkerInfo, register_worker
+from backend.services.results import rollup_jobs
 from backend.services.runs.runs import submit_run
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
@@ -105,6 +106,11 @@ class World:
             project, actor = self.who(session)
             request = RunRequest(benchmark=benchmark, agent=agent, **more)
             return submit_run(session, request, project=project, actor=actor)
+
+    def roll_up(self) -> int:
+        """Computes every cube that is out of date, as workers do, without their rest; returns how many."""
+        self.do(lambda session: session.execute(update(Run).values(rollup_seconds=0.0)))
+        return rollup_jobs.renew_due(self.factory, limit=1000)
 
     def in_order(self) -> None:
         """Waiting episodes begin in the order of their submission, whatever their tasks should take."""

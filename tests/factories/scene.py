@@ -308,6 +308,7 @@ def make_scene(world: World) -> Scene:
     with world.work() as session:
         scene = _make(OneTransaction(world.factory, world.store, session))
     scene.world = world
+    world.roll_up()
     return scene
 
 

@@ -46,7 +46,7 @@ async def newer(
 
 
 async def next_observation(
-    look: Look, after: int, attempt: int | None, seconds: float, *, ask: Look | None = None, **parts: bool
+    look: Look, after: int, attempt: int | None, seconds: float, *, again: bool = True, **parts: bool
 ) -> tuple[Pass, StoredObservation | None]:
     """Waits for an observation later than `after`, for the end of the agent's part, or for the desktop's loss.
 
@@ -57,14 +57,14 @@ async def next_observation(
         after: see `newer`.
         attempt: see `newer`.
         seconds: waited at most.
-        ask: reads the episode at first, and lets it begin anew if it is held for its program; None = it stays held.
+        again: waits for another attempt, too, while the episode is held: as its run is paused.
         parts: `tree`, `picture`: see `newer`.
 
     Raises:
         Unavailable: there is no broker.
     """
-    status = await (ask or look)()
-    paused = status.held and ask is not None  # As its run is paused: it is waited for like any other.
+    status = await look()
+    paused = status.held and again
     if not agent_channel_store.has_broker():
         raise Unavailable(
             "there is no broker, so nobody outside can act",

@@ -133,8 +133,8 @@ def opened(session: Session, token: str) -> Pass:
     )
 
 
-def resolve_token(session: Session, token: str) -> Pass:
-    """What a token opens, asked by a program that is there: what was held for it begins. Raises InvalidToken."""
+def start_attempt(session: Session, token: str) -> Pass:
+    """Lets what is held for the token's program begin. Returns what the token opens then. Raises InvalidToken."""
     status = opened(session, token)
     rows = _lock_holder(session, status)
     if rows is None or RunState(rows[0].state) not in {RunState.QUEUED, RunState.RUNNING}:
@@ -159,7 +159,7 @@ def given_up(session: Session, token: str) -> Pass:
         raise Conflict(
             f"nothing can be given up: the episode is {status.state}",
             code="episode_not_waiting",
-            hint="Ask for an observation.",
+            hint="Read its state: GET /api/v1/agent.",
         )
     run, episode = rows
     retry_policy.give_up(session, run, episode, attempt, attempt.failure_message)

@@ -8,7 +8,7 @@ from backend.services.lifecycle.human_runs import LATER
 
 REMOTE = frozenset({"remote"})
 """Agents whose episodes people may take a token for. A `container`'s token is taken by its worker."""
-ASKS = "waits for its program to ask for an observation"
+ASKS = "waits for its program to start another attempt"
 
 
 def is_remote(run: Run) -> bool:

@@ -1,7 +1,8 @@
-"""Who is better on a benchmark, and where: from roll-ups only."""
+"""Who is better on a benchmark, and where: from roll-ups only, as workers last computed them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -66,7 +67,12 @@ class BoardRow:
 
 @dataclass(frozen=True)
 class BenchmarkBoard:
-    """A benchmark's leaderboard for one version of its tasks."""
+    """A benchmark's leaderboard for one version of its tasks.
+
+    Attributes:
+        as_of: when the newest of its roll-ups was computed; None before the first.
+        stale: an episode has changed since a roll-up of it was computed.
+    """
 
     benchmark: Benchmark
     task_set: TaskSet
@@ -74,6 +80,8 @@ class BenchmarkBoard:
     rows: Sequence[BoardRow]
     reported: Sequence[ReportedResult]
     people: Sequence[DomainRow] = ()
+    as_of: datetime | None = None
+    stale: bool = False
 
     @property
     def measures(self) -> list[str]:
@@ -87,7 +95,7 @@ def leaderboard(
     """The board of a benchmark.
 
     Args:
-        session: the transaction; cubes that are out of date are recomputed in it.
+        session: the transaction.
         benchmark: its name.
         version: of the task set; default: the newest.
         dimensions: what rows are broken down by.
@@ -96,9 +104,7 @@ def leaderboard(
         Ranked rows by mean score, best first, then marked ones, then those without a scored episode.
     """
     benchmark_row, task_set = get_benchmark(session, benchmark), _task_set(session, benchmark, version)
-    for run_id in repository.stale_runs(session, task_set.id):
-        rollups.refresh(session, run_id)
-    session.flush()  # The cubes are read below.
+    as_of, stale = repository.freshness(session, task_set.id)
     candidates = repository.conditions(session, task_set.id)
     tasks = repository.number_of_tasks(session, task_set.id)
     runs, all_dimensions = [condition.run.id for condition in candidates], {Dimension.ALL, *dimensions}
@@ -107,7 +113,16 @@ def leaderboard(
     done = human_baselines.trials(session, task_set.id)
     rows = _with_people(session, rows, human_baselines.by_run(done))
     reported = repository.reported(session, benchmark_row.id)
-    return BenchmarkBoard(benchmark_row, task_set, tasks, _ranked(rows), reported, human_baselines.by_domain(done))
+    return BenchmarkBoard(
+        benchmark_row,
+        task_set,
+        tasks,
+        _ranked(rows),
+        reported,
+        human_baselines.by_domain(done),
+        as_of=as_of,
+        stale=stale,
+    )
 
 
 def _with_people(session: Session, rows: Sequence[BoardRow], people: Mapping[UUID, Means]) -> list[BoardRow]:

@@ -1,6 +1,5 @@
 """A run's cube: counts, rates and measures by domain, difficulty, level and more. Always recomputed as a whole."""
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,15 +8,12 @@ from uuid import UUID
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from backend.db.models import Rollup, Run
+from backend.db.models import Rollup
 from backend.db.models.enums import Dimension
-from backend.db.repositories.capacity import workers
 from backend.db.repositories.results import measure_rollups as measure_repository
-from backend.db.repositories.results import rollup_jobs as turns
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model import omnibench_labels
-from backend.domain.model.episode import RunState
 from backend.domain.statistics.intervals import Interval
 from backend.services.results import measure_rollups
 from backend.services.runs.summary import (
@@ -27,15 +23,10 @@ from backend.services.runs.summary import (
     added,
     describe,
     mean_interval,
-    run_summary,
     success_interval,
 )
 
 UNLABELLED = "unlabelled"
-
-
-LARGE = 2_000
-"""Episodes above which a run's cube is computed by workers only, never while somebody waits for a page."""
 
 
 @dataclass(frozen=True)
@@ -70,29 +61,6 @@ def store(session: Session, run_id: UUID, computed: RollupRows) -> None:
     """The run's cube is now this one."""
     repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.cells])
     measure_repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.means])
-
-
-def recompute(session: Session, run_id: UUID) -> None:
-    """Computes the run's whole cube from its episodes and stores it. The caller holds the run's lock."""
-    store(session, run_id, compute(gather(session, run_id)))
-
-
-def refresh(session: Session, run_id: UUID) -> bool:
-    """Recomputes the run's cube for who looks at it now, if an episode changed since it was computed.
-
-    Not if somebody else holds the run's lock, and not for a large run: its cube is of some seconds ago while it goes
-    on (`rollup_turns.renew`), and its lock is not held for so long.
-    """
-    if turns.larger_than(session, run_id, LARGE):
-        return False
-    run = turns.lock_behind(session, run_id)
-    if run is None:
-        return False
-    began_at, start = workers.now(session), time.monotonic()
-    recompute(session, run.id)
-    run.rollup_stale, run.rollup_began_at = False, None
-    run.rollup_at, run.rollup_seconds = began_at, time.monotonic() - start
-    return True
 
 
 def grouped(totals: Iterable[TaskTotals]) -> dict[tuple[Dimension, str], list[TaskTotals]]:
@@ -183,16 +151,3 @@ def summary_of(row: Rollup | Row[Any]) -> RunSummary:
 
 def _interval(low: float | None, high: float | None) -> Interval | None:
     return None if low is None or high is None else Interval(low, high)
-
-
-def summary_now(session: Session, run: Run) -> RunSummary:
-    """What a run comes to, from its episodes as they are now; of a large one that goes on, as its cube has it.
-
-    That is of some seconds ago (`rollup_turns.renew`). Once the run has ended, the answer is exact.
-    """
-    cube = repository.of_runs(session, [run.id], [Dimension.ALL])
-    ended = RunState(run.state) in {RunState.COMPLETED, RunState.CANCELLED}
-    behind = bool(turns.behind_among(session, [run.id]))
-    if cube and (not behind or (not ended and turns.larger_than(session, run.id, LARGE))):
-        return summary_of(cube[0])
-    return run_summary(session, run.id)

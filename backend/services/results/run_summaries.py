@@ -1,39 +1,38 @@
-"""Summaries of several runs at once, from their cubes."""
+"""Summaries of runs: from their cubes, which workers compute, or from the episodes. Nothing is written here."""
 
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from backend.db.models import Run
+from backend.db.models import Rollup, Run
 from backend.db.repositories import common_queries as repository
-from backend.services.results import rollups
+from backend.db.repositories.results import rollup_jobs
+from backend.domain.model.episode import RunState
 from backend.services.results.rollups import summary_of
 from backend.services.runs.summary import RunSummary, run_summary
 
-DEADLOCK = "40P01"
+LARGE = 2_000
+"""Episodes above which nobody who waits for a page has a running run's summary computed."""
 
 
 def summaries(session: Session, runs: Sequence[Run]) -> dict[UUID, RunSummary]:
-    """Each run's summary from its cube, which is recomputed first where an episode changed since.
-
-    That of a large run is of some seconds ago while it goes on: workers recompute it.
-    """
-    stale = [run.id for run in runs if run.rollup_stale or run.rollup_began_at is not None]
-    for run_id in sorted(stale, key=str):
-        _renew(session, run_id)
-    session.flush()  # The cubes are read below.
-    by_run = {cell.run_id: summary_of(cell) for cell in repository.cells(session, [run.id for run in runs])}
-    # A run so new that somebody else is making its first cube just now.
-    return {run.id: by_run.get(run.id) or run_summary(session, run.id) for run in runs}
+    """Each run's summary: exact, but for large runs that go on, whose cube is of some seconds ago (`as_of`)."""
+    ids = [run.id for run in runs]
+    behind = rollup_jobs.behind_among(session, ids)
+    cells = {cell.run_id: cell for cell in repository.cells(session, ids)}
+    return {run.id: _summary(session, run, cells.get(run.id), behind=run.id in behind) for run in runs}
 
 
-def _renew(session: Session, run_id: UUID) -> None:
-    """Recomputes one cube. Several readers and workers hold several: who meets another in a circle gives way to it."""
-    try:
-        with session.begin_nested():
-            rollups.refresh(session, run_id)
-    except OperationalError as error:
-        if getattr(error.orig, "sqlstate", "") != DEADLOCK:
-            raise
+def summary(session: Session, run: Run) -> RunSummary:
+    """The same of one run."""
+    return summaries(session, [run])[run.id]
+
+
+def _summary(session: Session, run: Run, cell: Rollup | None, *, behind: bool) -> RunSummary:
+    ended = RunState(run.state) in {RunState.COMPLETED, RunState.CANCELLED}
+    if cell is not None and not behind:
+        return summary_of(cell)
+    if cell is not None and not ended and rollup_jobs.larger_than(session, run.id, LARGE):
+        return summary_of(cell).model_copy(update={"as_of": run.rollup_at})
+    return run_summary(session, run.id)

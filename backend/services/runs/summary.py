@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from pydantic import Field, computed_field
@@ -64,6 +65,7 @@ class RunSummary(ReadModel):
     success_method: str = Field(description="How `success_interval` was computed.", examples=[WILSON])
     steps: int = Field(description="Of scored episodes.")
     level: float = LEVEL
+    as_of: datetime | None = Field(default=None, description="The moment it is of, for a large run that goes on.")
 
     @computed_field(examples=[{"scored": 22, "lost": 2}])  # type: ignore[prop-decorator]
     @property

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.scheduling import autoscaling_signals as repository
-from backend.db.session import SessionFactory, unit_of_work
+from backend.db.session import SessionFactory, read_only
 from backend.domain.machines.nodes import NodeState
 from backend.domain.scheduling.prometheus_text import Family, gauge
 from backend.services.scheduling.scheduler_demand import episode_demand
@@ -112,7 +112,7 @@ class CachedSignals:
         """As they were a few seconds ago at most. Raises Unavailable when the database is away."""
         with self._lock:
             if self._found is None or self._clock() >= self._until:
-                with unit_of_work(self._factory) as session:
+                with read_only(self._factory) as session:
                     self._found = gather(session)
                 self._until = self._clock() + self._seconds
             return self._found

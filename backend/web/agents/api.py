@@ -3,12 +3,13 @@
 import asyncio
 import base64
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
 from sqlalchemy.orm import Session
 
-from backend.db.session import unit_of_work
+from backend.db.session import SessionFactory, read_only, unit_of_work
 from backend.domain.errors import Invalid
 from backend.services.agents import agent_channel, agent_tokens
 from backend.services.agents.agent_channel_store import StoredObservation
@@ -24,34 +25,39 @@ Wait = Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="Seconds to wai
 Attempt = Annotated[int | None, Query(ge=1, le=2**31, description="The attempt that `after` counts in.")]
 
 
-def _reader(request: Request, edge: AppContext, read: Callable[[Session, str], Pass]) -> Callable[[], Awaitable[Pass]]:
+def _call(
+    request: Request,
+    edge: AppContext,
+    call: Callable[[Session, str], Pass],
+    transaction: Callable[[SessionFactory], AbstractContextManager[Session]] = unit_of_work,
+) -> Callable[[], Awaitable[Pass]]:
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     token = credentials.strip() if scheme.lower() == "bearer" else ""
 
-    def reading() -> Pass:
-        with unit_of_work(edge.factory) as session:
-            return read(session, token)
+    def with_token() -> Pass:
+        with transaction(edge.factory) as session:
+            return call(session, token)
 
-    return lambda: asyncio.to_thread(reading)
+    return lambda: asyncio.to_thread(with_token)
 
 
 def looker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
     """Reads what the request's token opens, each time in a transaction of its own."""
-    return _reader(request, edge, agent_tokens.opened)
+    return _call(request, edge, agent_tokens.opened, read_only)
 
 
-def asker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
-    """The same; what is held for the token's program begins."""
-    return _reader(request, edge, agent_tokens.resolve_token)
+def starter(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
+    """Begins what is held for the token's program."""
+    return _call(request, edge, agent_tokens.start_attempt)
 
 
 def leaver(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
-    """The same; what is held for the token's program is lost."""
-    return _reader(request, edge, agent_tokens.given_up)
+    """Gives up what is held for the token's program."""
+    return _call(request, edge, agent_tokens.given_up)
 
 
 LookDep = Annotated[Callable[[], Awaitable[Pass]], Depends(looker)]
-AskDep = Annotated[Callable[[], Awaitable[Pass]], Depends(asker)]
+StartDep = Annotated[Callable[[], Awaitable[Pass]], Depends(starter)]
 LeaveDep = Annotated[Callable[[], Awaitable[Pass]], Depends(leaver)]
 
 
@@ -70,22 +76,19 @@ async def show(look: LookDep, wait: Wait = 0) -> schemas.AgentEpisode:
 @router.get("/agent/observation")
 async def observation(  # noqa: PLR0913 - one parameter for each thing to ask by
     look: LookDep,
-    ask: AskDep,
     *,
     after: Annotated[int, Query(ge=-1, le=2**31, description="The last step that is known.")] = -1,
     attempt: Attempt = None,
     wait: Wait = 0,
     inline: Annotated[bool, Query(description="Give the picture's bytes with it, which saves a request.")] = False,
-    again: Annotated[bool, Query(description="If the desktop was lost, have another one prepared.")] = True,
+    again: Annotated[bool, Query(description="Wait also while the episode is held, as one of a paused run is.")] = True,
 ) -> schemas.AgentPoll:
     """Give the newest observation if it is later than step `after`, waiting for one if told so.
 
-    Without one, `episode.acting` says whether to ask again. A lost attempt is followed by another when it is asked for
-    (`again`), which counts its steps from 0: name the `attempt` that `after` belongs to.
+    Without one, `episode.acting` says whether to ask again. Another attempt counts its steps from 0: name the `attempt`
+    that `after` belongs to.
     """
-    status, observation = await agent_channel.next_observation(
-        look, after, attempt, wait, ask=ask if again else None, picture=inline
-    )
+    status, observation = await agent_channel.next_observation(look, after, attempt, wait, again=again, picture=inline)
     return schemas.AgentPoll(episode=episode(status), observation=None if observation is None else view(observation))
 
 
@@ -103,6 +106,12 @@ async def frame(
     if media_type not in SHOWN:
         raise Invalid(f"the picture is {media_type!r}", code="invalid_request")
     return Response(observation.picture, media_type=media_type, headers={"Cache-Control": "no-store"})
+
+
+@router.post("/agent/attempts", status_code=202)
+async def start(begin: StartDep) -> schemas.AgentEpisode:
+    """Have another attempt begin where the desktop was lost (`held`). Changes nothing in any other state."""
+    return episode(await begin())
 
 
 @router.post("/agent/actions", status_code=202)

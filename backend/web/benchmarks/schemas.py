@@ -238,6 +238,8 @@ class Leaderboard(ReadModel):
     benchmark: str
     task_set: TaskSetRef
     tasks: int
+    as_of: datetime | None = Field(default=None, description="When the newest of its figures were computed.")
+    stale: bool = Field(default=False, description="Episodes have changed since; workers compute it again.")
     rows: list[LeaderboardRow] = Field(default=[])
     measures: dict[str, MeasureDefinition] = Field(default={}, description="Definitions of the rows' measures.")
     reported: list[ReportedView] = Field(default=[], description="What papers report; no part of the ranking.")

@@ -104,6 +104,8 @@ def leaderboard(board: BenchmarkBoard) -> schemas.Leaderboard:
         benchmark=board.benchmark.name,
         task_set=TaskSetRef.model_validate(board.task_set),
         tasks=board.tasks,
+        as_of=board.as_of,
+        stale=board.stale,
         rows=[_row(row, board.tasks) for row in board.rows],
         measures={
             name: schemas.MeasureDefinition(title=info(name).title, text=info(name).text) for name in board.measures

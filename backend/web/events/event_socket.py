@@ -7,7 +7,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, WebSocket
 
-from backend.db.session import unit_of_work
+from backend.db.session import read_only
 from backend.domain.errors import NotFound, Unavailable
 from backend.services.events import list_after, log, subscribe_run
 from backend.services.events.views import EventView
@@ -23,14 +23,14 @@ MOST_BATCHES = 50
 
 def read_after(edge: AppContext, run_id: UUID, seq: int) -> list[dict[str, Any]]:
     """The next events of a run, in a transaction of its own."""
-    with unit_of_work(edge.factory) as session:
+    with read_only(edge.factory) as session:
         rows = list_after(session, run_id, seq, BATCH)
         return [EventView.model_validate(row).model_dump(mode="json") for row in rows]
 
 
 def newest_seq(edge: AppContext, run_id: UUID) -> int:
     """Number of the run's newest event. Raises NotFound for no such run."""
-    with unit_of_work(edge.factory) as session:
+    with read_only(edge.factory) as session:
         service.get_run(session, run_id)
         return log.newest_seq(session, run_id)
 
@@ -76,7 +76,7 @@ async def _send_run(socket: WebSocket, edge: AppContext, run_id: UUID, seq: int)
 
 def newest_id(edge: AppContext) -> UUID | None:
     """Id of the newest event of any run, in a transaction of its own."""
-    with unit_of_work(edge.factory) as session:
+    with read_only(edge.factory) as session:
         return log.newest_id(session)
 
 

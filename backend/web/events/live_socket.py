@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from fastapi import APIRouter, WebSocket
 
-from backend.db.session import unit_of_work
+from backend.db.session import read_only
 from backend.domain.errors import NotFound, Unavailable
 from backend.services.events import LiveFrame, latest_frame, mark_watching, subscribe_attempt
 from backend.services.runs import episodes
@@ -25,7 +25,7 @@ ANSWER_SECONDS = 15.0
 
 def is_live(edge: AppContext, attempt_id: UUID) -> bool:
     """Whether the attempt still goes on, in a transaction of its own. Raises NotFound."""
-    with unit_of_work(edge.factory) as session:
+    with read_only(edge.factory) as session:
         return episodes.get_attempt(session, attempt_id).live
 
 

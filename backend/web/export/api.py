@@ -8,7 +8,7 @@ from fastapi import Depends, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from backend.db.session import unit_of_work
+from backend.db.session import read_only
 from backend.domain.model import export_request as domain_filters
 from backend.domain.model.benchmark_licence import LicenceStatus
 from backend.domain.model.export_request import ExportRequest, Filters
@@ -120,7 +120,7 @@ def number(session: SessionDep, project: ProjectDep, filters: FiltersDep) -> Tra
 def export_of(edge: AppContext, project_id: UUID, request: ExportRequest) -> Export:
     """The export; its transactions are its own, since it goes on when the endpoint has returned."""
     masker = Masker(edge.settings.data_dir / "secrets")
-    return Export(lambda: unit_of_work(edge.factory), edge.store, masker, project_id, request)
+    return Export(lambda: read_only(edge.factory), edge.store, masker, project_id, request)
 
 
 @router.get(

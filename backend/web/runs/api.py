@@ -18,8 +18,8 @@ from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.events import list_after, patience, subscribe_run
 from backend.services.events.views import EventView
-from backend.services.results.rollups import summary_now
 from backend.services.results.run_summaries import summaries
+from backend.services.results.run_summaries import summary as summary_of
 from backend.services.runs import episodes as episode_service
 from backend.services.runs import runs as service
 from backend.services.runs.episodes import EpisodeSummary
@@ -51,7 +51,7 @@ def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
 
 def run_detail(session: Session, run: models.Run) -> RunView:
     """A run with its summary, and what limits it now."""
-    (view,) = run_views(session, [run], {run.id: summary_now(session, run)})
+    (view,) = run_views(session, [run], {run.id: summary_of(session, run)})
     return view.model_copy(update={"effective": ConcurrencyView.of(concurrency_of(session, run.id))})
 
 
@@ -181,7 +181,7 @@ async def show(
 @router.get("/runs/{run_id}/summary")
 def summary(session: SessionDep, run_id: Id) -> RunSummary:
     """What the run comes to now."""
-    return summary_now(session, service.get_run(session, run_id))
+    return summary_of(session, service.get_run(session, run_id))
 
 
 @router.get("/runs/{run_id}/episodes")

@@ -20,7 +20,6 @@ from backend.db.models import Base, Episode, Event, Run, Step
 from backend.db.repositories.results import rollups as repository
 from backend.db.session import make_engine, psycopg_url, session_factory
 from backend.domain.errors import FailureClass
-from backend.services.results import rollups
 from tests.factories.creative import creative_benchmark
 from tests.factories.records import World, world
 from tests.factories.submissions import hand_in
@@ -125,7 +124,7 @@ class TestUpAndDown:
     def test_a_filled_database_loses_nothing_that_is_not_computed(self, fresh_database: str) -> None:
         with world(fresh_database) as installation:
             run = filled(installation)
-            installation.do(rollups.refresh, run.id)
+            installation.roll_up()
             before = counts(installation)
             cube = installation.do(lambda session: [(row.key, row.lost) for row in repository.of_run(session, run.id)])
         downgrade(fresh_database, BEFORE_ROLLUPS)
@@ -134,7 +133,7 @@ class TestUpAndDown:
         assert version(fresh_database) == HEAD
         with world(fresh_database) as installation:
             assert counts(installation) == before
-            assert installation.do(rollups.refresh, run.id) is True
+            assert installation.roll_up() == 1
             again = installation.do(lambda session: [(row.key, row.lost) for row in repository.of_run(session, run.id)])
             assert again == cube
 

@@ -4,10 +4,19 @@ from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import func, select, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Project
-from backend.db.session import SessionFactory, after_commit, make_engine, psycopg_url, session_factory, unit_of_work
+from backend.db.session import (
+    SessionFactory,
+    after_commit,
+    make_engine,
+    psycopg_url,
+    read_only,
+    session_factory,
+    unit_of_work,
+)
 from backend.domain.errors import Unavailable
 from tests.databases import engine_on
 
@@ -16,6 +25,22 @@ from tests.databases import engine_on
 def factory(fresh_database: str) -> Iterator[SessionFactory]:
     with engine_on(fresh_database) as engine:
         yield session_factory(engine)
+
+
+class TestReadOnly:
+    @pytest.mark.parametrize("statement", ["INSERT INTO project (id, name) VALUES (gen_random_uuid(), 'one')",
+                                           "SELECT id FROM project FOR UPDATE"])  # fmt: skip
+    def test_writes_and_locks_are_refused(self, factory: SessionFactory, statement: str) -> None:
+        with pytest.raises(DBAPIError) as refused, read_only(factory) as session:
+            session.execute(text(statement))
+        assert getattr(refused.value.orig, "sqlstate", "") == "25006"
+
+    def test_the_next_transaction_of_its_connection_may_write(self, factory: SessionFactory) -> None:
+        with read_only(factory) as session:
+            pid = session.scalar(text("SELECT pg_backend_pid()"))
+        with unit_of_work(factory) as session:
+            session.add(Project(name="one"))
+            assert session.scalar(text("SELECT pg_backend_pid()")) == pid
 
 
 class TestUnitOfWork:

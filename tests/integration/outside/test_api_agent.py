@@ -167,16 +167,18 @@ class TestLost:
         found = self.lost(line)
         assert (found["state"], found["attempt_state"], found["score"]) == ("waiting", "lost", None)
         assert found["reason"] == (
-            "attempt 1 was lost (guest), and its desktop with it; it waits for its program to ask for an observation"
+            "attempt 1 was lost (guest), and its desktop with it; it waits for its program to start another attempt"
         )
         assert line.client.get("/agent/observation", after=0, attempt=1, wait=30, again=False)["episode"]["held"]
         line.service.client().post(f"/runs/{line.run.id}/pause")
-        assert line.look(wait=0)["episode"]["held"]
+        assert line.client.post("/agent/attempts")["held"]
         line.service.client().post(f"/runs/{line.run.id}/resume")
         assert len(attempts(line.service.world, line.episode.id)) == 1
 
-    def test_asking_begins_it_anew(self, line: Line) -> None:
+    def test_another_attempt_begins_when_it_is_started(self, line: Line) -> None:
         self.lost(line)
+        assert line.look(wait=0)["episode"]["held"]
+        assert not line.client.post("/agent/attempts")["held"]
         seen = line.client.get("/agent/observation", after=0, attempt=1, wait=60)
         assert (seen["episode"]["attempt"], seen["observation"]["index"]) == (2, 0)
         line.answer(0, actions=[{"type": "TYPING", "text": "hello"}])

@@ -1,4 +1,4 @@
-"""Projects and actors."""
+"""Projects and actors. Where a transaction only reads, one that is missing is given without being stored."""
 
 from uuid import UUID
 
@@ -8,11 +8,14 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Project
+from backend.db.session import only_reads
 
 
 def get_or_make(session: Session, name: str) -> Project:
     """The project of that name; two callers at once get the same one."""
-    project = session.scalar(select(Project).where(Project.name == name))
+    project = by_name(session, name)
+    if project is None and only_reads(session):
+        return Project(id=uuid7(), name=name)
     if project is None:
         session.execute(insert(Project).values(id=uuid7(), name=name).on_conflict_do_nothing())
         project = session.scalars(select(Project).where(Project.name == name)).one()
@@ -33,8 +36,10 @@ def actor(session: Session, project_id: UUID, name: str, kind: str) -> Actor:
     """The project's actor of that name; two callers at once get the same one."""
     query = select(Actor).where(Actor.project_id == project_id, Actor.name == name)
     actor = session.scalar(query)
+    row = {"id": uuid7(), "project_id": project_id, "name": name, "kind": kind}
+    if actor is None and only_reads(session):
+        return Actor(**row)
     if actor is None:
-        row = {"id": uuid7(), "project_id": project_id, "name": name, "kind": kind}
         session.execute(insert(Actor).values(row).on_conflict_do_nothing())
         actor = session.scalars(query).one()
     return actor

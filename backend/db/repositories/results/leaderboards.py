@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, false, func, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Agent, ReportedResult, Rollup, Run, Task
@@ -28,10 +29,11 @@ def _ranked() -> ColumnElement[bool]:
     return Run.purpose.in_(RANKED) & Run.study_id.is_(None)
 
 
-def stale_runs(session: Session, task_set_id: UUID) -> list[UUID]:
-    """Runs on the board whose cube is out of date."""
-    query = select(Run.id).where(Run.task_set_id == task_set_id, behind(), _ranked())
-    return list(session.scalars(query.order_by(Run.id)))
+def freshness(session: Session, task_set_id: UUID) -> tuple[datetime | None, bool]:
+    """Time of the newest cube on the board, and whether any cube on it is out of date."""
+    query = select(func.max(Run.rollup_at), func.coalesce(func.bool_or(behind()), false()))
+    newest, stale = session.execute(query.where(Run.task_set_id == task_set_id, _ranked())).one()
+    return newest, stale
 
 
 def conditions(session: Session, task_set_id: UUID) -> list[RunCondition]:

@@ -69,12 +69,6 @@ def give_back(session: Session, run_id: UUID, began_at: datetime) -> None:
     session.execute(query.execution_options(synchronize_session=False))
 
 
-def lock_behind(session: Session, run_id: UUID) -> Run | None:
-    """The run, locked, if its cube is not of now and nobody else holds its lock."""
-    query = select(Run).where(Run.id == run_id, behind()).with_for_update(key_share=True, skip_locked=True)
-    return session.scalar(query.execution_options(populate_existing=True))
-
-
 def behind_among(session: Session, run_ids: Sequence[UUID]) -> set[UUID]:
     """Those of the runs whose cube is not of now."""
     return set(session.scalars(select(Run.id).where(Run.id.in_(run_ids), behind())))

@@ -148,10 +148,10 @@ class TestOfAProgramFromOutside:
         assert ready.do(agent_tokens.opened, token).held
         assert ready.claim(worker) is None
         ready.do(runs.pause_run, run.id)
-        assert ready.do(agent_tokens.resolve_token, token).held
+        assert ready.do(agent_tokens.start_attempt, token).held
         ready.do(runs.resume_run, run.id)
         assert ready.claim(worker) is None
-        assert not ready.do(agent_tokens.resolve_token, token).held
+        assert not ready.do(agent_tokens.start_attempt, token).held
         ready.score(ready.must_claim(worker))
 
     def test_what_no_program_saw_begins_again_by_itself(self, ready: World) -> None:
@@ -171,7 +171,7 @@ class TestOfAProgramFromOutside:
             assert session.get_one(Run, run.id).state == "completed"
         assert ready.do(runs.retry_run, run.id) == 1
         assert ready.claim(worker) is None
-        ready.do(agent_tokens.resolve_token, token)
+        ready.do(agent_tokens.start_attempt, token)
         ready.score(ready.must_claim(worker))
 
 

@@ -273,6 +273,7 @@ class TestProtocol:
         told = said(installed, failed)["second_try"]
         assert told == {"episode": str(again), "steps": 5, "seconds": 2.0, "solved": True}
         assert study.desk().next is NextAction.JUDGE
+        installed.roll_up()
         with installed.work() as session:
             assert session.get_one(Episode, failed).score == 0.0
             assert [row.run.id for row in leaderboards.leaderboard(session, "starter").rows] == [study.run.id]
@@ -306,6 +307,7 @@ class TestBoard:
     def test_a_human_row_with_steps_time_and_rating(self, installed: World) -> None:
         study = Study(installed)
         study.rate(study.play(1.0, steps=4), 2)
+        installed.roll_up()
         with installed.work() as session:
             board = leaderboards.leaderboard(session, "starter")
             (row,) = board.rows
@@ -326,6 +328,7 @@ class TestBoard:
         assert labelled == ("easy", "human_time", 2.0, 4)
         installed.submit("random", tasks=(key,))
         installed.score(installed.must_claim(study.worker), 1.0, steps=6)
+        installed.roll_up()
         with installed.work() as session:
             rows = leaderboards.leaderboard(session, "starter").rows
             assert next(row for row in rows if row.agent.name == "random").efficiency == (1.5, 1)
@@ -346,6 +349,7 @@ class TestMixed:
         installed.do(attempts.record_step, claim.fence, StepRow(record))
         installed.do(attempts.enter_evaluating, claim.fence, EndedBy.DONE, {})
         installed.score_only(claim, 1.0)
+        installed.roll_up()
         with installed.work() as session:
             assert session.get_one(Attempt, claim.attempt_id).controller == "mixed"
             summary = runs.run_summary(session, run.id)

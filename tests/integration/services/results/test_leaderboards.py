@@ -14,6 +14,7 @@ from tests.factories.tasks import make_benchmark, make_task
 
 
 def board(installation: World, name: str = "starter", version: int | None = None) -> BenchmarkBoard:
+    installation.roll_up()
     made: BenchmarkBoard = installation.do(leaderboard, name, version=version)
     return made
 

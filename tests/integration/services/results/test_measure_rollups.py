@@ -3,20 +3,20 @@
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from backend.db.models import Benchmark, Episode, MeasureRollup, Run
 from backend.db.models.enums import Dimension
 from backend.db.repositories.results import rollups as repository
 from backend.domain.statistics.intervals import Interval
-from backend.services.results import measure_rollups, rollups
+from backend.services.results import measure_rollups
 from backend.services.results.measure_rollups import MeasureMean
 from tests.factories.measured import benchmark_of, checkpoint_task, finish, graph_task, graphs, verdict
 from tests.factories.records import World
 
 
 def means(installation: World, run: Run, dimension: Dimension = Dimension.ALL, key: str = "") -> Any:
-    installation.do(rollups.refresh, run.id)
+    installation.roll_up()
     return installation.do(measure_rollups.of_runs, [run.id], [dimension])[run.id][dimension][key]
 
 
@@ -103,15 +103,16 @@ class TestRecompute:
 
     def test_twice_is_the_same(self, installation: World) -> None:
         (run, _) = graphs(installation, tasks=6)
-        installation.do(rollups.recompute, run)
+        installation.roll_up()
         once = installation.do(measure_rollups.of_runs, [run], list(Dimension))
-        installation.do(rollups.recompute, run)
+        installation.do(lambda session: session.execute(update(Run).values(rollup_stale=True)))
+        assert installation.roll_up()
         assert installation.do(measure_rollups.of_runs, [run], list(Dimension)) == once
 
     def test_a_run_without_measures_has_none(self, ready: World) -> None:
         ready.worker()
         run = ready.submit()
-        ready.do(rollups.refresh, run.id)
+        ready.roll_up()
         assert ready.do(measure_rollups.of_runs, [run.id], [Dimension.ALL]) == {}
         with ready.work() as session:
             assert session.scalars(select(MeasureRollup)).all() == []

@@ -9,12 +9,15 @@ import pytest
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from backend.db.models import Rollup, Run
+from backend.db.models import Run
 from backend.db.repositories.results import rollup_jobs as turns
 from backend.db.repositories.results import rollups as repository
+from backend.db.session import read_only
 from backend.domain.model.episode import RunState
-from backend.services.results import rollup_jobs, rollups
+from backend.services.results import rollup_jobs, rollups, run_summaries
+from backend.services.results.run_summaries import summary
 from backend.services.runs import runs
+from backend.services.runs.summary import RunSummary
 from backend.services.scheduling import claims
 from tests.factories.records import World
 from tests.sampling import seed
@@ -23,7 +26,7 @@ from tests.sampling import seed
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run with more than one episode counts as large."""
-    monkeypatch.setattr(rollups, "LARGE", 1)
+    monkeypatch.setattr(run_summaries, "LARGE", 1)
 
 
 def cube(world: World, run: Run) -> dict[tuple[str, str], tuple[Any, ...]]:
@@ -34,9 +37,20 @@ def cube(world: World, run: Run) -> dict[tuple[str, str], tuple[Any, ...]]:
         }
 
 
+def from_scratch(world: World, run: Run) -> dict[tuple[str, str], tuple[Any, ...]]:
+    """The same of a computation that nothing came in between."""
+    world.do(lambda session: rollups.store(session, run.id, rollups.compute(rollups.gather(session, run.id))))
+    return cube(world, run)
+
+
 def now(world: World, run: Run) -> Run:
     with world.work() as session:
         return session.get_one(Run, run.id)
+
+
+def shown_summary(world: World, run: Run) -> RunSummary:
+    with read_only(world.factory) as session:
+        return summary(session, session.get_one(Run, run.id))
 
 
 def set_run(world: World, run: Run, values: str) -> None:
@@ -66,8 +80,7 @@ class TestRenew:
         ready.score(ready.must_claim(worker), 0.5)
         assert rollup_jobs.renew(ready.factory, run.id) is True
         renewed = cube(ready, run)
-        ready.do(rollups.recompute, run.id)
-        assert cube(ready, run) == renewed
+        assert from_scratch(ready, run) == renewed
 
     def test_does_nothing_when_nothing_changed(self, ready: World) -> None:
         _, run = ready.worker(), ready.submit()
@@ -158,30 +171,25 @@ class TestRenew:
         between.clear()
         rollup_jobs.renew_due(ready.factory)
         renewed = cube(ready, run)
-        ready.do(rollups.recompute, run.id)
-        assert cube(ready, run) == renewed
+        assert from_scratch(ready, run) == renewed
 
 
 @pytest.mark.usefixtures("large")
 class TestLargeRuns:
-    def test_no_page_computes_their_cube(self, ready: World) -> None:
-        _, run = ready.worker(), ready.submit()
-        assert ready.do(rollups.refresh, run.id) is False
-        with ready.work() as session:
-            assert session.scalars(select(Rollup)).all() == []
-
     def test_show_the_stored_cube_while_they_go_on_and_the_exact_one_after(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit(tasks=("files/a", "files/b"))
         rollup_jobs.renew(ready.factory, run.id)
         ready.score(ready.must_claim(worker))
-        assert ready.do(lambda session: rollups.summary_now(session, session.get_one(Run, run.id))).counts.scored == 0
+        shown = shown_summary(ready, run)
+        assert (shown.counts.scored, shown.as_of) == (0, now(ready, run).rollup_at)
         ready.score(ready.must_claim(worker))
         assert now(ready, run).rollup_stale
-        assert ready.do(lambda session: rollups.summary_now(session, session.get_one(Run, run.id))).counts.scored == 2
+        shown = shown_summary(ready, run)
+        assert (shown.counts.scored, shown.as_of) == (2, None)
 
     def test_are_exact_before_their_first_cube(self, ready: World) -> None:
         _, run = ready.worker(), ready.submit()
-        assert ready.do(lambda session: rollups.summary_now(session, session.get_one(Run, run.id))).counts.waiting == 3
+        assert shown_summary(ready, run).counts.waiting == 3
 
 
 class TestLocks:

@@ -3,12 +3,13 @@
 import random
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from backend.db.models import Episode, Rollup, Run, Task
 from backend.db.repositories.results import rollups as repository
 from backend.domain.errors import FailureClass
 from backend.services.results import rollups
+from backend.services.results.run_summaries import summary
 from backend.services.runs import runs
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
@@ -54,10 +55,10 @@ def live_through(installation: World, run: Run, generator: random.Random) -> Non
         else:
             installation.lose(claim, FailureClass.TASK_SETUP)
         if generator.random() < 0.1:
-            installation.do(rollups.refresh, run.id)
+            installation.roll_up()
 
 
-class TestRefresh:
+class TestStored:
     def test_equals_a_count_by_hand(self, installation: World) -> None:
         generator = random.Random(seed())  # noqa: S311 - a sample
         labels: list[dict[str, Any]] = [
@@ -70,7 +71,7 @@ class TestRefresh:
         installation.worker(slots=4)
         run = installation.submit(repeats=2)
         live_through(installation, run, generator)
-        assert installation.do(rollups.refresh, run.id) is True
+        assert installation.roll_up() == 1
         expected, found = by_hand(installation, run), stored(installation, run)
         assert set(found) == set(expected)
         for key, cell in expected.items():
@@ -84,28 +85,29 @@ class TestRefresh:
     def test_does_nothing_when_nothing_changed(self, ready: World) -> None:
         ready.worker()
         run = ready.submit()
-        assert ready.do(rollups.refresh, run.id) is True
-        assert ready.do(rollups.refresh, run.id) is False
+        assert ready.roll_up() == 1
+        assert ready.roll_up() == 0
         ready.do(runs.cancel_run, run.id)
-        assert ready.do(rollups.refresh, run.id) is True
+        assert ready.roll_up() == 1
         assert stored(ready, run)["all", ""].cancelled == 3
 
     def test_twice_is_the_same(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit()
         ready.score(ready.must_claim(worker), 0.5)
-        ready.do(rollups.recompute, run.id)
+        ready.roll_up()
         once = {key: row.mean_low for key, row in stored(ready, run).items()}
-        ready.do(rollups.recompute, run.id)
+        ready.do(lambda session: session.execute(update(Run).values(rollup_stale=True)))
+        assert ready.roll_up() == 1
         assert {key: row.mean_low for key, row in stored(ready, run).items()} == once
 
     def test_a_retry_takes_lost_ones_out_again(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit(tasks=("files/a",))
         for _ in range(2):
             ready.lose(ready.must_claim(worker), FailureClass.TASK_SETUP)
-        ready.do(rollups.refresh, run.id)
+        ready.roll_up()
         assert stored(ready, run)["all", ""].lost == {"task_setup": 1}
         ready.do(runs.retry_run, run.id)
-        ready.do(rollups.refresh, run.id)
+        ready.roll_up()
         assert (stored(ready, run)["all", ""].lost, stored(ready, run)["all", ""].waiting) == ({}, 1)
 
 
@@ -114,16 +116,16 @@ class TestSummaries:
         worker, run = ready.worker(), ready.submit(repeats=2)
         for score in (1.0, 0.5, 0.0, 1.0):
             ready.score(ready.must_claim(worker), score)
-        live = ready.do(rollups.summary_now, run)
-        ready.do(rollups.refresh, run.id)
-        from_cube = ready.do(rollups.summary_now, run)
+        live = ready.do(summary, run)
+        ready.roll_up()
+        from_cube = ready.do(summary, run)
         assert from_cube == live == ready.do(runs.run_summary, run.id)
 
     def test_by_dimension(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit()
         for score in (1.0, 0.0, 0.5):
             ready.score(ready.must_claim(worker), score)
-        ready.do(rollups.refresh, run.id)
+        ready.roll_up()
         cells = {key: rollups.summary_of(row) for key, row in stored(ready, run).items()}
         assert cells["domain", "files"].mean_score == 0.5
         assert cells["domain", "editor"].denominator_words == "1 of 1 episode scored"

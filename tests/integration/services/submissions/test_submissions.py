@@ -14,7 +14,7 @@ from backend.services.accounts.projects import person_or_local
 from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts, reevaluation
 from backend.services.attempts.attempts import EvidenceRow
-from backend.services.results import rollups
+from backend.services.results import run_summaries
 from backend.services.runs import validation
 from backend.services.runs.summary import run_summary
 from backend.services.submissions import pairwise_preferences, submissions
@@ -79,9 +79,9 @@ class TestHandedIn:
         summary = installation.do(run_summary, run_id)
         assert (summary.counts.scored, summary.counts.handed_in, summary.success_rate) == (0, 1, None)
         assert summary.denominator_words == "0 of 1 episode scored; 1 handed in and judged by people"
-        installation.do(rollups.recompute, run_id)
+        installation.roll_up()
         with installation.work() as session:
-            stored = rollups.summary_now(session, session.get_one(Run, run_id))
+            stored = run_summaries.summary(session, session.get_one(Run, run_id))
         assert stored.counts.handed_in == 1
 
     def test_the_run_is_over(self, installation: World) -> None:

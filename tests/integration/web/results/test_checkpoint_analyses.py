@@ -45,6 +45,7 @@ def measured(installation: World) -> tuple[World, UUID, UUID]:
     installation.benchmark(in_form("windowsworld"), name=NAME)
     en = scored(installation, dict(zip(TASKS, ((1.0, 1.0), (0.5, 0.0), (None, 1.0)), strict=True)))
     cn = scored(installation, {TASKS[0]: (1 / 3, 0.0)}, variant="language=cn")
+    installation.roll_up()
     return installation, en, cn
 
 

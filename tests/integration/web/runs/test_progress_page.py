@@ -52,7 +52,6 @@ class TestRun:
 
     def test_the_runs_page_has_its_measures(self, both: tuple[TestClient, list[UUID]]) -> None:
         client, (run, _) = both
-        client.get("/leaderboards/graphs")
         text = client.get(f"/runs/{run}", headers=PAGE).text
         assert f'href="/runs/{run}/process"' in text
         assert "coverage rate" in text

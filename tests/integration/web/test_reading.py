@@ -1,0 +1,146 @@
+"""Reading never writes: no GET route sends a statement that writes or locks, whatever is out of date."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+from fastapi.testclient import TestClient
+from sqlalchemy import event, select, update
+
+from backend.db.models import Artifact, Episode, Run, Task, Work
+from backend.services.agents import agent_tokens
+from backend.web import api_routes, page_routes
+from tests import databases
+from tests.factories.creative import creative_benchmark, picture
+from tests.factories.drafts import make_content
+from tests.factories.records import World, emptied, world
+from tests.factories.reviews import Judged, Said
+from tests.factories.scene import Scene, abilities, make_scene
+from tests.factories.submissions import hand_in
+from tests.integration.web.conftest import client_of
+
+WRITES = re.compile(
+    r"\b(insert\s+into|update\s+\w+\s+set|delete\s+from|for\s+(no\s+key\s+)?update|for\s+(key\s+)?share)\b",
+    re.IGNORECASE,
+)
+QUERIES = {
+    "/api/v1/judges/{judge_id}/review": "?by=newcomer",
+    "/judges/{judge_id}/review": "?as=newcomer",
+    "/api/v1/benchmarks/{name}/pairs/next": "?person=newcomer",
+    "/compare/pairs": "?benchmark=creative&person=newcomer",
+    "/api/v1/benchmark-diff": "?old=starter&new=starter",
+    "/benchmarks/{name}/diff": "?old=starter@1&new=starter@1",
+    "/api/v1/trajectories/export": "?form=chat",
+    "/api/v1/agent/observation": "?wait=0",
+}
+TABLES = {"judges": "answers", "studies": "cells", "failures": "shares", "process": "curve", "analyses": "gaps"}
+UNAVAILABLE = {
+    "/api/v1/agent/observation": 503,
+    "/api/v1/agent/observation/frame": 409,
+    "/api/v1/benchmarks/{name}/analyses": 422,
+    "/benchmarks/{name}/analyses": 422,
+    "/benchmarks/{name}/analyses/{table}.csv": 422,
+    "/charts/{version}/plotly.min.js": 404,
+}
+"""Routes that read and then refuse: there is no broker, no WindowsWorld, no such version of plotly."""
+
+
+def get_routes() -> list[str]:
+    routers = (*api_routes.ROUTERS, *page_routes.ROUTERS)
+    return sorted(route.path for router in routers for route in router.routes if "GET" in getattr(route, "methods", ()))
+
+
+@dataclass
+class Reader:
+    """An installation with something of everything, its roll-ups out of date; `writes` are statements since then."""
+
+    client: TestClient
+    params: dict[str, Any]
+    human: UUID
+    token: str
+    writes: list[str] = field(default_factory=list)
+
+    def get(self, route: str) -> int:
+        """The answer's status."""
+        table = next((name for room, name in TABLES.items() if f"/{room}/" in route), "")
+        run = self.human if route.endswith("/human") else self.params["run_id"]
+        values = {**self.params, "run_id": run, "table": table, "chart": "steps" if "studies" in route else "curve"}
+        if "/versions/" in route:
+            values["number"] = 1
+        headers = {"Accept": "text/html"} if not route.startswith("/api/") else {}
+        if route.startswith("/api/v1/agent"):
+            headers["Authorization"] = f"Bearer {self.token}"
+        return self.client.get(route.format(**values) + QUERIES.get(route, ""), headers=headers).status_code
+
+
+def add_more(made: World) -> str:
+    """Works, judges and a remote episode, which the scene has not; returns the token of the last."""
+    made.benchmark(creative_benchmark(), "creative")
+    able = abilities()
+    able["agents"]["remote"] = able["agents"]["noop"]
+    worker = made.worker(name="creative", slots=2, node="creative", capabilities=able)
+    for agent in ("noop", "oracle"):
+        made.submit(agent, benchmark="creative")
+        hand_in(made, made.must_claim(worker), picture((1, 2, 3)))
+    remote = made.submit("remote", benchmark="starter")
+    with made.work() as session:
+        session.execute(update(Run).values(rollup_stale=True))
+        query = select(Episode.id).where(Episode.run_id == remote.id).limit(1)
+        return agent_tokens.issue(session, session.scalars(query).one())
+
+
+def params_of(made: World, scene: Scene, judge: Any) -> dict[str, Any]:
+    """A value for each parameter of a route's path."""
+    with made.work() as session:
+        stored = {
+            "sha256": session.scalars(select(Artifact.sha256).limit(1)).one(),
+            "task_id": session.scalars(select(Task.id).limit(1)).one(),
+            "work_id": session.scalars(select(Work.id).limit(1)).one(),
+        }
+    ids = {"run_id": scene.finished, "episode_id": scene.solved, "attempt_id": scene.attempts[0], "judge_id": judge}
+    names = {"name": "starter", "benchmark": "starter", "kind": "setup", "dimension": "domain"}
+    return stored | ids | names | {"study_id": scene.study, "number": 0, "version": "1"}
+
+
+@pytest.fixture(scope="module")
+def reader(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    with databases.copied(postgres_server) as url, world(url) as made:
+        scene = make_scene(made)
+        judged = Judged(made, [Said(opened=True, final=True, level="L1")])
+        client, token = client_of(made, tmp_path_factory.mktemp("data")), add_more(made)
+        content = make_content().model_dump(mode="json")
+        draft = client.post("/api/v1/drafts", json={"content": content, "by": "ada"}).json()["id"]
+        reader = Reader(client, {**params_of(made, scene, judged.judge), "draft_id": draft}, scene.human, token)
+
+        def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
+            if WRITES.search(statement):
+                reader.writes.append(statement)
+
+        event.listen(made.factory.kw["bind"], "before_cursor_execute", note)
+        yield reader
+
+
+@pytest.mark.parametrize("route", get_routes())
+def test_a_get_route_only_reads(reader: Reader, route: str) -> None:
+    reader.writes.clear()
+    status = reader.get(route)
+    assert reader.writes == []
+    assert status == UNAVAILABLE.get(route, status if status < 400 else 200)
+
+
+def test_an_empty_installation_is_read_without_writing(shared_database: str, tmp_path: Path) -> None:
+    with emptied(shared_database) as made:
+        client, writes = client_of(made, tmp_path), list[str]()
+
+        def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
+            if WRITES.search(statement):
+                writes.append(statement)
+
+        event.listen(made.factory.kw["bind"], "before_cursor_execute", note)
+        for route in ("/", "/runs", "/judges", "/tasks/drafts", "/exports", "/api/v1/runs", "/api/v1/drafts"):
+            assert client.get(route, headers={"Accept": "text/html"}).status_code == 200, route
+        assert writes == []
