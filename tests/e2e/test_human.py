@@ -124,6 +124,8 @@ class TestHuman:
         expect(page.locator("tr[data-row]")).to_contain_text("1: easy")
         shot(page, "done")
 
+        board = f"{up.url}/api/v1/leaderboards/starter"
+        until(lambda: not httpx.get(board).json()["stale"], 60.0, what="the roll-ups are up to date")
         page.goto(f"{up.url}/leaderboards/starter")
         row = page.locator("tr[data-row]", has_text="human").first
         expect(row).to_contain_text("human")

@@ -117,6 +117,8 @@ class TestWholePath:
         page.keyboard.press("End")
         expect(image).to_have_attribute("src", last)
 
+        board = f"{up.url}/api/v1/leaderboards/starter"
+        until(lambda: not httpx.get(board).json()["stale"], 60.0, what="the roll-ups are up to date")
         page.goto(f"{up.url}/leaderboards/starter")
         row = page.locator("tr[data-row]", has_text="oracle")
         expect(row.first).to_contain_text("100")

@@ -396,6 +396,5 @@ def _aside(world: World) -> None:
         session.add(Quarantine(task_id=task.id, reason="the dialog differs between versions", actor_id=actor.id))
         long = func.make_interval(0, 0, 0, 0, 0, 6, 20)
         session.execute(update(Run).where(Run.ended_at.is_not(None)).values(started_at=Run.ended_at - long))
-        spent = func.make_interval(0, 0, 0, 0, 0, 0, 9)
         ended = update(Episode).where(Episode.ended_at.is_not(None), Episode.started_at.is_not(None))
-        session.execute(ended.values(started_at=Episode.ended_at - spent))
+        session.execute(ended.values(started_at=Episode.ended_at - func.make_interval(0, 0, 0, 0, 0, 0, 9)))
