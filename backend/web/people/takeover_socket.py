@@ -19,7 +19,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 
-from backend.db.session import unit_of_work
+from backend.db.session import read_only
 from backend.domain.errors import Invalid, NotFound, Unavailable
 from backend.domain.model.episode import AttemptState
 from backend.domain.people.remote_input import read_hand
@@ -70,7 +70,7 @@ DETAILS: Mapping[Rejection, str] = {
 
 def read_attempt(edge: AppContext, attempt_id: UUID) -> ControlledAttempt:
     """The attempt as it stands, in a transaction of its own. Raises NotFound."""
-    with unit_of_work(edge.factory) as session:
+    with read_only(edge.factory) as session:
         return takeover.controlled(session, attempt_id)
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from backend.db import models
 from backend.db.models.enums import Purpose
-from backend.db.session import unit_of_work
+from backend.db.session import read_only
 from backend.domain.model.episode import EpisodeState, RunState
 from backend.domain.model.task import Difficulty
 from backend.services.capacity.run_request import RunRequest
@@ -115,7 +115,7 @@ def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = N
 
 def state_now(edge: AppContext, run_id: UUID) -> RunState:
     """The run's state, read in a transaction of its own. Raises NotFound."""
-    with unit_of_work(edge.factory) as session:
+    with read_only(edge.factory) as session:
         return RunState(service.get_run(session, run_id).state)
 
 
@@ -136,7 +136,7 @@ async def wait_for_end(edge: AppContext, run_id: UUID, seconds: float) -> None:
 
 def show_now(edge: AppContext, run_id: UUID, *, episodes: bool) -> RunView:
     """The run as it is, read in a transaction of its own."""
-    with unit_of_work(edge.factory) as session:
+    with read_only(edge.factory) as session:
         run = service.get_run(session, run_id)
         view = run_detail(session, run)
         if not episodes:
