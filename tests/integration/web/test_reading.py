@@ -101,6 +101,7 @@ def params_of(made: World, scene: Scene, judge: Any) -> dict[str, Any]:
             "task_id": session.scalars(select(Task.id).limit(1)).one(),
             "work_id": session.scalars(select(Work.id).limit(1)).one(),
         }
+        stored["submission_id"] = stored["work_id"]
     ids = {"run_id": scene.finished, "episode_id": scene.solved, "attempt_id": scene.attempts[0], "judge_id": judge}
     names = {"name": "starter", "benchmark": "starter", "kind": "setup", "dimension": "domain"}
     return stored | ids | names | {"study_id": scene.study, "number": 0, "version": "1"}

@@ -46,7 +46,7 @@ class TestSubmit:
         again = fresh.post("/api/v1/runs", json=BODY, headers=headers)
         other = fresh.post("/api/v1/runs", json={**BODY, "repeats": 2}, headers=headers)
         assert again.json()["id"] == first
-        assert (other.status_code, other.json()["code"]) == (409, "conflict")
+        assert (other.status_code, other.json()["code"]) == (409, "idempotency_key_reused")
         assert len(fresh.get("/api/v1/runs").json()["items"]) == 1
 
     @pytest.mark.parametrize(
