@@ -1,1 +1,1 @@
-"""What a user or a worker can do. Functions take a Session first, change records, and never commit: the edge does."""
+"""Use cases of users and workers. Functions take a Session first, change records, and never commit: the caller does."""

@@ -1,6 +1,6 @@
-"""The accessibility tree, asked for in a helper process of the platform (`<platform>/a11y_helper.py`).
+"""Accessibility tree, gathered in a helper process of the platform (`<platform>/a11y_helper.py`).
 
-A hung application or a crash in the accessibility library costs that process, never the server.
+A hanging application or a crash in the accessibility library affects that process, never the server.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from guest_server.protocol.errors import GuestError
 from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.machine import Tree, TreeRequest
 
-# The helper ends its walk by itself at its deadline; this is for the one question it may be waiting in.
+# The helper ends its walk at its deadline; this limit is for a single call in which it may hang.
 _GRACE_SECONDS = 10.0
 _START_SECONDS = 15.0
 
@@ -24,11 +24,11 @@ class AccessibilityProcess:
     """Keeps one helper process and replaces it when it hangs or dies."""
 
     def __init__(self, helper: str, environment: Mapping[str, str], limits: GuestLimits) -> None:
-        """Starts nothing yet.
+        """Does not start yet.
 
         Args:
-            helper: name of the module that answers questions on its standard input, a JSON object a line.
-            environment: what it gets.
+            helper: module that answers requests on stdin, one JSON object per line.
+            environment: its environment.
             limits: of the session.
         """
         self._module = helper
@@ -38,7 +38,7 @@ class AccessibilityProcess:
         self._one_at_a_time = asyncio.Lock()
 
     async def tree(self, options: TreeRequest) -> Tree:
-        """The whole desktop's tree, cut at the bounds."""
+        """The whole desktop's tree, truncated at the limits."""
         answer = await self._ask({"what": "tree", **vars(options)}, options.seconds)
         return Tree(answer["xml"], answer["nodes"], answer["cut"])
 
@@ -53,12 +53,11 @@ class AccessibilityProcess:
         return await self._ask({"what": "cursor"}, self._limits.blocking_seconds)
 
     async def start(self) -> None:
-        """Starts the helper ahead, so that the first question finds it ready."""
+        """Starts the helper early, so that the first request finds it ready."""
         async with self._one_at_a_time:
             await self._running()
 
     async def stop(self) -> None:
-        """Ends the helper."""
         if self._helper is not None:
             await _end(self._helper)
             self._helper = None
@@ -82,7 +81,7 @@ class AccessibilityProcess:
 
     async def _ask(self, question: dict[str, Any], seconds: float) -> dict[str, Any]:
         async with self._one_at_a_time:
-            # One that died is replaced and asked again, once: an application may make it crash each time.
+            # A helper that died is replaced and asked once more: an application may crash it each time.
             line = await self._answer(question, seconds) or await self._answer(question, seconds)
         if not line:
             raise GuestError("failed", "the accessibility library crashed twice; an application confuses it")

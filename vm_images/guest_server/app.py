@@ -1,4 +1,4 @@
-"""The HTTP application: every capability's routes behind the secret, every error as JSON."""
+"""HTTP application: routes of every capability behind the secret, every error as JSON."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -58,7 +58,7 @@ CAPABILITIES = (
     power,
     resume,
 )
-"""The modules whose `routes(machine)` make up the API."""
+"""Modules whose `routes(machine)` make up the API."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -98,7 +98,7 @@ def build_app(machine: Machine) -> web.Application:
 
 
 def _from_http(error: web.HTTPException, body_limit: int) -> GuestError:
-    """The HTTP library's own refusals in our form."""
+    """Converts the HTTP library's own errors to our form."""
     kinds = {
         404: ("not_found", "there is no such route; docs/internals/guest-api.md lists them"),
         405: ("method_not_allowed", f"this route does not take {getattr(error, 'method', 'this method')}"),

@@ -1,8 +1,8 @@
-"""WindowsAgentArena's `computer` for code that an agent runs on the desktop (docs/internals/actions.md).
+"""WindowsAgentArena's `computer` library for agents' code on the desktop (docs/internals/actions.md).
 
 Names, arguments, amounts and the pause after each input are WAA's. It runs in the agent's own process: mouse and
-keyboard go through pyautogui, everything else through a `Shell` of the platform. What cannot be done raises, so that
-the code ends there and its output says why.
+keyboard use pyautogui, everything else a `Shell` of the platform. What cannot be done raises, so the code ends there
+and its output has the reason.
 """
 # ruff: noqa: A002 - `id` and `dir` are the API's own names.
 
@@ -18,7 +18,7 @@ import pyautogui
 from guest_server.protocol.machine import WindowInfo
 
 _PAUSE = 0.25
-"""Seconds after each input, so that programs see it before the next."""
+"""Seconds after each input, so that programs handle it before the next."""
 _WHEEL = 400 if os.name == "nt" else 3  # Windows counts 120 a wheel click.
 _DRAG_SECONDS = 0.25
 _WINDOW_SECONDS = 10.0
@@ -29,7 +29,7 @@ Box = tuple[int, int, int, int]
 
 
 class Shell(Protocol):
-    """What differs between platforms."""
+    """Platform-specific operations."""
 
     def clipboard(self) -> str:
         """The clipboard's text, empty if it has none."""
@@ -68,29 +68,29 @@ class Mouse:
         self.current_id: int | None = None
 
     def move_id(self, id: int) -> None:
-        """To the middle of a numbered element."""
+        """Moves to the middle of a numbered element."""
         left, top, right, bottom = _box(self._boxes, id)
         pyautogui.moveTo((left + right) // 2, (top + bottom) // 2)
         self.current_id = int(id)
 
     def move_abs(self, x: float, y: float) -> None:
-        """To a share, 0 to 1, of the width and height of what the agent sees."""
+        """Moves to a fraction, 0 to 1, of the width and height of the agent's view."""
         pyautogui.moveTo(*_shares(x, y, self._area))
 
     def single_click(self) -> None:
-        """With the left button, where the pointer is."""
+        """Clicks the left button at the pointer."""
         pyautogui.click()
 
     def double_click(self) -> None:
-        """With the left button, where the pointer is."""
+        """Double-clicks the left button at the pointer."""
         pyautogui.doubleClick()
 
     def right_click(self) -> None:
-        """Where the pointer is."""
+        """Clicks the right button at the pointer."""
         pyautogui.rightClick()
 
     def scroll(self, dir: str = "down") -> None:
-        """`up` or `down`."""
+        """Scrolls `up` or `down`."""
         if dir not in {"up", "down"}:
             raise ValueError(f"direction must be 'up' or 'down', not {dir!r}")
         pyautogui.scroll(_WHEEL if dir == "up" else -_WHEEL)
@@ -103,7 +103,7 @@ class Mouse:
         screen_x: float | None = None,
         screen_y: float | None = None,
     ) -> None:
-        """From where the pointer is, with the left button: to shares as `move_abs`, or to pixels by their names."""
+        """Drags with the left button from the pointer: to fractions as in `move_abs`, or to named pixels."""
         if screen_x is not None and screen_y is not None:
             x, y = screen_x, screen_y
         elif x is None or y is None:
@@ -114,13 +114,13 @@ class Mouse:
 
 
 class Keyboard:
-    """The keys."""
+    """The keyboard."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
 
     def write(self, text: str) -> None:
-        """Types; what pyautogui has no keys for is pasted."""
+        """Types text; characters that pyautogui cannot type are pasted."""
         if text.isascii():
             pyautogui.write(text)
         else:
@@ -128,7 +128,7 @@ class Keyboard:
             pyautogui.hotkey("ctrl", "v")
 
     def press(self, key: str) -> None:
-        """One key, or several as `ctrl+c`."""
+        """Presses a key, or several as `ctrl+c`."""
         separator = "+" if "+" in key else "-"
         keys = [part.strip() for part in key.split(separator)] if len(key) > 1 and separator in key else [key]
         unknown = [name for name in keys if name.lower() not in pyautogui.KEYBOARD_KEYS]
@@ -145,11 +145,11 @@ class Clipboard:
         self._shell = shell
 
     def view_clipboard(self) -> str:
-        """Its text."""
+        """The clipboard's text."""
         return self._shell.clipboard()
 
     def copy_text(self, text: str | None = None) -> None:
-        """Puts the text there; without one, the word under the pointer."""
+        """Copies the text; without one, the word under the pointer."""
         if text is None:
             pyautogui.doubleClick()
             pyautogui.hotkey("ctrl", "c")
@@ -157,11 +157,11 @@ class Clipboard:
             self._shell.copy(text)
 
     def copy_image(self, id: int, description: str = "") -> None:  # noqa: ARG002 - words for the agent itself.
-        """Puts the picture of a numbered element there, as it is on the screen."""
+        """Copies the picture of a numbered element as it is on the screen."""
         self._shell.copy_picture(_box(self._boxes, id))
 
     def paste(self) -> None:
-        """By Ctrl+V."""
+        """Pastes with Ctrl+V."""
         pyautogui.hotkey("ctrl", "v")
 
 
@@ -219,15 +219,14 @@ class WindowManager:
 
 
 class Computer:
-    """All of it. `import computer` gives the one that was made last."""
+    """All parts together. `import computer` returns the latest instance.
+
+    Args:
+        rects: the numbered elements' boxes in screen pixels.
+        area: the agent's view of the screen: left, top, right, bottom; None = all of it.
+    """
 
     def __init__(self, rects: Mapping[int, Box] | None = None, area: Sequence[int] | None = None) -> None:
-        """Gets ready.
-
-        Args:
-            rects: the numbered elements' boxes in screen pixels.
-            area: what the agent sees of the screen: left, top, right, bottom; None = all of it.
-        """
         pyautogui.FAILSAFE, pyautogui.PAUSE = False, _PAUSE
         boxes, shell = dict(rects or {}), _shell()
         self.mouse = Mouse(boxes, area)
@@ -265,7 +264,7 @@ def _box(boxes: Mapping[int, Box], number: int | str) -> Box:
 
 
 def closest(windows: Sequence[WindowInfo], name: str) -> WindowInfo | None:
-    """The window whose title is most like a name: the same, else alike, else one that contains it; topmost first."""
+    """The window whose title best matches a name: equal, else similar, else containing it; topmost first."""
     target = " ".join(name.split()).casefold()
     titles = {" ".join(window.title.split()).casefold(): window for window in windows if window.title}
     alike = difflib.get_close_matches(target, list(titles), n=1)

@@ -1,8 +1,8 @@
-"""The way out of a virtual machine: websockets that the worker keeps open to us, one for each connection.
+"""Egress of a virtual machine: websockets that the worker keeps open, one per connection.
 
-Nothing leaves such a machine by its network card, and it can ask nobody outside. So the worker connects to us and
-waits. A program's connection takes one of the waiting lines. When the worker hears the first bytes, it leads them to
-the gateway, which decides what may be asked. An empty message says that its sender has ended its direction.
+Such a machine's network card leads nowhere, and it cannot connect to the outside. So the worker connects to it and
+waits. A program's connection uses one of the waiting websockets. When the worker receives the first bytes, it forwards
+them to the gateway, which decides what is allowed. An empty message means that its sender has closed its direction.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ _END = b""
 
 
 class _WaitingTunnel:
-    """One websocket of the worker's: it waits until a program has taken it.
+    """A websocket of the worker that waits for a program.
 
     Attributes:
-        writer: of the program that has taken it.
+        writer: of the program that uses it.
         heard: set when nothing more comes from the worker.
-        broken: it has gone without saying that it ends.
-        free: set when the program does not need it any more.
+        broken: whether it closed without an end message.
+        free: set when the program no longer needs it.
     """
 
     def __init__(self, socket: web.WebSocketResponse) -> None:
@@ -35,7 +35,7 @@ class _WaitingTunnel:
         self.task = asyncio.current_task()
 
     async def listen(self) -> None:
-        """Gives the program what the worker says, until that ends."""
+        """Forwards data from the worker to the program until the worker ends."""
         try:
             self.broken = not await self._listen()
         except OSError:
@@ -55,7 +55,7 @@ class _WaitingTunnel:
         return False
 
     async def carry(self, first: bytes, reader: asyncio.StreamReader) -> None:
-        """Tells the worker what the program says; returns when both have ended, or one has gone."""
+        """Forwards data from the program to the worker; returns when both have ended, or one is gone."""
         speaking, hearing = asyncio.create_task(self._speak(first, reader)), asyncio.create_task(self.heard.wait())
         try:
             await asyncio.wait({speaking, hearing}, return_when=asyncio.FIRST_COMPLETED)
@@ -77,19 +77,19 @@ class _WaitingTunnel:
 
 
 class EgressTunnels:
-    """The lines of one machine. Used in one event loop."""
+    """Tunnels of one machine. Used in one event loop."""
 
     def __init__(self, most: int, seconds: float) -> None:
-        """Args: most: lines that may wait at a time; seconds: for which a program waits for one."""
+        """Args: most: maximum waiting tunnels; seconds: maximum wait of a program for one."""
         self._most, self._seconds = most, seconds
         self._waiting: deque[_WaitingTunnel] = deque()
         self._changed = asyncio.Condition()
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
-        """Holds a line of the worker's until it ends.
+        """Serves a websocket of the worker until it ends.
 
         Raises:
-            GuestError: `conflict`, as many are waiting already.
+            GuestError: `conflict` if too many are waiting already.
         """
         if len(self._waiting) >= self._most:
             raise GuestError("conflict", f"{self._most} lines are waiting already")
@@ -110,7 +110,7 @@ class EgressTunnels:
         return socket
 
     async def lead(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carries a program's connection by the next line. Whoever gets none is told by an end of the connection."""
+        """Connects a program to the next tunnel. Without one its connection is closed."""
         try:
             first = await reader.read(PIECE)
             if first:
@@ -123,7 +123,7 @@ class EgressTunnels:
             writer.close()
 
     def forget(self) -> None:
-        """Ends the lines that wait: in a clone of a machine, their other end is another machine's."""
+        """Closes waiting tunnels: in a clone, their peers belong to another machine."""
         for line in self._waiting:
             if line.task is not None:
                 line.task.cancel()

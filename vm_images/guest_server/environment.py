@@ -1,4 +1,4 @@
-"""What every platform's session reads of its environment variables."""
+"""Environment variables of every platform's session."""
 
 import os
 import subprocess
@@ -7,9 +7,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 DATA = PACKAGE / "data"
 LIBRARY = DATA / "python"
-"""What the code of agents can import."""
+"""Modules that agents' code can import."""
 NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-"""For our own helpers: on Windows, a program for consoles otherwise brings one along."""
+"""For our own helpers: on Windows, a console program would otherwise open a window."""
 _SMALLEST, _LARGEST = 100, 16_384
 
 

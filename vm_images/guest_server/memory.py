@@ -7,7 +7,7 @@ _MEMINFO = Path("/proc/meminfo")
 
 
 def free_memory() -> int | None:
-    """Bytes that programs can still get, None where that cannot be told."""
+    """Bytes that programs can still allocate, None if unknown."""
     if os.name == "nt":
         from guest_server.windows.health_sources import free_memory as windows_free_memory
 

@@ -23,39 +23,39 @@ _KEEPALIVE_SECONDS = 600.0
 
 
 class SessionBase(Protocol):
-    """What a session stands on and cannot go on without."""
+    """Base of a session: what it depends on."""
 
     def watch(self, machine: Machine, fail: Callable[[str], None]) -> None:
-        """Begins to watch, in the running event loop.
+        """Starts watching, in the running event loop.
 
         Args:
-            machine: its `stopping` is to be set when the system tells the session to end.
-            fail: to be called, in the loop, with what is wrong when the session cannot go on.
+            machine: its `stopping` is set when the system tells the session to end.
+            fail: called in the loop with the problem when the session cannot continue.
         """
         ...
 
 
 def serve(machine: Machine, ground: SessionBase, address: argparse.Namespace, ready: Callable[[], None]) -> str:
-    """Serves until the session is told to end or cannot go on; says why it cannot, empty if told to."""
+    """Serves until the session is told to end or cannot continue; returns why it cannot, empty if told to."""
     return asyncio.run(_Server(machine).run(ground, listener(address), ready))
 
 
 def tell_ready(start: float, facts: Mapping[str, object]) -> None:
-    """The line by which the one who started the session knows that the API answers.
+    """Prints the line that reports that the API is ready.
 
     Args:
         start: `time.monotonic()` at the session's beginning.
-        facts: what else it says.
+        facts: additional fields.
     """
     seconds = round(time.monotonic() - start, 3)
     print(json.dumps({"ready": True, "api": API_VERSION, "seconds": seconds, **facts}), flush=True)
 
 
 def listener(address: argparse.Namespace) -> socket.socket:
-    """The socket to serve on: inherited and listening, or a TCP port of our own.
+    """The socket to serve on: inherited and listening, or a TCP port.
 
     Raises:
-        StartError: there is none.
+        StartError: There is none.
     """
     try:
         if address.host:
@@ -81,7 +81,7 @@ class _Server:
         await web.SockSite(runner, sock).start()
         ground.watch(self._machine, self._fail)
         self._relay = await egress.start_relay(self._machine)
-        # In a thread: Windows is asked about its licence, which takes seconds.
+        # In a thread: querying Windows' licence takes seconds.
         await asyncio.to_thread(self._machine.health.settled)
         ready()
         warming = asyncio.create_task(self._warm())
@@ -92,7 +92,7 @@ class _Server:
         return self._problem
 
     async def _warm(self) -> None:
-        """Imports and starts what the first requests need, once nobody waits for us any more."""
+        """Imports and starts what the first requests need, after the ready report."""
         await self._machine.accessibility.start()
         await self._machine.blocking(_first_picture, self._machine)
 

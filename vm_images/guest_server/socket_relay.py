@@ -1,4 +1,4 @@
-"""Leads connections on: what comes in on one socket goes out on another, byte by byte, both ways."""
+"""Relays connections from one socket to another, byte by byte, in both directions."""
 
 import asyncio
 import contextlib
@@ -11,10 +11,10 @@ Lead = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 def leading(onward: Callable[[], Awaitable[Streams]]) -> Lead:
-    """What a server does with a connection: opens one onward and carries bytes until both sides have ended.
+    """Handler of a server's connections: opens one onward and relays until both sides have ended.
 
     Args:
-        onward: opens it; where that fails with OSError, whoever asks is told by the end of the connection.
+        onward: opens it; on OSError the incoming connection is closed.
     """
 
     async def lead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

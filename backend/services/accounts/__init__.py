@@ -1,1 +1,1 @@
-"""Who acts, and for which project."""
+"""Projects and actors."""

@@ -1,4 +1,4 @@
-"""Who acts, and for which project. There is one project until somebody needs a second."""
+"""Projects and actors. There is only one project so far."""
 
 from sqlalchemy.orm import Session
 
@@ -9,31 +9,31 @@ from backend.domain.errors import Invalid
 
 DEFAULT = "default"
 LOCAL = "local"
-"""Whoever reaches the service and gives no name: there is one token, not one each."""
+"""Actor of requests without a name: there is one token for everybody."""
 LONGEST_NAME = 100
 
 
 def default_project(session: Session) -> Project:
-    """The project that everything belongs to. Safe to call from several processes at once."""
+    """The default project, created if missing. Safe to call from several processes at once."""
     return repository.get_or_make(session, DEFAULT)
 
 
 def actor_for(session: Session, project: Project, name: str = LOCAL, kind: ActorKind = ActorKind.PERSON) -> Actor:
-    """The project's actor of that name."""
+    """The project's actor of that name, created if missing."""
     return repository.actor(session, project.id, name, kind.value)
 
 
 def person(session: Session, project: Project, name: str, *, path: str = "person") -> Actor:
-    """The person of that name, without the blanks around it.
+    """The person of that name, without surrounding spaces.
 
     Args:
         session: the transaction.
-        project: that the person belongs to.
-        name: as it was given.
-        path: of the name in what was sent.
+        project: the person's project.
+        name: as received.
+        path: field of the name in the request.
 
     Raises:
-        Invalid: it is blank, no name, or that of a program.
+        Invalid: it is blank, not a valid name, or the name of a program.
     """
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
@@ -45,5 +45,5 @@ def person(session: Session, project: Project, name: str, *, path: str = "person
 
 
 def person_or_local(session: Session, project: Project, name: str, *, path: str = "person") -> Actor:
-    """`person`, where a name may be left out: whoever gives none is `local`. Raises Invalid."""
+    """Like `person`, but the name is optional (default: `local`). Raises Invalid."""
     return person(session, project, name if name.strip() else LOCAL, path=path)

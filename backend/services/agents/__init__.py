@@ -1,1 +1,1 @@
-"""Agents from outside: their tokens and their channel."""
+"""External agents: tokens and channel."""

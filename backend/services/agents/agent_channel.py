@@ -1,6 +1,6 @@
-"""The API's end of the line between an attempt and who acts on it from outside. Async; holds no session while it waits.
+"""The API's end of the channel between an attempt and an external agent. Async; holds no session while it waits.
 
-The worker's end is `worker/agents/redis_channel.py`; what lies between, and the form of a message, is described there.
+The worker's end, the keys in the broker and the message format are described in `worker/agents/redis_channel.py`.
 """
 
 import time
@@ -15,24 +15,24 @@ from backend.services.agents.agent_channel_store import ReplyStatus, StoredObser
 from backend.services.agents.agent_tokens import Pass
 
 LOOK_SECONDS = 0.25
-"""Postgres is asked how the episode stands at most so often while somebody waits."""
+"""Interval at which a waiting request reads the episode's state from Postgres."""
 Look = Callable[[], Awaitable[Pass]]
 
 
 async def newer(
     status: Pass, after: int, attempt: int | None, *, tree: bool = True, picture: bool = False
 ) -> StoredObservation | None:
-    """The newest observation if it is a later one than step `after` of `attempt`; None = there is none yet.
+    """The newest observation if it is later than step `after` of `attempt`, else None.
 
-    That of step `after` itself if its answer was forgotten: the worker offers it again to a broker that lost all it
-    held, and waits.
+    If the answer to step `after` was lost with the broker's data, the worker offers that observation again, and it is
+    returned.
 
     Args:
-        status: the episode as it stands.
-        after: -1 = none is known.
-        attempt: number of the attempt that `after` counts in; None = that of `status`.
-        tree: with the accessibility tree.
-        picture: with the picture.
+        status: current state of the episode.
+        after: -1 = no observation so far.
+        attempt: number of the attempt of `after`; None = that of `status`.
+        tree: include the accessibility tree.
+        picture: include the picture.
     """
     if status.attempt_id is None or not status.running:
         return None  # What a dead worker has shown may still lie in the broker.
@@ -88,7 +88,7 @@ async def next_observation(
 async def _until_change(
     look: Look, status: Pass, after: int, attempt: int | None, **parts: bool
 ) -> tuple[Pass, StoredObservation | None]:
-    """Returns with an observation, or when another attempt has begun, or it is held, or the agent's part is over."""
+    """Returns on an observation, a new attempt, a held episode, or the end of the agent's part."""
     known, looked_at = status.attempt_id, time.monotonic()
     async with aclosing(agent_channel_store.subscribe_line(known or status.run_id, status.run_id)) as signs:
         async for run_too in signs:
@@ -107,20 +107,20 @@ async def _until_change(
 
 
 async def give(status: Pass, index: int, attempt: int | None, message: Mapping[str, Any]) -> bool:
-    """Gives an answer to step `index` to the worker, once.
+    """Sends an answer to step `index` to the worker, once.
 
     Args:
-        status: the episode as it stands.
-        index: which observation it answers.
-        attempt: number of the attempt it is meant for; None = the newest.
-        message: see `worker/agents/redis_channel.py`; bounded by the caller.
+        status: current state of the episode.
+        index: step of the observation that it answers.
+        attempt: number of the intended attempt; None = the newest.
+        message: see `worker/agents/redis_channel.py`; size checked by the caller.
 
     Returns:
-        False if the same answer was given before: nothing is carried out twice.
+        False if the same answer was sent before: nothing is performed twice.
 
     Raises:
-        Conflict: no such observation waits for an answer, or another answer was given to it.
-        Unavailable: the broker is away, or has forgotten the attempt: its worker offers the observation again.
+        Conflict: no such observation waits for an answer, or it has another answer already.
+        Unavailable: the broker is unavailable, or lost the attempt's data: the worker will offer the observation again.
     """
     if status.attempt_id is None or attempt not in {None, status.attempt}:
         raise Conflict(
@@ -130,7 +130,7 @@ async def give(status: Pass, index: int, attempt: int | None, message: Mapping[s
         )
     waiting = await agent_channel_store.latest_index(status.attempt_id)
     await agent_channel_store.mark_heard(status.attempt_id)
-    # An answer to another step than the one that waits can only be one that was given before.
+    # An answer to another step can only be a repetition.
     fresh = status.running and index == waiting
     result = await agent_channel_store.say(status.attempt_id, str(index), message, fresh=fresh)
     if result is ReplyStatus.AWAY:
@@ -145,7 +145,7 @@ async def give(status: Pass, index: int, attempt: int | None, message: Mapping[s
         )
     if result is ReplyStatus.FULL:
         if waiting is None and status.running:
-            # A broker keeps nothing over a restart: which step waits is known once the worker has told it again.
+            # After a broker's restart the waiting step is known once the worker has sent it again.
             raise Unavailable(
                 "the worker has shown no step yet, or not again",
                 code="observation_not_ready",
@@ -163,8 +163,9 @@ async def picture(status: Pass, index: int | None) -> StoredObservation:
     """The newest observation with its picture.
 
     Raises:
-        Conflict: there is none now, or the newest is of another step than `index`.
-        Unavailable: the broker is away, or has none of an attempt under way: its worker offers it again.
+        Conflict: there is none now, or the newest is of another step.
+        Unavailable: the broker is unavailable or has no observation of a running attempt: the worker will offer it
+            again.
     """
     attempt = status.attempt_id
     got = await agent_channel_store.latest_seen(attempt, picture=True) if attempt is not None else None
@@ -187,7 +188,7 @@ async def picture(status: Pass, index: int | None) -> StoredObservation:
 
 
 async def until_over(look: Look, seconds: float) -> Pass:
-    """The episode once it has ended, or as it is after so many seconds."""
+    """The episode once it has ended, or its state after the given seconds."""
     status = await look()
     try:
         async with events.patience(seconds), aclosing(events.subscribe_run(status.run_id, 0)) as signs:

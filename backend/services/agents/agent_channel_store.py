@@ -1,8 +1,8 @@
-"""The line between an attempt and who acts on it from outside, as it lies in the broker; both ends use this file.
+"""Data of the agent channel in the broker; used by both ends.
 
-Three keys per attempt, all with an end: the newest observation (a hash, so that its picture is read only by whoever
-wants it), a stream of messages to the worker, and by which keys messages were given already. A fourth says that the
-other end has been heard of. Every observation is told on a channel.
+Three expiring keys per attempt: the newest observation (a hash, so that its picture is read only on demand), a stream
+of messages to the worker, and the idempotency keys of messages. A fourth records when the agent was last heard from.
+Every observation is announced on a pub/sub channel.
 """
 
 import hashlib
@@ -18,23 +18,23 @@ from uuid import UUID
 from backend.services.events import broker, log, watch
 
 SEEN_SECONDS = 60.0
-"""How long an observation stays if the worker does not renew it."""
+"""Seconds for which an observation is kept without renewal."""
 SAID_SECONDS = 3600.0
 HEARD_SECONDS = 30.0
 API_SECONDS = 10.0
-"""How long an API that says nothing counts as there."""
+"""Seconds after its last sign of life for which an API counts as available."""
 _API_KEY = "deskarena:api"
 _MOST_HEARD = 1000
 _heard_at: dict[UUID, float] = {}
-"""When this process last marked an attempt's line."""
+"""When this process last renewed an attempt's sign of life."""
 MOST_BYTES = 2**20
-"""Of one message."""
+"""Maximum bytes of a message."""
 MOST_WAITING = 64
-"""Messages that the worker has not taken yet."""
+"""Maximum number of messages that the worker has not taken yet."""
 
 
 class ReplyStatus(IntEnum):
-    """What became of a message."""
+    """Result of sending a message."""
 
     NEW = 0
     REPEATED = 1
@@ -45,12 +45,12 @@ class ReplyStatus(IntEnum):
 
 @dataclass(frozen=True)
 class StoredObservation:
-    """An observation as it lies in the broker.
+    """An observation as stored in the broker.
 
     Attributes:
         index: its step.
-        head: what is known of it, without picture and tree (see `backend.services.agents.agent_channel`).
-        tree: the accessibility tree; empty if it was not asked for or there is none.
+        head: metadata without picture and tree (see `backend.services.agents.agent_channel`).
+        tree: accessibility tree; empty if not requested or not available.
         picture: likewise.
     """
 
@@ -85,27 +85,27 @@ def _key(attempt_id: UUID, part: str) -> str:
 
 
 def line_channel(attempt_id: UUID) -> str:
-    """Where new observations are told."""
+    """Pub/sub channel of new observations."""
     return _key(attempt_id, "new")
 
 
 def has_broker() -> bool:
-    """Whether one is configured; it may be away. Asks nobody."""
+    """Whether a broker is configured; it may be unavailable. Does not connect."""
     return bool(broker.current().url)
 
 
 def put_seen(  # noqa: PLR0913 - the parts of one record
     attempt_id: UUID, index: int, head: Mapping[str, Any], picture: bytes, tree: str, *, again: bool = False
 ) -> bool:
-    """Makes this the newest observation and tells who waits. False while the broker is away.
+    """Stores the newest observation and notifies waiters. False while the broker is unavailable.
 
     Args:
-        attempt_id: whose it is.
+        attempt_id: attempt of the observation.
         index: its step.
         head: see `StoredObservation`.
         picture: of the screen.
-        tree: of accessibility.
-        again: it was there before and is gone: so may be the answer that was given to it.
+        tree: accessibility tree.
+        again: it was stored before and got lost: so may have been its answer.
     """
     fields: dict[str, Any] = {"index": index, "head": json.dumps(dict(head)), "picture": picture, "tree": tree}
     if again:
@@ -125,9 +125,9 @@ def put_seen(  # noqa: PLR0913 - the parts of one record
 
 
 def keep_seen(attempt_id: UUID, index: int) -> bool:
-    """Lets the observation of step `index` live on. False if it is gone, an older one is back, or the broker is away.
+    """Renews the observation of step `index`. False if it is lost, an older one is back, or the broker is unavailable.
 
-    A broker that keeps its data on disk may begin anew with what was there a moment before it ended.
+    A broker with persistence may restart with an older state.
     """
     args = [str(index), int(SEEN_SECONDS * 1000)]
     return broker.current().call(
@@ -136,21 +136,21 @@ def keep_seen(attempt_id: UUID, index: int) -> bool:
 
 
 def forget_seen(attempt_id: UUID) -> None:
-    """Nothing can be done on the attempt's desktop any more. What was given stays known: it may be sent again."""
+    """Removes the observation: the attempt's desktop has ended. Idempotency keys stay: answers may be repeated."""
     keys = [_key(attempt_id, part) for part in ("seen", "said")]
     broker.current().call(lambda client: client.delete(*keys), None)
 
 
 def next_said(attempt_id: UUID, after: str, seconds: float) -> Sequence[tuple[str, bytes]] | None:
-    """Messages after the one with the id `after` (`0` = from the first); those up to it are forgotten.
+    """Messages after the one with the id `after` (`0` = from the first); older ones are deleted.
 
     Args:
-        attempt_id: whose line.
-        after: of the last message that was taken.
-        seconds: waited for one, below the time-out of a call of the broker.
+        attempt_id: attempt of the channel.
+        after: id of the last message taken.
+        seconds: maximum wait; below the broker's read timeout.
 
     Returns:
-        (id, body) each, oldest first; None while the broker is away.
+        (id, body) each, oldest first; None while the broker is unavailable.
     """
     key = _key(attempt_id, "said")
 
@@ -170,22 +170,22 @@ def _next_id(number: str) -> str:
 
 
 def heard(attempt_id: UUID) -> bool:
-    """Whether the other end has been heard of within `HEARD_SECONDS`; False also while the broker is away."""
+    """Whether the agent was heard from within `HEARD_SECONDS`; False while the broker is unavailable."""
     return broker.current().call(lambda client: bool(client.exists(_key(attempt_id, "heard"))), default=False)
 
 
 def forget_heard(attempt_id: UUID) -> None:
-    """From now on only what is heard after this counts."""
+    """Resets when the agent was last heard from."""
     broker.current().call(lambda client: client.delete(_key(attempt_id, "heard")), None)
 
 
 def api_there() -> bool:
-    """Whether an API has said within `API_SECONDS` that it is there; False also while the broker is away."""
+    """Whether an API gave a sign of life within `API_SECONDS`; False while the broker is unavailable."""
     return broker.current().call(lambda client: bool(client.exists(_API_KEY)), default=False)
 
 
 async def mark_api() -> None:
-    """Says that an API is there; nothing while the broker is away."""
+    """Records a sign of life of an API; does nothing while the broker is unavailable."""
     client = watch.broker_client()
     if client is not None:
         with suppress(*broker.FAILURES):
@@ -193,7 +193,7 @@ async def mark_api() -> None:
 
 
 async def mark_heard(attempt_id: UUID) -> None:
-    """Says that the other end is there; asks the broker only every few seconds, however often it is called."""
+    """Records a sign of life of the agent; uses the broker only every few seconds."""
     client, now = watch.broker_client(), time.monotonic()
     if client is not None and now - _heard_at.get(attempt_id, -HEARD_SECONDS) > HEARD_SECONDS / 6:
         try:
@@ -206,13 +206,13 @@ async def mark_heard(attempt_id: UUID) -> None:
 
 
 async def say(attempt_id: UUID, once: str, message: Mapping[str, Any], *, fresh: bool = True) -> ReplyStatus:
-    """Gives a message to the worker, if none was given under the key `once` before.
+    """Sends a message to the worker, unless one was sent with the idempotency key `once` before.
 
     Args:
-        attempt_id: to whose worker.
-        once: the same message under the same key is given once, however often it is sent.
-        message: at most `MOST_BYTES` as JSON; the caller has looked.
-        fresh: False = only ask whether it was given before; FULL says no.
+        attempt_id: attempt of the channel.
+        once: idempotency key.
+        message: at most `MOST_BYTES` as JSON; checked by the caller.
+        fresh: False = only check whether it was sent before; FULL means it was not.
     """
     client = watch.broker_client()
     if client is None:
@@ -226,7 +226,7 @@ async def say(attempt_id: UUID, once: str, message: Mapping[str, Any], *, fresh:
 
 
 async def latest_seen(attempt_id: UUID, *, tree: bool = False, picture: bool = False) -> StoredObservation | None:
-    """The newest observation; None if there is none or the broker is away."""
+    """The newest observation; None if there is none or the broker is unavailable."""
     more = [name for name, requested in (("tree", tree), ("picture", picture)) if requested]
     values = await _fields(attempt_id, "index", "head", *more)
     if values is None or values[0] is None:
@@ -238,15 +238,15 @@ async def latest_seen(attempt_id: UUID, *, tree: bool = False, picture: bool = F
 
 
 async def latest_index(attempt_id: UUID) -> int | None:
-    """Its number alone."""
+    """Step of the newest observation."""
     values = await _fields(attempt_id, "index")
     return None if values is None or values[0] is None else int(values[0])
 
 
 async def is_forgotten(attempt_id: UUID, index: int) -> bool:
-    """Whether the newest observation is that of step `index`, offered again, and no answer to it is known.
+    """Whether the newest observation is that of step `index`, offered again without a known answer.
 
-    So it is after a broker has lost all it held: whoever answered before has to answer again.
+    This happens after a broker lost its data: the agent has to answer again.
     """
     values = await _fields(attempt_id, "index", "again")
     if values is None or values != [str(index).encode(), b"1"]:
@@ -270,9 +270,9 @@ async def _fields(attempt_id: UUID, *names: str) -> list[Any] | None:
 
 
 async def subscribe_line(attempt_id: UUID, run_id: UUID) -> AsyncGenerator[bool, None]:
-    """Says when to look again: True when the run has a new event, too (the episode may have ended).
+    """Yields when to check again: True if the run may have a new event, too (the episode may have ended).
 
-    At once when listening begins, and every 2 s in any case; then True.
+    Yields at once, and at least every 2 s (True).
     """
     channels = line_channel(attempt_id), log.run_channel(run_id)
     async with aclosing(watch.channel_messages(*channels)) as messages:

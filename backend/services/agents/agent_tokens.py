@@ -1,4 +1,4 @@
-"""Tokens with which a program from outside acts in one episode. A token opens that episode's line and nothing else."""
+"""Tokens for external programs. A token gives access to one episode's channel only."""
 
 import hashlib
 import secrets
@@ -24,7 +24,7 @@ PREFIX = "dka_"
 
 
 class InvalidToken(NotAllowed):
-    """No token of an episode, or one that was replaced (401)."""
+    """The token does not exist or was replaced (401)."""
 
     status = 401
     code = "invalid_agent_token"
@@ -32,14 +32,14 @@ class InvalidToken(NotAllowed):
 
 @dataclass(frozen=True)
 class Pass:
-    """What a token opens, as it stands now.
+    """What a token gives access to, in its current state.
 
     Attributes:
         attempt_id: the newest attempt; None before the first.
         attempt: its number, from 1; 0 before the first.
         attempt_state: likewise.
-        state: the episode's.
-        held: it waits for its program: its desktop was lost, or somebody asked for it to be tried again.
+        state: of the episode.
+        held: it waits for its program: its desktop was lost, or a retry was requested.
     """
 
     episode_id: UUID
@@ -61,26 +61,26 @@ class Pass:
 
     @property
     def over(self) -> bool:
-        """Nothing can be done in the episode any more."""
+        """Whether the episode has ended."""
         return self.state not in {EpisodeState.WAITING, EpisodeState.RUNNING}
 
     @property
     def acting(self) -> bool:
-        """The agent's part of the newest attempt is under way or ahead."""
+        """Whether the agent's part of the newest attempt is running or still to come."""
         return not self.over and self.attempt_state is not AttemptState.EVALUATING
 
     @property
     def running(self) -> bool:
-        """The agent's part of the newest attempt is under way."""
+        """Whether the agent's part of the newest attempt is running."""
         return self.state is EpisodeState.RUNNING and self.attempt_state is AttemptState.RUNNING
 
 
 def issue(session: Session, episode_id: UUID, *, agents: frozenset[str] = REMOTE) -> str:
-    """A new token for the episode; the one before no longer opens it. Only its hash is kept.
+    """Issues a new token, which replaces the previous one. Only its hash is stored.
 
     Raises:
-        NotFound: no such episode.
-        Conflict: its run's agent is none of `agents`, or the episode has ended.
+        NotFound: There is no such episode.
+        Conflict: the run's agent is not one of `agents`, or the episode has ended.
     """
     rows = repository.locked(session, episode_id)
     if rows is None:
@@ -101,12 +101,12 @@ def issue(session: Session, episode_id: UUID, *, agents: frozenset[str] = REMOTE
 
 
 def token_hash(token: str) -> str:
-    """What is kept of a token: sha256 (hex). It is random enough to need no salt."""
+    """SHA-256 (hex) of a token. Tokens are random enough to need no salt."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 def opened(session: Session, token: str) -> Pass:
-    """What a token opens. Raises InvalidToken."""
+    """What a token gives access to. Raises InvalidToken."""
     rows = repository.by_hash(session, token_hash(token)) if token.startswith(PREFIX) else None
     if rows is None:
         raise InvalidToken(
@@ -146,11 +146,11 @@ def start_attempt(session: Session, token: str) -> Pass:
 
 
 def given_up(session: Session, token: str) -> Pass:
-    """What a token opens. What is held for its program is lost: the program does not go on.
+    """Gives up an episode held for its program, which does not continue.
 
     Raises:
-        InvalidToken: there is no such token.
-        Conflict: nothing is held, or no desktop was lost yet.
+        InvalidToken: There is no such token.
+        Conflict: it is not held, or no desktop has been lost yet.
     """
     status = opened(session, token)
     rows = _lock_holder(session, status)
@@ -168,7 +168,7 @@ def given_up(session: Session, token: str) -> Pass:
 
 
 def _lock_holder(session: Session, status: Pass) -> tuple[Run, Episode] | None:
-    """Run and episode, locked, if it is held as they are now."""
+    """Run and episode, locked, if it is still held."""
     run = runs.lock(session, status.run_id) if status.held else None
     episode = episodes.lock(session, status.episode_id) if run is not None else None
     return (run, episode) if run is not None and episode is not None and is_held(run, episode) else None

@@ -1,1 +1,1 @@
-"""Stored bytes, and the guarded way to the web that fetches them."""
+"""Stored bytes, and the SSRF-safe HTTP client that downloads them."""

@@ -1,4 +1,4 @@
-"""Bytes by their hash: who may read them, and what is removed. Where they lie: `stores`."""
+"""Artifacts: bytes by hash, access rights and garbage collection. Storage: `stores`."""
 
 import time
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ from backend.domain.ports.storage import ArtifactStore
 
 @dataclass(frozen=True)
 class ArtifactRef:
-    """Bytes that are in the store.
+    """Reference to stored bytes.
 
     Attributes:
         size: in bytes.
@@ -29,12 +29,12 @@ class ArtifactRef:
 
 
 def register(session: Session, sha256: str, size: int, media_type: str) -> None:
-    """Makes stored bytes known to the database. Safe to call twice."""
+    """Registers stored bytes in the database. Safe to call twice."""
     repository.register(session, [(sha256, size, media_type)])
 
 
 def register_all(session: Session, refs: Iterable[ArtifactRef]) -> None:
-    """Makes several known at once."""
+    """Registers several at once."""
     repository.register(session, [(ref.sha256, ref.size, ref.media_type) for ref in refs])
 
 
@@ -42,7 +42,7 @@ def open_for(session: Session, sha256: str, actor: Actor) -> Artifact:
     """The artifact, if an episode or a task set of the actor's project refers to it.
 
     Raises:
-        NotFound: there is none, or it is none of the actor's business: which of both is not told.
+        NotFound: it does not exist, or the actor may not read it; the error does not distinguish these.
     """
     artifact = repository.get(session, sha256)
     if artifact is None or actor.project_id not in repository.projects_of(session, sha256):
@@ -51,16 +51,16 @@ def open_for(session: Session, sha256: str, actor: Actor) -> Artifact:
 
 
 def collect_orphans(session: Session, store: ArtifactStore, now: float, grace: timedelta = timedelta(days=1)) -> int:
-    """Removes bytes that no row knows and nobody stored for `grace`: a worker died between storing and saying so.
+    """Removes bytes without a row that are older than `grace`: a worker died before registering them.
 
     Args:
-        session: the transaction; only reads.
-        store: what is looked through.
+        session: the transaction; read only.
+        store: store to search.
         now: seconds since 1970.
-        grace: age from which on.
+        grace: minimum age in seconds.
 
     Returns:
-        How many were removed, what unfinished writes left included.
+        Number of removed objects, including unfinished writes.
     """
     before = now - grace.total_seconds()
     removed = store.tidy(before)
@@ -75,9 +75,9 @@ def collect_orphans(session: Session, store: ArtifactStore, now: float, grace: t
 def collect_garbage(
     session: Session, store: ArtifactStore, grace: timedelta = timedelta(days=1), limit: int = 1000
 ) -> int:
-    """Removes bytes that nothing refers to and that nobody stored for `grace`. Returns how many.
+    """Removes unreferenced artifacts older than `grace`. Returns their number.
 
-    The rows go first; the bytes go after the commit, unless somebody has stored them again meanwhile.
+    Rows are removed first; the bytes after the commit, unless they were stored again meanwhile.
     """
     before = workers.now(session) - grace
     gone = repository.remove_unused(session, before, limit)
@@ -92,7 +92,7 @@ def collect_garbage(
 
 
 def _remove(store: ArtifactStore, sha256: str, grace: timedelta, now: float) -> bool:
-    """Removes the bytes unless somebody has stored them again meanwhile. True if they are gone by our doing."""
+    """Removes the bytes unless they were stored again meanwhile. True if removed."""
     age = store.age(sha256, now)
     if age is None or age < grace.total_seconds():
         return False

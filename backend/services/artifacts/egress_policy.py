@@ -1,7 +1,7 @@
-"""Which addresses of the network may be asked: the one rule for the web client and for desktops' ways out.
+"""Which network addresses may be contacted: the common rule of the HTTP client and of desktops' egress.
 
-A name is resolved once, what it resolves to is checked, and the connection is made to the checked address: a name
-that means something else at the second look (DNS rebinding) gains nothing.
+A name is resolved once, its addresses are checked, and the connection goes to a checked address, so DNS rebinding gains
+nothing.
 """
 
 import ipaddress
@@ -15,33 +15,33 @@ from backend.domain.errors import Invalid, WebFailed
 LONGEST_URL = 2000
 _SCHEMES = frozenset({"http", "https"})
 _TRANSLATED = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/48"))
-"""IPv6 addresses behind which a translator puts an IPv4 address (RFC 6052, RFC 8215)."""
+"""IPv6 prefixes of translated IPv4 addresses (RFC 6052, RFC 8215)."""
 
 Resolver = Callable[[str, int], list[str]]
 
 
 @dataclass(frozen=True)
 class EgressPolicy:
-    """What may be asked.
+    """Allowed destinations.
 
     Attributes:
-        private_hosts: names that may resolve to private addresses: mirrors inside the operator's own network.
-        allow_private: tests only. No setting can turn it on.
+        private_hosts: names that may resolve to private addresses, such as mirrors in the operator's network.
+        allow_private: for tests only; no setting enables it.
     """
 
     private_hosts: tuple[str, ...] = ()
     allow_private: bool = False
 
     def may_be_private(self, host: str) -> bool:
-        """Whether that name may lead into a private network."""
+        """Whether that name may resolve to a private address."""
         return self.allow_private or host.lower().rstrip(".") in {name.lower() for name in self.private_hosts}
 
 
 def checked_url(url: str) -> SplitResult:
-    """The parts of an address that may be asked, as far as its text tells.
+    """Parses a URL and checks what its text shows.
 
     Raises:
-        Invalid: another scheme than http or https, user and password in it, no host, control characters, too long.
+        Invalid: scheme other than http and https, credentials, no host, control characters, too long.
     """
     if len(url) > LONGEST_URL:
         raise Invalid(
@@ -66,10 +66,10 @@ def checked_url(url: str) -> SplitResult:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the public network: not private, loopback, link-local, multicast, reserved."""
+    """Whether an IP address is public: not private, loopback, link-local, multicast or reserved."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
-        # Each of these is a way to write an IPv4 address that a check of the text would miss.
+        # Each of these embeds an IPv4 address that a check of the text would miss.
         if ip.ipv4_mapped or ip.sixtofour or ip.teredo or any(ip in net for net in _TRANSLATED):
             return False
         if ip.is_site_local or ip in ipaddress.ip_network("::/96"):
@@ -78,17 +78,17 @@ def is_public(address: str) -> bool:
 
 
 def resolve(host: str, port: int) -> list[str]:
-    """Every address that the system's resolver has for a name. Raises OSError."""
+    """All addresses of a name by the system's resolver. Raises OSError."""
     entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 def allowed_addresses(host: str, port: int, reach: EgressPolicy, resolver: Resolver = resolve) -> list[str]:
-    """The addresses to connect to for a host, resolved and checked.
+    """Addresses to connect to for a host, resolved and checked.
 
     Raises:
-        Invalid: one of them is not public. All count: a name that mixes both is an attempt at something.
-        WebFailed: the name does not resolve.
+        Invalid: at least one is not public: a name with both kinds is suspicious.
+        WebFailed: The name does not resolve.
     """
     try:
         addresses = resolver(host, port)

@@ -1,8 +1,8 @@
-"""The guarded way to the web: the only client that fetches what task files name.
+"""SSRF-safe HTTP client: the only one that downloads what task files name.
 
-An address of a task file may lead anywhere: into the operator's own network, to an endless answer, to a server that
-sends one byte a minute. So every request goes to a checked address of the public network (see `addresses`), carries no
-cookie and no credential that the caller did not give, and has a deadline and a largest size for all of it.
+An address in a task file may lead anywhere: into the operator's network, to an endless response, to a server that
+trickles bytes. So every request goes to a checked public address (see `egress_policy`), carries no cookies or
+credentials except the caller's, and has a deadline and a maximum size.
 """
 
 import time
@@ -28,24 +28,23 @@ _FAILURES = (httpx.HTTPError, httpx.InvalidURL, httpcore.ProtocolError, httpcore
 
 
 class GuardedWeb:
-    """The Web port over the real network. Calls may come from several threads; nothing is kept between two calls."""
+    """Web port on the real network. Thread-safe and stateless."""
 
     def __init__(self, reach: EgressPolicy | None = None, *, resolver: Resolver = resolve) -> None:
-        """Asks nothing yet.
+        """Does not connect yet.
 
         Args:
-            reach: what may be asked besides the public network.
-            resolver: addresses of a name.
+            reach: allowed destinations.
+            resolver: returns the addresses of a name.
         """
         self._reach = reach or EgressPolicy()
         self._resolver = resolver
-        # Which authorities are trusted is the operator's choice (SSL_CERT_FILE); else the environment counts nothing.
+        # The operator chooses trusted authorities (SSL_CERT_FILE); no other variables are used.
         self._trusted = httpx.create_ssl_context()
 
     def get(
         self, url: str, *, headers: Mapping[str, str] | None = None, max_bytes: int = 64 * 2**20, timeout: float = 60.0
     ) -> WebReply:
-        """See the port."""
         deadline, request_headers = time.monotonic() + timeout, dict(headers or {})
         first = url
         for _ in range(MOST_REDIRECTS + 1):
@@ -69,7 +68,6 @@ class GuardedWeb:
         max_bytes: int = 64 * 2**20,
         timeout: float = 60.0,
     ) -> WebReply:
-        """See the port."""
         return self._ask(method, url, dict(headers or {}), body, max_bytes, time.monotonic() + timeout)
 
     def _ask(  # noqa: PLR0913, PLR0917 - one request with its bounds
@@ -82,7 +80,7 @@ class GuardedWeb:
         transport._pool._network_backend = backend  # noqa: SLF001 - httpx has no other way to give one
         try:
             request = httpx.Request(method, url, headers=request_headers, content=body or None)
-            # Above the transport there is nothing: no cookie jar, no netrc, no environment, no redirect unseen.
+            # Only the transport, without cookie jar, netrc, environment or implicit redirects.
             response = transport.handle_request(request)
             try:
                 data = _read(response, most, url)
@@ -121,7 +119,7 @@ def _read(response: httpx.Response, most: int, url: str) -> bytes:
 
 
 class _CheckedNetwork(NetworkBackend):
-    """Connects to checked addresses only, and lets no read or write pass the deadline of the whole request."""
+    """Connects to checked addresses only, and enforces the request's deadline on every operation."""
 
     def __init__(self, reach: EgressPolicy, resolver: Resolver, deadline: float) -> None:
         self._reach, self._resolver, self._deadline = reach, resolver, deadline
@@ -183,7 +181,7 @@ class _DeadlineStream(NetworkStream):
 
 
 def _remaining(deadline: float) -> float:
-    """Seconds until the deadline. Raises httpcore.ReadTimeout when it has passed."""
+    """Seconds until the deadline. Raises httpcore.ReadTimeout after it."""
     seconds = deadline - time.monotonic()
     if seconds <= 0:
         raise httpcore.ReadTimeout("the deadline of the whole request has passed")

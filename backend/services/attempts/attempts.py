@@ -1,6 +1,6 @@
-"""What a worker writes of an attempt. Every write is fenced; every function may be called twice with no harm.
+"""Records of attempts written by workers. Every write is fenced and idempotent.
 
-A worker that does not know whether its commit arrived (the database went away in between) simply asks again.
+A worker that does not know whether its commit succeeded simply repeats the call.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,19 +55,19 @@ __all__ = [
 ]
 
 MOST_TEXT = 20_000
-"""Characters of a clipboard or a terminal that a step's row keeps."""
+"""Maximum characters of a clipboard or a terminal in a step's row."""
 _LOST = "the lease is no longer ours: the attempt was ended by somebody else"
 
 
 @dataclass(frozen=True)
 class StepRow:
-    """One step as it is stored: the loop's record, with its bytes already in the artifact store.
+    """A step for storing: the loop's record, with its bytes already in the artifact store.
 
     Attributes:
-        frame: the picture; None where there is none.
-        a11y: the accessibility tree; None where the agent did not ask for it.
-        shown: the picture that the agent was shown, where it is not the frame.
-        prompt: what the agent asked its model.
+        frame: the picture; None if there is none.
+        a11y: accessibility tree; None if the agent did not request it.
+        shown: picture shown to the agent, if it differs from the frame.
+        prompt: the agent's prompt to its model.
     """
 
     record: StepRecord
@@ -78,12 +78,12 @@ class StepRow:
 
     @property
     def artifacts(self) -> list[ArtifactRef]:
-        """All bytes that it refers to."""
+        """All referenced artifacts."""
         return [ref for ref in (self.frame, self.a11y, self.shown, self.prompt) if ref is not None]
 
     @property
     def final(self) -> bool:
-        """True for the state that the agent left, which is kept after its last step and is none itself."""
+        """True for the final state after the agent's last step, which is not a step itself."""
         return any(result.get("final") for result in self.record.results)
 
     def columns(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class StepRow:
         }
 
     def _extras(self) -> dict[str, Any]:
-        """What else was seen and who decided, without what is not there."""
+        """Optional fields, without empty ones."""
         observation, decision = self.record.observation, self.record.decision
         extras = {
             "by": decision.by if decision.by != "agent" else None,
@@ -130,7 +130,7 @@ class StepRow:
 
 @dataclass
 class _LockedAttempt:
-    """What a fenced write works on, all locked."""
+    """Locked rows of a fenced write."""
 
     run: Run
     attempt: Attempt
@@ -139,7 +139,7 @@ class _LockedAttempt:
 
 
 def note_opening(session: Session, fence: Fence, facts: Mapping[str, Any]) -> None:
-    """The attempt's desktop is being made: what is waited for, for `seconds` by now. Pages show it at once."""
+    """Records what the attempt waits for while its desktop is created, for `seconds` so far. Pages show it at once."""
     hold = _hold(session, fence, None)
     former = hold.attempt.desktop.get(OPENING, {})
     if {name: value for name, value in former.items() if name != "since"} == dict(facts):
@@ -154,19 +154,19 @@ def note_opening(session: Session, fence: Fence, facts: Mapping[str, Any]) -> No
 
 
 def note_desktop(session: Session, fence: Fence, desktop: Mapping[str, Any]) -> None:
-    """A desktop was made: what its provider says of it stands in the record, also of an attempt that is lost early."""
+    """Records the provider's description of the new desktop, so that it is known even if the attempt is lost early."""
     attempt = _hold(session, fence, None).attempt
-    # Beside the image that the claim chose.
+    # In addition to the image chosen by the claim.
     attempt.desktop = {**{name: value for name, value in attempt.desktop.items() if name != OPENING}, **desktop}
 
 
 def enter_running(session: Session, fence: Fence, seconds: Mapping[str, float], seen_ago: float = 0.0) -> None:
-    """The desktop is prepared; the agent's loop begins.
+    """The desktop is prepared; the agent's loop starts.
 
     Args:
         session: the transaction.
         fence: of the claim.
-        seconds: so far, by phase: `reset`, `setup`.
+        seconds: by phase so far: `reset`, `setup`.
         seen_ago: seconds since the desktop was first seen, before set-up.
     """
     hold = _hold(session, fence, AttemptState.RUNNING)
@@ -178,7 +178,7 @@ def enter_running(session: Session, fence: Fence, seconds: Mapping[str, float], 
 
 
 def record_step(session: Session, fence: Fence, step: StepRow) -> None:
-    """Keeps one step. One of the same index that is there already is left as it is."""
+    """Stores one step. An existing one with the same index is not changed."""
     hold = _hold(session, fence, None)
     artifacts.register_all(session, step.artifacts)
     attempt, index = hold.attempt, step.record.index
@@ -205,7 +205,7 @@ def record_step(session: Session, fence: Fence, step: StepRow) -> None:
 
 
 def enter_evaluating(session: Session, fence: Fence, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
-    """The agent has stopped; the state it left is being scored."""
+    """The agent has stopped; the final state is being evaluated."""
     hold = _hold(session, fence, AttemptState.EVALUATING)
     if hold.repeated:
         return
@@ -222,15 +222,15 @@ def finish_scored(  # noqa: PLR0913 - what is known of a verdict
     *,
     judged: EvaluationBasis | None = None,
 ) -> None:
-    """The attempt is scored, or its work handed in, and with it its episode.
+    """Ends attempt and episode as scored, or as submitted.
 
     Args:
         session: the transaction.
         fence: of the claim.
         evaluation: the verdict; without a score, people judge the work.
-        evidence: what it was found on, the work itself if it is handed in.
+        evidence: evidence of the verdict, or the submission itself.
         seconds: by phase.
-        judged: what the verdict was told to check.
+        judged: what the evaluation was asked to check.
     """
     hold = _hold(session, fence, goal_of(evaluation))
     if hold.repeated:
@@ -248,15 +248,15 @@ def finish_unjudged(  # noqa: PLR0913 - what is known of the evidence
     *,
     judged: EvaluationBasis,
 ) -> None:
-    """All was gathered, but there is no verdict: the attempt is lost, its evidence kept, its evaluation repeated.
+    """The evidence is complete, but there is no verdict: the attempt is lost, its evidence stored.
 
     Args:
         session: the transaction.
         fence: of the claim.
-        message: why there is none.
-        evidence: what was gathered.
+        message: the reason.
+        evidence: everything gathered.
         seconds: by phase.
-        judged: what the verdict was told to check.
+        judged: what the evaluation was asked to check.
     """
     hold = _hold(session, fence, AttemptState.LOST)
     if hold.repeated:
@@ -278,7 +278,7 @@ def finish_lost(  # noqa: PLR0913 - what is known of a loss
     *,
     after_action: bool = False,
 ) -> None:
-    """The machine failed. The episode waits for another attempt, or is lost, by the policy of the class."""
+    """Ends the attempt as lost. The episode is retried or lost, by the policy of the failure class."""
     hold = _hold(session, fence, AttemptState.LOST)
     if not hold.repeated:
         retry_policy.lose(
@@ -290,7 +290,7 @@ def finish_cancelled(session: Session, fence: Fence, seconds: Mapping[str, float
     """The run was cancelled and the attempt has stopped.
 
     Raises:
-        Conflict: nobody cancelled the run. A worker that has to stop releases its lease instead.
+        Conflict: the run is not cancelled. A worker that has to stop releases its lease instead.
     """
     hold = _hold(session, fence, AttemptState.CANCELLED)
     if hold.repeated:
@@ -308,7 +308,7 @@ def finish_cancelled(session: Session, fence: Fence, seconds: Mapping[str, float
 
 
 def is_cancelled(session: Session, fence: Fence) -> bool:
-    """True once the run is cancelled. One read, no lock: asked before every step."""
+    """True once the run is cancelled. One read without a lock: called before every step."""
     state = repository.fenced_run_state(session, fence.attempt_id, fence.token)
     if state is None:
         raise LeaseLost(_LOST)
@@ -316,16 +316,16 @@ def is_cancelled(session: Session, fence: Fence) -> bool:
 
 
 def _hold(session: Session, fence: Fence, goal: AttemptState | None) -> _LockedAttempt:
-    """Locks run, attempt, episode and lease, and checks that the attempt is ours to write.
+    """Locks run, attempt, episode and lease, and checks that the attempt may be written.
 
     Args:
         session: the transaction.
         fence: attempt and token.
-        goal: the state that the write leads to. An attempt that is there already was written by the same call
-            before: `repeated`. One that a reaper has lost was not.
+        goal: target state. If the attempt is already in it, the same call was made before: `repeated`. Not if a reaper
+            ended it as lost.
 
     Raises:
-        LeaseLost: the token is stale, the lease released, or the attempt ended by somebody else.
+        LeaseLost: the token is stale, the lease is released, or somebody else ended the attempt.
     """
     run = runs.lock_of_attempt(session, fence.attempt_id)
     rows = repository.locked(session, fence.attempt_id)

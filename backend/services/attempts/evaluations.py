@@ -1,4 +1,4 @@
-"""Verdicts as they are stored: an evaluation with measures and evidence, and the end of its attempt and episode."""
+"""Storage of verdicts: an evaluation with measures and evidence, and the end of its attempt and episode."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class EvidenceRow:
     Attributes:
         position: of the metric call in the task, from 0.
         part: of the blob among those of one getter, from 0.
-        blob: where it is stored; None = it was absent.
+        blob: reference to the stored bytes; None = absent.
     """
 
     position: int
@@ -44,12 +44,12 @@ class EvidenceRow:
 
 @dataclass(frozen=True)
 class EvaluationBasis:
-    """By what an attempt was judged.
+    """What an attempt was evaluated against.
 
     Attributes:
-        spec: what was to be checked (`evidence.spec_of`).
-        task_id: the task that says so, where that is not the episode's own.
-        current: the verdict counts from now on.
+        spec: what was checked (`evidence.spec_of`).
+        task_id: the defining task, if not the episode's own.
+        current: whether the verdict counts from now on.
     """
 
     spec: Mapping[str, Any]
@@ -59,12 +59,12 @@ class EvaluationBasis:
 
 @dataclass(frozen=True)
 class EvaluationResult:
-    """A verdict and where it comes from.
+    """A verdict and its origin.
 
     Attributes:
-        evidence: what it was found on, the work itself if it is handed in.
-        seconds: that it took.
-        judged: what was to be checked.
+        evidence: evidence of the verdict, or the submission itself.
+        seconds: duration.
+        judged: what was checked.
     """
 
     evaluation: score.Evaluation
@@ -119,15 +119,15 @@ def keep_unjudged(  # noqa: PLR0913 - what is known of the evidence
     seconds: float,
     judged: EvaluationBasis,
 ) -> Evaluation:
-    """Keeps evidence on which no verdict could be found: an evaluation without score, that counts nowhere.
+    """Stores evidence without a verdict: an evaluation without a score, which counts nowhere.
 
     Args:
         session: the transaction.
-        attempt: whose evidence.
-        failure: why there is no verdict, in words.
-        evidence: all that was gathered.
-        seconds: spent on gathering and judging.
-        judged: what the verdict was told to check.
+        attempt: attempt of the evidence.
+        failure: why there is no verdict.
+        evidence: everything gathered.
+        seconds: duration of gathering and evaluating.
+        judged: what the evaluation was asked to check.
     """
     row = Evaluation(
         attempt_id=attempt.id,
@@ -151,15 +151,15 @@ def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
     *,
     spent: Mapping[str, float],
 ) -> Evaluation:
-    """The attempt is scored, or its work handed in, and with it its episode; all locked by the caller.
+    """Ends attempt and episode as scored, or as submitted; all rows are locked by the caller.
 
     Args:
         session: the transaction.
         run: its run.
-        attempt: one that is being evaluated, or was lost and its evidence kept.
+        attempt: in evaluation, or lost with stored evidence.
         episode: its episode.
         judgement: the verdict; without a score, people judge the work.
-        spent: seconds of the attempt by phase, those that are new.
+        spent: new seconds of the attempt by phase.
     """
     evaluation = judgement.evaluation
     goal, now = goal_of(evaluation), workers.now(session)

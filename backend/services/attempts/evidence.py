@@ -1,4 +1,4 @@
-"""What a verdict was told to check, and whether stored evidence answers what another one asks."""
+"""Which evidence a verdict needs, and whether stored evidence satisfies another task."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,8 +25,8 @@ class EvidenceSide:
         role: result or expectation.
         getter: its name.
         spec: the getter with its parameters.
-        rows: the stored evidence that answers it.
-        anew: it needs no desktop and is gathered again.
+        rows: stored evidence for it.
+        anew: whether it needs no desktop and is gathered again.
     """
 
     role: EvidenceRole
@@ -38,14 +38,14 @@ class EvidenceSide:
 
 @dataclass(frozen=True)
 class EvidencePlan:
-    """Where everything comes from that a task's metrics ask for.
+    """Sources of all evidence that a task's metrics need.
 
     Attributes:
         calls: the getters of each metric call, in the task's order.
         notes: of each call, from when the evidence was gathered.
         steps: of each call, the step after which the evidence was gathered; None = at the end.
         opened: of each call, False if its part's turn never came.
-        missing: in words, what nobody gathered; the plan cannot be carried out unless it is empty.
+        missing: missing evidence, as text; the plan is usable only if it is empty.
     """
 
     calls: list[list[EvidenceSide]] = field(default_factory=list)
@@ -56,17 +56,17 @@ class EvidencePlan:
 
     @property
     def gathered(self) -> list[CallEvidence]:
-        """What is known of each call's evidence besides its bytes."""
+        """What is known about each call's evidence besides its bytes."""
         rows = zip(self.notes, self.steps, self.opened, strict=True)
         return [CallEvidence(notes=notes, step=step, opened=opened) for notes, step, opened in rows]
 
 
 def spec_of(task: Task, gathered: Sequence[CallEvidence] = ()) -> dict[str, Any]:
-    """What a task's evaluator asks for, as it is stored with its verdict.
+    """What a task's evaluator needs, as stored with its verdict.
 
     Args:
-        task: whose evaluator.
-        gathered: per metric call, the evidence: what went wrong with it, and when it was gathered.
+        task: task of the evaluator.
+        gathered: per metric call, the evidence: errors, and when it was gathered.
     """
     evaluator = task.evaluator
     return {
@@ -82,7 +82,7 @@ def spec_of(task: Task, gathered: Sequence[CallEvidence] = ()) -> dict[str, Any]
 
 
 def _circumstances(evidence: CallEvidence | None) -> dict[str, Any]:
-    """What is kept of a call's evidence besides its bytes; what goes without saying is left out."""
+    """Metadata of a call's evidence besides its bytes; defaults are left out."""
     if evidence is None:
         return {"notes": []}
     when = {} if evidence.step is None else {"step": evidence.step}
@@ -92,15 +92,15 @@ def _circumstances(evidence: CallEvidence | None) -> dict[str, Any]:
 def plan_of(
     task: Task, old: Mapping[str, Any], rows: Sequence[Evidence], *, same_task: bool, ask: bool = False
 ) -> EvidencePlan:
-    """How the task's evaluator can be answered without a desktop.
+    """How the task's evaluator can be satisfied without a desktop.
 
     Args:
-        task: what judges now.
-        old: what was asked when the evidence was gathered (`spec_of`).
+        task: task to evaluate by.
+        old: what was needed when the evidence was gathered (`spec_of`).
         rows: that evidence.
-        same_task: the task that the evidence was gathered for. Of another one, what needs no desktop (its rules, its
-            files to compare with) is gathered again.
-        ask: a judge is asked even where one has answered: it looks at kept pictures and needs no desktop.
+        same_task: whether it is the task for which the evidence was gathered. For another task, what needs no desktop
+            (rules, reference files) is gathered again.
+        ask: ask a judge even if there is a stored judgement: it uses stored pictures and needs no desktop.
     """
     plan = EvidencePlan()
     calls = old.get("calls", [])
@@ -127,13 +127,13 @@ def plan_of(
 
 
 def _earlier_call(calls: Sequence[Mapping[str, Any]], call: MetricCall, place: int) -> Mapping[str, Any]:
-    """The old call that this one repeats: the one at its place, else the first with the same getters."""
+    """The old call that this one repeats: the one at its position, else the first with the same getters."""
     order = sorted(range(len(calls)), key=lambda position: (position != place, position))
     for sides in (("result", "expected"), ("result",)):
         for position in order:
             if all(calls[position].get(side) == getattr(call, side) for side in sides):
                 return calls[position]
-    # Another question stood here: nothing was gathered for this one, and that must show, not as "never its turn".
+    # Another getter was here: nothing was gathered for this one, and that must show, not as "never its turn".
     return {"notes": calls[place].get("notes", ())} if place < len(calls) else {}
 
 
@@ -159,19 +159,19 @@ def _side(
 
 
 def _answered(side: EvidenceSide) -> bool:
-    """Whether a judge's answer was kept."""
+    """Whether a judgement was stored."""
     return any(row.sha256 for row in side.rows)
 
 
 class DesklessContext:
-    """A SetupContext without desktop, browser or web: whoever asks for one of them needs a desktop."""
+    """A SetupContext without desktop, browser or web: using one of them means that a desktop is needed."""
 
     def __init__(self, task: Task, assets: Mapping[str, bytes] | None = None) -> None:
         self.task = task
         self._assets = assets
 
     def asset(self, name: str) -> bytes:
-        """Bytes of an asset; without assets, nothing: then only the asking counts."""
+        """Bytes of an asset; without assets, empty: then only the request counts."""
         if self._assets is None:
             return b""
         if name not in self._assets:
@@ -179,16 +179,16 @@ class DesklessContext:
         return self._assets[name]
 
     def __getattr__(self, name: str) -> Any:
-        """Everything else is the desktop's."""
+        """Everything else needs the desktop."""
         raise NeedsDesktop(name)
 
 
 class NeedsDesktop(Exception):  # noqa: N818 - an answer, not an error.
-    """A getter asked for something that only a desktop has."""
+    """A getter used something that only a desktop has."""
 
 
 def needs_no_desktop(task: Task, spec: Spec) -> bool:
-    """True for getters such as `rule` and `cloud_file`, whose evidence is the task set's own."""
+    """True for getters such as `rule` and `cloud_file`, whose evidence is part of the task set."""
     plugin = registry.lookup(PluginKind.GETTER, str(spec.get("type", "")), task.dialect)
     getter = plugin() if isinstance(plugin, type) else plugin
     try:

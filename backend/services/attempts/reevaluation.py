@@ -1,4 +1,4 @@
-"""Scoring again: stored evidence is judged by today's evaluators, without a desktop. Old verdicts are kept."""
+"""Re-evaluation: stored evidence is evaluated again without a desktop. Old verdicts are kept."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,12 +45,12 @@ from backend.services.lifecycle import retry_policy, validation_results
 from backend.services.runs.episodes import counted_attempt, get_episode
 
 By = Literal["own", "latest"]
-"""Which task judges: the episode's own, or the one of the same key in the newest task set of its benchmark."""
+"""Which task to evaluate by: the episode's own, or the one with the same key in the benchmark's newest task set."""
 
 
 @dataclass(frozen=True)
 class RescoreRow:
-    """A request with both scores; `before` is None where there was no verdict, `after` until it has been worked on."""
+    """A request with both scores; `before` is None without a verdict, `after` until it is done."""
 
     rescore: Rescore
     before: float | None
@@ -61,18 +61,18 @@ class RescoreRow:
 
 @dataclass(frozen=True)
 class ReevaluationJob:
-    """What a worker has to do, with the request's row locked until its transaction ends.
+    """A job for a worker; the request's row is locked until its transaction ends.
 
     Attributes:
-        task: what judges.
-        ruled: the verdict of a rule, which needs no evidence.
-        plan: where the evidence comes from; None with `ruled`.
-        stored: what is known of the stored bytes, by hash.
+        task: task to evaluate by.
+        ruled: verdict of a rule that needs no evidence.
+        plan: sources of the evidence; None with `ruled`.
+        stored: metadata of stored bytes, by hash.
         assets: hashes of the task's files, by name.
         ended_by: what stopped the agent.
-        problem: why it cannot be done; empty if it can.
-        judge: the model to ask, where a judge decides and the evidence has no judgement that counts here.
-        settles: there was no verdict before, so this one ends attempt and episode.
+        problem: why it is impossible; empty if it is possible.
+        judge: judge to ask, if a judge decides and there is no stored judgement that counts.
+        settles: whether there was no verdict before, so this one ends attempt and episode.
     """
 
     rescore: Rescore
@@ -89,12 +89,12 @@ class ReevaluationJob:
 
 @dataclass(frozen=True)
 class ReevaluationOptions:
-    """How something is to be scored again.
+    """Options of a re-evaluation.
 
     Attributes:
-        by: which task judges.
-        make_current: whether the new verdict counts. None: yes, unless another task or another judge gives it.
-        judge: a model that looks at the kept pictures instead of the one that did; None = what it said is kept.
+        by: which task to evaluate by.
+        make_current: whether the new verdict counts. None: yes, unless another task or judge gives it.
+        judge: another judge for the stored pictures; None = keep the stored judgement.
     """
 
     by: By = "own"
@@ -103,21 +103,21 @@ class ReevaluationOptions:
 
 
 def request(session: Session, episode_id: UUID, actor: Actor, wish: ReevaluationOptions | None = None) -> RescoreRow:
-    """Asks for an episode to be scored again; the same request while one waits is that one.
+    """Requests a re-evaluation; an identical waiting request is returned instead.
 
-    One that is lost for want of a verdict only waits again until its kept evidence has been judged.
+    For an episode lost without a verdict, it only waits again until its stored evidence has been evaluated.
 
     Args:
         session: the transaction.
-        episode_id: one that is scored, or lost for want of a verdict.
-        actor: who asks.
-        wish: how; default: by its own task and judge.
+        episode_id: scored, or lost without a verdict.
+        actor: requesting actor.
+        wish: options; default: its own task and judge.
 
     Raises:
-        NotFound: there is no such episode, or no such task in the newest task set.
-        Conflict: the episode has neither score nor kept evidence, or the verdict would have to count and may not.
-        Invalid: the evidence does not have what the task asks for; says what is missing. Or no such judge.
-        Unavailable: the judge's endpoint does not work.
+        NotFound: the episode does not exist, or its task is not in the newest task set.
+        Conflict: the episode has neither score nor stored evidence, or the verdict would have to count and may not.
+        Invalid: the evidence lacks what the task needs; the message says what. Or there is no such judge.
+        Unavailable: The judge's endpoint does not work.
     """
     registry.load()
     wish = wish or ReevaluationOptions()
@@ -145,7 +145,7 @@ def request(session: Session, episode_id: UUID, actor: Actor, wish: Reevaluation
 
 
 def can_be(session: Session, episode: Episode) -> bool:
-    """Whether it has a verdict, or the evidence for one."""
+    """Whether it has a verdict, or evidence for one."""
     lost = EpisodeState(episode.state) is EpisodeState.LOST
     return episode.state == EpisodeState.SCORED or (
         lost and repository.unjudged_evaluation(session, episode.id) is not None
@@ -153,7 +153,7 @@ def can_be(session: Session, episode: Episode) -> bool:
 
 
 def _decide(session: Session, subject: "_JudgementInput", request: retry_policy.ReevaluationRequest) -> UUID:
-    """Has the kept evidence of a lost episode judged; under the run's lock it is still lost."""
+    """Requests an evaluation of a lost episode's evidence; it is still lost under the run's lock."""
     run = runs.lock(session, subject.episode.run_id)
     episode = episodes.lock(session, subject.episode.id)
     if run is None or episode is None or EpisodeState(episode.state) is not EpisodeState.LOST:
@@ -171,12 +171,12 @@ def _decide(session: Session, subject: "_JudgementInput", request: retry_policy.
 def request_run(
     session: Session, run_id: UUID, actor: Actor, wish: ReevaluationOptions
 ) -> tuple[list[RescoreRow], list[ReevaluationRefusal]]:
-    """The same for every such episode of a run. Those that cannot be scored again do not stop the others.
+    """Requests re-evaluation of all such episodes of a run. Episodes for which it is impossible do not stop the others.
 
     Raises:
-        NotFound: there is no such run.
-        Invalid: no such judge.
-        Unavailable: its endpoint does not work.
+        NotFound: There is no such run.
+        Invalid: There is no such judge.
+        Unavailable: Its endpoint does not work.
     """
     if runs.get(session, run_id) is None:
         raise NotFound(f"there is no run {run_id}", code="run_not_found")
@@ -200,7 +200,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     after: UUID | None = None,
     limit: int = 500,
 ) -> list[RescoreRow]:
-    """Requests in the order of asking, those after `after`."""
+    """Requests in order, those after `after`."""
     rows = repository.listing(session, ids=ids, episode_id=episode_id, run_id=run_id, after=after, limit=limit)
     return [RescoreRow(row.Rescore, row.before, row.after, row.Task, row.version) for row in rows]
 
@@ -208,14 +208,14 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
 def claim_request(
     session: Session, notify: Callable[[UUID], object] | None = None, *, functions: bool = True
 ) -> ReevaluationJob | None:
-    """The next request that nobody works on. Its row stays locked until the transaction ends.
+    """The next unclaimed request. Its row stays locked until the transaction ends.
 
-    A worker that dies in between leaves the request waiting: the server lets go of the lock with the connection.
+    If a worker dies, the request waits again: the server releases the lock with the connection.
 
     Args:
         session: the transaction.
-        notify: is told which one it is, before anything about it can fail.
-        functions: whether evaluation functions in Python can be run; if not, they are left to workers that say so.
+        notify: called with its id before anything about it can fail.
+        functions: whether Python evaluation functions can run here; otherwise such requests are left to other workers.
     """
     row = repository.next_waiting(session, None if functions else FENCES)
     if row is None:
@@ -251,7 +251,7 @@ def claim_request(
 def finish(
     session: Session, job: ReevaluationJob, evaluation: score.Evaluation, rows: Sequence[EvidenceRow], seconds: float
 ) -> None:
-    """Stores the new verdict beside the old ones, in the transaction that took the job."""
+    """Stores the new verdict beside old ones, in the transaction that claimed the job."""
     row = job.rescore
     episode = session.get_one(Episode, row.episode_id)
     run = runs.lock(session, episode.run_id)
@@ -276,7 +276,7 @@ def finish(
 
 
 def _beside(session: Session, run: Run, episode: Episode, attempt: Attempt, judgement: EvaluationResult) -> Evaluation:
-    """A scored attempt gets one more verdict."""
+    """Adds a verdict to a scored attempt."""
     evaluation, current = judgement.evaluation, judgement.judged.current
     new = add_evaluation(session, attempt, evaluation, judgement.evidence, judgement.seconds, judged=judgement.judged)
     if current:
@@ -291,12 +291,12 @@ def _beside(session: Session, run: Run, episode: Episode, attempt: Attempt, judg
 
 @dataclass(frozen=True)
 class _JudgementInput:
-    """What judges what.
+    """Inputs of a judgement.
 
     Attributes:
-        before: the verdict so far, or the evidence on which there was none.
-        task: what judges.
-        counts: the new verdict does.
+        before: the current verdict, or evidence without one.
+        task: task to evaluate by.
+        counts: whether the new verdict counts.
     """
 
     episode: Episode
@@ -328,7 +328,7 @@ def _judgement_input(session: Session, episode_id: UUID, wish: ReevaluationOptio
 
 
 def _before(session: Session, episode: Episode) -> Evaluation:
-    """The verdict that counts, or the evidence on which there was none. Raises Conflict."""
+    """The verdict that counts, or evidence without one. Raises Conflict."""
     state, before = EpisodeState(episode.state), None
     if state is EpisodeState.SCORED:
         attempt = counted_attempt(session, episode.id)
@@ -342,7 +342,7 @@ def _before(session: Session, episode: Episode) -> Evaluation:
 
 
 def _ended_by(session: Session, before: Evaluation) -> EndedBy:
-    """What stopped the agent, in the attempt that is judged."""
+    """What stopped the agent in the evaluated attempt."""
     attempt = attempt_repository.get(session, before.attempt_id)
     return EndedBy((attempt and attempt.ended_by) or EndedBy.DONE)
 
@@ -359,7 +359,7 @@ def _latest(session: Session, episode: Episode) -> Task:
 
 
 def _plan(session: Session, subject: _JudgementInput, *, ask: bool) -> tuple[EvidencePlan, Sequence[Evidence]]:
-    """How the evidence of the old evaluation answers the task that judges; `ask`: a judge is asked in any case."""
+    """How the old evaluation's evidence satisfies the task; `ask`: ask a judge in any case."""
     registry.load()
     before, config = subject.before, subject.run.config
     evidence = attempt_repository.evidence(session, [before.id])[before.id]
@@ -383,7 +383,7 @@ def _stored(session: Session, evidence: Sequence[Evidence]) -> dict[str, Artifac
 
 
 def _differences(session: Session, episode: Episode, row: Rescore) -> str:
-    """What else is new in the task that judged: the agent did not see it."""
+    """Other changes in the task, which the agent did not see."""
     if row.task_id == episode.task_id:
         return ""
     old, new = (DomainTask.model_validate(session.get_one(Task, key).spec) for key in (episode.task_id, row.task_id))

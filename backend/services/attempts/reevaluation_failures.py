@@ -1,4 +1,4 @@
-"""Requests to score again that are refused, or come to no new verdict."""
+"""Re-evaluation requests that are refused or fail."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,14 +14,14 @@ from backend.db.repositories.runs import episodes, runs
 from backend.services.lifecycle import retry_policy
 
 PAUSE = timedelta(seconds=15)
-"""Until a request is tried again whose files could not be had."""
+"""Seconds until a request with unavailable files is tried again."""
 PATIENCE = timedelta(hours=1)
-"""For so long they are waited for; then the request fails: others wait for it, a person or the end of a run."""
+"""Seconds after which such a request fails: others wait for it, a person or the end of a run."""
 
 
 @dataclass(frozen=True)
 class ReevaluationRefusal:
-    """An episode that cannot be scored again, and why."""
+    """An episode that cannot be re-evaluated, and why."""
 
     episode_id: UUID
     task: str
@@ -29,9 +29,9 @@ class ReevaluationRefusal:
 
 
 def fail(session: Session, rescore_id: UUID, message: str) -> None:
-    """There is no new verdict: the old one stands, and where there was none it is tried again or given up.
+    """Ends a request without a new verdict: the old one stays; without one it is retried or given up.
 
-    Does nothing if somebody else ended it meanwhile.
+    Does nothing if the request has ended meanwhile.
     """
     row = repository.locked(session, rescore_id)
     if row is None or row.state != RescoreState.WAITING:
@@ -46,9 +46,9 @@ def fail(session: Session, rescore_id: UUID, message: str) -> None:
 
 
 def put_off(session: Session, rescore_id: UUID, message: str) -> None:
-    """Its files cannot be had now: it lets others go first and is tried again later. In the end it fails.
+    """Postpones a request whose files are unavailable. It fails in the end.
 
-    Does nothing if somebody else ended it meanwhile.
+    Does nothing if the request has ended meanwhile.
     """
     row = repository.locked(session, rescore_id)
     if row is None or row.state != RescoreState.WAITING:

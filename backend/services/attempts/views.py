@@ -1,4 +1,4 @@
-"""What is shown of scoring stored evidence again."""
+"""Views of re-evaluations."""
 
 from datetime import datetime
 from typing import Literal
@@ -12,7 +12,7 @@ from backend.services.read_model import ReadModel
 
 
 class RescoreView(ReadModel):
-    """A request to score an episode's evidence again, with the old and the new score."""
+    """A re-evaluation request with the old and the new score."""
 
     id: UUID
     episode_id: UUID
@@ -33,7 +33,7 @@ class RescoreView(ReadModel):
 
 
 def rescore_view(row: RescoreRow) -> RescoreView:
-    """A request as it is shown."""
+    """The view of a request."""
     rescore = row.rescore
     return RescoreView(
         id=rescore.id,
@@ -56,7 +56,7 @@ def rescore_view(row: RescoreRow) -> RescoreView:
 
 
 class RescoreRefusal(ReadModel):
-    """An episode that cannot be scored again."""
+    """An episode that cannot be re-evaluated."""
 
     episode_id: UUID
     task: str
@@ -64,7 +64,7 @@ class RescoreRefusal(ReadModel):
 
 
 class RunRescore(ReadModel):
-    """What was asked for, and which episodes cannot be scored again."""
+    """Requests for a run, and episodes that cannot be re-evaluated."""
 
     run: UUID
     rescores: list[RescoreView]

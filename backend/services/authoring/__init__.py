@@ -1,1 +1,1 @@
-"""Own tasks before they count."""
+"""Drafts of own tasks."""

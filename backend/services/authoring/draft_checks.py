@@ -1,4 +1,4 @@
-"""What is looked at before people review a draft, with what this installation knows."""
+"""Automatic checks of a draft before people review it."""
 
 from sqlalchemy.orm import Session
 
@@ -11,13 +11,13 @@ from backend.domain.drafts.checks import ContentCheck, review_checks
 from backend.domain.drafts.content import DraftContent, task_of
 
 MOST_COMPARED = 5000
-"""Tasks and drafts that a draft is compared with, at most."""
+"""Maximum number of tasks and drafts that a draft is compared with."""
 
 
 def checks_of(session: Session, draft: TaskDraft, content: DraftContent) -> tuple[ContentCheck, ...]:
     """All checks of one version of a draft.
 
-    It is compared with the newest version of every benchmark and with all drafts, its own earlier form aside.
+    It is compared with the newest version of every benchmark and with all drafts, except its own earlier versions.
     """
     registry.load()
     others = [

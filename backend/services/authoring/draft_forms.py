@@ -1,4 +1,4 @@
-"""A draft as forms: rows of texts from its content, and the content from what was typed into them."""
+"""Forms for drafts: rows of texts from a draft's content, and the content from submitted texts."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ Typed = Mapping[str, str]
 T = TypeVar("T")
 VERBS = tuple(name for name in OracleStep.model_fields if name not in {"patience", "note"})
 _WORDS = frozenset({"type", "press", "wait_window", "wait_window_gone", "fail"})
-"""Verbs whose value is a text; those of the others are JSON."""
+"""Steps whose value is text; others are JSON."""
 MOST_ROWS = 500
 
 
@@ -27,8 +27,8 @@ class Plugin:
 
     Attributes:
         prefix: of its fields' names in the form.
-        about: what it does; says so where there is no such plug-in.
-        unknown: there is none of that name.
+        about: description, or that there is no such plug-in.
+        unknown: whether there is none of that name.
     """
 
     name: str
@@ -82,7 +82,7 @@ def check_rows(content: DraftContent) -> list[CheckRow]:
 
 
 def solution_rows(content: DraftContent) -> list[SolutionRow]:
-    """The solution as rows; one that is no solution (yet) is shown as JSON below the form only."""
+    """The solution as rows; one that is not a valid solution is shown only as JSON below the form."""
     try:
         steps = read_solution(content.oracle)
     except Invalid:
@@ -97,7 +97,7 @@ def solution_rows(content: DraftContent) -> list[SolutionRow]:
 
 
 def steps_typed(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, Any]]:
-    """The set-up that was typed. Raises Invalid with the field's name."""
+    """The submitted set-up. Raises Invalid with the field's name."""
     return [
         {
             "type": typed[f"setup.{number}.name"],
@@ -108,7 +108,7 @@ def steps_typed(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, An
 
 
 def checks_typed(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, Any]]:
-    """The checks that were typed. Raises Invalid with the field's name."""
+    """The submitted checks. Raises Invalid with the field's name."""
     checks = []
     for number in _numbers(typed, "check.{}.options.name"):
         check: dict[str, Any] = {
@@ -125,7 +125,7 @@ def checks_typed(dialect: str, typed: Typed, *, whole: bool) -> list[dict[str, A
 
 
 def solution_typed(typed: Typed) -> list[dict[str, Any]]:
-    """The solution that was typed. Raises Invalid with the field's name."""
+    """The submitted solution. Raises Invalid with the field's name."""
     steps: list[dict[str, Any]] = []
     for number in _numbers(typed, "oracle.{}.verb"):
         verb, text = typed[f"oracle.{number}.verb"], typed.get(f"oracle.{number}.value", "")
@@ -142,7 +142,7 @@ def solution_typed(typed: Typed) -> list[dict[str, Any]]:
 
 
 def moved(rows: Sequence[T], action: str) -> list[T]:
-    """Rows after a button: `remove.N`, `up.N` or `down.N`; any other leaves them."""
+    """Rows after a button: `remove.N`, `up.N` or `down.N`; others change nothing."""
     verb, _, position = action.partition(".")
     items = list(rows)
     if not position.isdecimal() or int(position) >= len(items):
@@ -157,13 +157,13 @@ def moved(rows: Sequence[T], action: str) -> list[T]:
 
 
 def names(kind: PluginKind, dialect: str) -> list[str]:
-    """What a draft of that dialect may name."""
+    """Names that a draft of that dialect may use."""
     registry.load()
     return registry.names(kind, dialect)
 
 
 def dialects() -> list[str]:
-    """Dialects that a draft may have: those that some plug-in knows, and the plain one."""
+    """Dialects of drafts: those of any plug-in, and the plain one."""
     registry.load()
     kinds = (PluginKind.SETUP, PluginKind.GETTER, PluginKind.METRIC)
     return sorted(
@@ -172,7 +172,7 @@ def dialects() -> list[str]:
 
 
 def _numbers(typed: Typed, pattern: str) -> range:
-    """0, 1, ... as long as there is a field of that number."""
+    """0, 1, ... while there is a field with that number."""
     count = 0
     while count < MOST_ROWS and pattern.format(count) in typed:
         count += 1

@@ -1,4 +1,4 @@
-"""Approved drafts become part of the next version of their benchmark; no old version is changed."""
+"""Publishes approved drafts as the next version of their benchmark; old versions are not changed."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ TITLE = "Own tasks"
 
 @dataclass(frozen=True)
 class Publication:
-    """The new version, and the drafts that are new in it."""
+    """The new version and the drafts in it."""
 
     task_set: TaskSet
     drafts: Sequence[TaskDraft]
@@ -31,7 +31,7 @@ class Publication:
 
 @dataclass(frozen=True)
 class _PreviousVersion:
-    """What the newest version of the benchmark has."""
+    """Content of the benchmark's newest version."""
 
     tasks: Mapping[str, Task]
     variants: Sequence[Variant]
@@ -47,19 +47,19 @@ def publish(
     benchmark: str = OWN,
     only: Collection[UUID] = (),
 ) -> Publication:
-    """Makes the next version of a benchmark of its newest one and the approved drafts.
+    """Creates a benchmark's next version from its newest one and the approved drafts.
 
-    A draft whose key is there already takes the place of that task. Variants of other tasks and selections stay.
+    A draft with an existing key replaces that task. Variants of other tasks and selections stay.
 
     Args:
         session: the transaction.
-        project: whose drafts.
-        store: where files are.
-        benchmark: its name; made if there is none.
-        only: these drafts; empty = all that are approved and not published.
+        project: project of the drafts.
+        store: store of files.
+        benchmark: its name; created if missing.
+        only: these drafts; empty = all approved, unpublished ones.
 
     Raises:
-        Conflict: there is none to publish.
+        Conflict: There is none to publish.
     """
     drafts = [row for row in repository.unpublished(session, project.id, benchmark) if not only or row.id in only]
     absent = set(only) - {row.id for row in drafts}

@@ -1,7 +1,7 @@
-"""Recording: what a person does on a live desktop becomes a draft's set-up or its solution.
+"""Recordings: what a person does on a live desktop becomes a draft's set-up or solution.
 
-A recording is a run of the agent `human` like any other, with the draft as its task: the same page, the same line, the
-same steps. It has a purpose of its own, so that nothing counts it and nobody is asked to rate it.
+A recording is an ordinary run of the agent `human` with the draft as its task: same page, channel and steps. Its
+purpose excludes it from results and ratings.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ AGENT = "human"
 OBSERVATION = "screenshot_a11y_tree"
 MOST_STEPS = 1000
 SCREEN = ScreenSize(width=1280, height=800)
-"""Recorded on a screen that fits a window; widgets are found again on any."""
+"""A screen that fits a window; widgets are found again on any."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class RecordingView:
     """One recording.
 
     Attributes:
-        episode: where the person acts, and where it is seen afterwards.
-        over: it has ended and can be used.
-        words: the steps that it is, in words; empty until it is over.
+        episode: where the person acts, and can review it later.
+        over: whether it has ended and can be used.
+        words: its steps as text; empty until it has ended.
         problems: what was left out.
     """
 
@@ -71,11 +71,11 @@ def begin(  # noqa: PLR0913 - what a run needs
     store: ArtifactStore,
     provider: str = "local",
 ) -> Episode:
-    """A desktop is made for the person, set up as far as the draft says; a solution begins after the whole set-up.
+    """Creates a desktop for the person with the draft's set-up; a solution starts after the whole set-up.
 
     Raises:
-        NotFound: there is no such draft.
-        Invalid: its set-up cannot be run.
+        NotFound: There is no such draft.
+        Invalid: The set-up cannot be run.
         Unavailable: no worker offers such desktops, or there is no broker.
     """
     draft = locked(session, draft_id)
@@ -103,17 +103,17 @@ def begin(  # noqa: PLR0913 - what a run needs
 
 
 def list_recordings(session: Session, draft: TaskDraft, store: ArtifactStore) -> list[RecordingView]:
-    """A draft's recordings, newest first, those that can be used with their steps."""
+    """A draft's recordings, newest first, with the steps of usable ones."""
     return [_view(session, row.TaskDraftRecording, row.Run, store) for row in repository.recordings(session, draft.id)]
 
 
 def use(session: Session, draft_id: UUID, recording_id: UUID, *, by: Actor, store: ArtifactStore) -> TaskDraft:
-    """A recording becomes the solution, or one more step of the set-up, as a new version of the draft.
+    """Uses a recording as the solution, or appends it to the set-up, as a new version of the draft.
 
     Raises:
-        NotFound: there is no such recording of that draft.
-        Conflict: it is not over, or was used.
-        Invalid: nothing was done in it, or what was done cannot be read.
+        NotFound: The draft has no such recording.
+        Conflict: it has not ended, or was used before.
+        Invalid: nothing was done in it, or its actions cannot be read.
     """
     row = repository.recording(session, recording_id)
     if row is None or row.draft_id != draft_id:
@@ -140,7 +140,7 @@ def _changes(content: DraftContent, kind: str, steps: Sequence[Mapping[str, Any]
 
 
 def _task(content: DraftContent) -> Any:
-    """The draft as the task of a recording: judged by its checks only if they can be asked already."""
+    """The draft as the task of a recording: with its checks only if they can be evaluated already."""
     registry.load()
     task = task_of(content)
     wrong = lint(task, assets_of(content))
@@ -175,7 +175,7 @@ def _in_words(recording: RecordedSolution) -> list[str]:
 
 
 def _recording_step(step: Any, store: ArtifactStore) -> RecordingStep:
-    """A kept step as what was seen and done."""
+    """A stored step as what was seen and done."""
     tree = store.get(step.a11y_sha256).decode(errors="replace") if step.a11y_sha256 else "<desktop-frame/>"
     windows = [Window.model_validate(window) for window in step.windows]
     return RecordingStep(tree, windows, [Action.model_validate(action) for action in step.actions])

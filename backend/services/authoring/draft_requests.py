@@ -1,4 +1,4 @@
-"""Asking a model for drafts: written down here, asked by a worker, kept as drafts that people have to approve."""
+"""Requests for model-written drafts: stored here, processed by a worker, approved by people."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ DIALECT = "starter"
 
 @dataclass(frozen=True)
 class DraftRequestJob:
-    """What a worker has to do, with the request's row locked until its transaction ends."""
+    """A job for a worker; the request's row is locked until its transaction ends."""
 
     row: TaskDraftRequest
     endpoint: str
@@ -47,10 +47,10 @@ def request(  # noqa: PLR0913 - what a model is asked with
     benchmark: str = OWN,
     temperature: float | None = None,
 ) -> TaskDraftRequest:
-    """Asks for drafts. They become the asker's, who therefore cannot approve them.
+    """Requests drafts. They belong to the requester, who therefore cannot approve them.
 
     Raises:
-        Invalid: a value is out of bounds, or no worker offers that endpoint; says why.
+        Invalid: a value is out of bounds, or no worker offers that endpoint; the message says which.
     """
     _check_endpoint(session, endpoint)
     parameters = {"endpoint": endpoint, "model": model.strip(), "temperature": temperature}
@@ -74,11 +74,11 @@ def request(  # noqa: PLR0913 - what a model is asked with
 
 
 def claim_request(session: Session, notify: Callable[[UUID], object] | None = None) -> DraftRequestJob | None:
-    """The next request that nobody works on. Its row stays locked until the transaction ends.
+    """The next unclaimed request. Its row stays locked until the transaction ends.
 
     Args:
         session: the transaction.
-        notify: is told which one it is, before anything about it can fail.
+        notify: called with its id before anything about it can fail.
     """
     row = repository.next_waiting(session)
     if row is None:
@@ -101,10 +101,10 @@ def claim_request(session: Session, notify: Callable[[UUID], object] | None = No
 
 
 def finish(session: Session, job: DraftRequestJob, reply: ModelReply) -> None:
-    """Keeps what the model wrote as drafts, in the transaction that took the job.
+    """Stores the model's drafts, in the transaction that claimed the job.
 
     Raises:
-        Invalid: its answer is not of the form that was asked for: none of it is kept.
+        Invalid: The model's answer has the wrong form: nothing is stored.
     """
     row = job.row
     contents = proposals.read_proposals(reply.text)[: row.wanted]
@@ -133,7 +133,7 @@ def finish(session: Session, job: DraftRequestJob, reply: ModelReply) -> None:
 
 
 def fail(session: Session, request_id: UUID, message: str) -> None:
-    """There are no drafts. Does nothing if somebody else ended it meanwhile."""
+    """Ends the request without drafts. Does nothing if it has ended meanwhile."""
     row = repository.locked(session, request_id)
     if row is not None and row.state == DraftRequestState.WAITING:
         row.state, row.message, row.ended_at = DraftRequestState.FAILED.value, message[:2000], workers.now(session)
@@ -145,7 +145,7 @@ def list_requests(session: Session, project: Project, *, limit: int = 20) -> lis
 
 
 def _check_endpoint(session: Session, name: str) -> None:
-    """Raises Invalid where no worker could ask there."""
+    """Raises Invalid if no worker can use the endpoint."""
     offers = {view.name: view for view in models_of(offers_of_workers(session))}
     offer = offers.get(name)
     if offer is None or not offer.ok:

@@ -1,4 +1,4 @@
-"""The review of drafts: submitted with a sound try, approved by enough other people, or rejected with a reason."""
+"""Review of drafts: submitted after a sound trial, approved by enough other people, or rejected with a reason."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,24 +19,25 @@ MOST_WORDS = 2000
 
 @dataclass(frozen=True)
 class ReviewNote:
-    """What one person said of one version."""
+    """One person's review of one version."""
 
     review: TaskDraftReview
     by: str
 
 
 def submit(session: Session, draft_id: UUID, *, noop_words: str = "") -> TaskDraft:
-    """A draft goes to review. Its newest version must have been tried and found sound.
+    """Submits a draft for review. Its newest version must have been tried and be sound.
 
     Args:
         session: the transaction.
         draft_id: a draft.
-        noop_words: why doing nothing scores more than 0, where that is all that is wrong.
+        noop_words: why doing nothing scores more than 0, if nothing else is wrong.
 
     Raises:
-        NotFound: there is no such draft.
-        Conflict: it is not a draft any more, was not tried as it is now, or is not sound; says what to do.
-        Invalid: it lacks something; or `noop_words` are needed, or too long.
+        NotFound: There is no such draft.
+        Conflict: it is not in the draft state, its current version was not tried, or it is unsound; the message says
+            what to do.
+        Invalid: it is incomplete; or `noop_words` are missing or too long.
     """
     draft = locked(session, draft_id)
     check_complete(content_of(session, draft))
@@ -67,7 +68,7 @@ def submit(session: Session, draft_id: UUID, *, noop_words: str = "") -> TaskDra
 
 
 def approve(session: Session, draft_id: UUID, version: int, *, by: Actor, words: str = "") -> TaskDraft:
-    """One more person approves; with enough of them the draft is approved. Raises what `_review` raises."""
+    """Adds an approval; the draft is approved once there are enough. Raises as `_review`."""
     draft = _review(session, draft_id, version, by, ReviewVerdict.APPROVE, None, words)
     draft.approvals = repository.approvals(session, draft.id, draft.version)
     if draft.approvals >= NEEDED:
@@ -78,7 +79,7 @@ def approve(session: Session, draft_id: UUID, version: int, *, by: Actor, words:
 def reject(  # noqa: PLR0913 - a verdict and its reason
     session: Session, draft_id: UUID, version: int, *, by: Actor, reason: RejectionReason, words: str = ""
 ) -> TaskDraft:
-    """One person's no is enough; the author may change the draft and begin again. Raises what `_review` raises."""
+    """One rejection is enough; the author may change the draft and submit it again. Raises as `_review`."""
     draft = _review(session, draft_id, version, by, ReviewVerdict.REJECT, reason, words)
     move(session, draft, DraftState.REJECTED, reason=reason.value, reason_words=words.strip(), approvals=0)
     return draft
@@ -107,13 +108,14 @@ def _review(  # noqa: PLR0913, PLR0917 - one review
     reason: RejectionReason | None,
     words: str,
 ) -> TaskDraft:
-    """Keeps a review of the newest version.
+    """Stores a review of the newest version.
 
     Raises:
-        NotFound: there is no such draft.
-        NotAllowed: the reviewer wrote it, or is no person.
-        Conflict: it is not in review, has changed since it was looked at, or this person has reviewed it.
-        Invalid: too many words.
+        NotFound: There is no such draft.
+        NotAllowed: the reviewer is its author, or not a person.
+        Conflict: it is not in review, has changed since the reviewer looked at it, or this person has reviewed it
+            already.
+        Invalid: The comment is too long.
     """
     draft = locked(session, draft_id)
     if DraftState(draft.state) is not DraftState.IN_REVIEW:

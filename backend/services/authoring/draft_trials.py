@@ -1,4 +1,4 @@
-"""Trying a draft: oracle, no-op and always-FAIL on real desktops, before the draft counts for anything."""
+"""Trials of drafts: oracle, no-op and always-FAIL on real desktops."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ from backend.services.benchmarks.benchmarks import import_benchmark
 from backend.services.runs.validation import start_validation, validation_report
 
 HIDDEN = ".drafts"
-"""The benchmark whose task sets are what drafts are tried and recorded with; no import can take that name."""
+"""Benchmark with the task sets of trials and recordings; imports cannot use this name."""
 
 
 @dataclass(frozen=True)
 class DraftTrialResult:
-    """What a try found.
+    """Result of a trial.
 
     Attributes:
-        current: it was made with what the draft holds now.
-        done: all three runs have ended.
-        scores: by agent; None where there is none.
-        wrong: what is wrong with the task, one sentence each; empty where it is sound, or not known yet.
-        unknown: why it is not known, after the runs have ended.
+        current: whether it was made with the draft's current content.
+        done: whether all three runs have ended.
+        scores: by agent; None without a score.
+        wrong: problems of the task, one sentence each; empty if it is sound or not known yet.
+        unknown: why it is unknown although the runs have ended.
     """
 
     row: TaskDraftTry
@@ -47,12 +47,12 @@ class DraftTrialResult:
 
     @property
     def sound(self) -> bool:
-        """All three agents scored what they must."""
+        """Whether all three agents scored as required."""
         return self.done and not self.wrong and not self.unknown
 
     @property
     def only_noop(self) -> bool:
-        """Nothing is wrong but that doing nothing scores, too: the author may say why."""
+        """Whether the only problem is that doing nothing scores, which the author may explain."""
         return self.done and not self.unknown and len(self.wrong) == 1 and bool(self.scores.get("noop"))
 
 
@@ -65,11 +65,11 @@ def start_try(  # noqa: PLR0913 - what a run needs
     store: ArtifactStore,
     provider: str = "local",
 ) -> TaskDraftTry:
-    """Starts the three runs on the newest version.
+    """Starts three runs on the newest version.
 
     Raises:
-        NotFound: there is no such draft.
-        Invalid: it lacks something, or names what is not there.
+        NotFound: There is no such draft.
+        Invalid: it is incomplete, or has unknown names.
         Unavailable, UnknownPlugin: see `submit_run`.
     """
     draft = locked(session, draft_id)
@@ -86,7 +86,7 @@ def start_try(  # noqa: PLR0913 - what a run needs
 
 
 def latest_trial(session: Session, draft: TaskDraft) -> DraftTrialResult | None:
-    """What the newest try of the present content found; without one, the newest of all; None if there was none."""
+    """Newest trial of the current content, else the newest of all; None if there was none."""
     row = repository.newest_try(session, draft.id, draft.content_hash) or repository.newest_try(session, draft.id)
     if row is None:
         return None
@@ -106,7 +106,7 @@ def latest_trial(session: Session, draft: TaskDraft) -> DraftTrialResult | None:
 
 
 def check_complete(content: DraftContent) -> None:
-    """Raises Invalid where a draft cannot be tried: something is missing, or a name is unknown."""
+    """Raises Invalid if a draft cannot be tried: something is missing, or a name is unknown."""
     lacking = missing(content)
     if lacking:
         raise Invalid(" ".join(lacking), code="draft_incomplete", path="draft")
@@ -118,7 +118,7 @@ def check_complete(content: DraftContent) -> None:
 
 
 def scratch(session: Session, content: DraftContent, task: DomainTask, store: ArtifactStore) -> TaskSet:
-    """The task set of that one task, in the benchmark that no list shows; the same task has the same one."""
+    """Task set with that one task, in the hidden benchmark; reused for the same task."""
     files = {name: store.get(sha256) for name, sha256 in assets_of(content).items()}
     loaded = LoadedBenchmark(kind=KIND, tasks=(task,), assets=files)
     task_set, _ = import_benchmark(session, loaded, name=HIDDEN, title="Drafts", store=store)

@@ -1,4 +1,4 @@
-"""Drafts of own tasks: write, edit, look at. See docs/own-tasks.md."""
+"""Drafts of own tasks: create, edit, list. See docs/own-tasks.md."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from backend.domain.ports.storage import ArtifactStore
 from backend.services.artifacts import artifacts
 
 OWN = "own"
-"""The benchmark that own tasks become part of, unless the author names another."""
+"""Benchmark of own tasks by default."""
 KIND = "starter"
 SHIPPED = re.compile(r"starter(-.*)?")
 _BENCHMARK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -32,7 +32,7 @@ MOST_FILE = 64 * 2**20
 
 @dataclass(frozen=True)
 class DraftOrigin:
-    """Who wrote a draft first. The hash is of the whole prompt that the model was asked with."""
+    """First author of a draft. The hash is of the complete prompt of the model."""
 
     made_by: DraftAuthor = DraftAuthor.PERSON
     model: str = ""
@@ -58,11 +58,11 @@ def create(  # noqa: PLR0913 - a draft and where it comes from
     origin: DraftOrigin = DraftOrigin(),  # noqa: B008 - frozen
     note: str = "written",
 ) -> TaskDraft:
-    """A new draft.
+    """Creates a draft.
 
     Raises:
-        Invalid: a benchmark of that name can take no own tasks.
-        Conflict: there is a draft of that key that has not been published.
+        Invalid: The benchmark of that name cannot take own tasks.
+        Conflict: There is an unpublished draft with that key.
     """
     _check_benchmark(session, benchmark)
     _check_key(session, project.id, benchmark, content)
@@ -87,11 +87,11 @@ def create(  # noqa: PLR0913 - a draft and where it comes from
 
 
 def edit(session: Session, draft_id: UUID, content: DraftContent, *, by: Actor, note: str = "edited") -> TaskDraft:
-    """A new version, unless nothing differs. The draft is a draft again: what was reviewed was another version.
+    """Creates a new version if something differs. The state becomes draft again: reviews were of another version.
 
     Raises:
-        NotFound: there is no such draft.
-        Conflict: its new key is that of another draft.
+        NotFound: There is no such draft.
+        Conflict: The new key belongs to another draft.
     """
     draft = locked(session, draft_id)
     if content.content_hash() == draft.content_hash:
@@ -106,14 +106,14 @@ def edit(session: Session, draft_id: UUID, content: DraftContent, *, by: Actor, 
 
 
 def change(session: Session, draft_id: UUID, changes: dict[str, Any], *, by: Actor, note: str = "edited") -> TaskDraft:
-    """`edit` for some fields of the content; the others stay. Raises Invalid where they are wrong, too."""
+    """Edits some fields of the content. Also raises Invalid."""
     draft = locked(session, draft_id)
     content = content_of(session, draft).model_dump(mode="json")
     return edit(session, draft_id, read_content({**content, **changes}), by=by, note=note)
 
 
 def move(session: Session, draft: TaskDraft, state: DraftState, **values: Any) -> None:
-    """Takes a draft to another state. Raises IllegalMove."""
+    """Changes a draft's state. Raises IllegalTransition."""
     check_draft_move(DraftState(draft.state), state)
     draft.state, draft.changed_at = state.value, workers.now(session)
     draft.reason, draft.reason_words = None, ""
@@ -124,11 +124,11 @@ def move(session: Session, draft: TaskDraft, state: DraftState, **values: Any) -
 def add_file(  # noqa: PLR0913 - a file, where to and by whom
     session: Session, draft_id: UUID, name: str, data: bytes, *, by: Actor, store: ArtifactStore
 ) -> TaskDraft:
-    """Keeps a file that steps and getters name as `asset:NAME`; one of that name is replaced.
+    """Adds a file that steps and getters use as `asset:NAME`; replaces one of that name.
 
     Raises:
-        NotFound: there is no such draft.
-        Invalid: it is no name, or the file is empty or too large.
+        NotFound: There is no such draft.
+        Invalid: the name is not valid, or the file is empty or too large.
     """
     if not _FILE.fullmatch(name):
         raise Invalid("expected letters, digits, blanks, . _ - in a file's name", code="invalid_name", path="name")
@@ -148,12 +148,12 @@ def get_draft(session: Session, draft_id: UUID) -> TaskDraft:
 
 
 def locked(session: Session, draft_id: UUID) -> TaskDraft:
-    """The draft, which nobody else changes until our commit. Raises NotFound."""
+    """The draft, locked until the commit. Raises NotFound."""
     return _there(repository.lock(session, draft_id), draft_id)
 
 
 def content_of(session: Session, draft: TaskDraft, number: int | None = None) -> DraftContent:
-    """What a version of a draft holds; None = the newest. Raises NotFound."""
+    """Content of a version; None = the newest. Raises NotFound."""
     row = repository.version(session, draft.id, draft.version if number is None else number)
     if row is None:
         raise NotFound(
@@ -185,7 +185,7 @@ def _there(draft: TaskDraft | None, draft_id: UUID) -> TaskDraft:
 
 
 def _check_benchmark(session: Session, name: str) -> None:
-    """Own tasks go into a benchmark of our own format that is not shipped: that would be replaced at the next start."""
+    """Own tasks go to a benchmark of our format that is not shipped: a shipped one is replaced at the next start."""
     if not _BENCHMARK.fullmatch(name):
         raise Invalid("expected letters, digits, . _ - in a benchmark's name", code="invalid_name", path="benchmark")
     known = benchmark_repository.by_name(session, name)

@@ -1,4 +1,4 @@
-"""What the pages of drafts show."""
+"""Views of drafts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ ENDED = frozenset({RunState.COMPLETED, RunState.CANCELLED})
 
 @dataclass(frozen=True)
 class DraftList:
-    """The list page. `waiting`: approved drafts that are in no version yet, by benchmark."""
+    """The list page. `waiting`: approved, unpublished drafts by benchmark."""
 
     page: CursorPage[TaskDraft]
     authors: Mapping[str, str]
@@ -46,11 +46,11 @@ class DraftPage:
     """One draft.
 
     Attributes:
-        lacks: what is missing before it can be tried.
-        stops: a check found what must not be tried.
-        streams: runs of it that are under way, whose events bring the page up to date.
-        refusal: why whoever looks may not review it; empty if they may.
-        needed: approvals that are still needed.
+        lacks: what is missing for a trial.
+        stops: whether a check found something that must not be tried.
+        streams: its running runs, whose events update the page.
+        refusal: why the viewer may not review it; empty if they may.
+        needed: number of missing approvals.
     """
 
     row: TaskDraft
@@ -93,7 +93,7 @@ def draft_list(  # noqa: PLR0913 - one keyword per thing to ask by
 def draft_page(
     session: Session, row: TaskDraft, actor: Actor, store: ArtifactStore, content: DraftContent | None = None
 ) -> DraftPage:
-    """One draft as `actor` sees it. `content`: what was typed and not kept, to show it again."""
+    """One draft as seen by `actor`. `content`: submitted, rejected content to show again."""
     current = drafts.content_of(session, row)
     shown = content or current
     checks = draft_checks.checks_of(session, row, current)

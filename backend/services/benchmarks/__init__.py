@@ -1,1 +1,1 @@
-"""Benchmarks, their tasks and what suites publish beside them."""
+"""Benchmarks, tasks, and what suites publish with them."""

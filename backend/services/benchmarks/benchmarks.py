@@ -29,21 +29,21 @@ from backend.services.benchmarks.expert_work import keep_expert_work
 def import_benchmark(
     session: Session, loaded: LoadedBenchmark, *, name: str, title: str = "", store: ArtifactStore
 ) -> tuple[TaskSet, bool]:
-    """Stores a benchmark's tasks as a new version, unless this version is there already.
+    """Stores a benchmark's tasks as a new version, unless this version exists already.
 
     Args:
         session: the transaction.
-        loaded: what a reader read.
-        name: of the benchmark; one of another kind keeps its name for itself.
-        title: for people; empty leaves the old one.
-        store: where assets go.
+        loaded: what a reader returned.
+        name: of the benchmark; a name is bound to one kind.
+        title: display title; empty keeps the old one.
+        store: store for assets.
 
     Returns:
         The task set, and whether it is new.
 
     Raises:
-        Conflict: a benchmark of that name has another kind.
-        Invalid: there is no task, or two have the same key.
+        Conflict: The benchmark of that name has another kind.
+        Invalid: there are no tasks, or two have the same key.
     """
     keys = Counter(str(task.key) for task in loaded.tasks)
     if not keys:
@@ -151,7 +151,7 @@ def _row(task_set_id: UUID, task: domain.Task) -> dict[str, Any]:
 
 
 def counts_of(tasks: Sequence[domain.Task]) -> dict[str, Any]:
-    """How many tasks: `tasks`, `infeasible`, and by name under `domains`, `difficulties`, `levels`, `disciplines`."""
+    """Number of tasks: `tasks`, `infeasible`, and by name under `domains`, `difficulties`, `levels`, `disciplines`."""
     return {
         "tasks": len(tasks),
         "infeasible": sum(not task.labels.feasible or task.evaluator.infeasible for task in tasks),
@@ -170,7 +170,7 @@ def list_benchmarks(session: Session) -> list[Benchmark]:
 
 
 def get_benchmark(session: Session, name: str) -> Benchmark:
-    """The benchmark of that name. Raises NotFound with the nearest names."""
+    """The benchmark of that name. Raises NotFound, with similar names."""
     benchmark = repository.by_name(session, name)
     if benchmark is None:
         known = repository.names(session)

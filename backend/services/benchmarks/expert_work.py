@@ -1,4 +1,4 @@
-"""What human experts made of a task set's tasks: the set brings it along, for people to compare."""
+"""Results by human experts that come with a task set, for people to compare."""
 
 from collections.abc import Mapping
 from uuid import UUID
@@ -9,15 +9,15 @@ from backend.db.repositories.submissions import submissions as repository
 from backend.domain.model.task import Task
 
 EXPERT_WORK = "expert_work"
-"""The label that names the asset."""
+"""Label with the name of the asset."""
 
 
 def keep_expert_work(session: Session, tasks: Mapping[UUID, Task], assets: Mapping[str, str]) -> None:
-    """Keeps what human experts made of a task set's tasks.
+    """Stores results by human experts.
 
     Args:
-        session: the transaction; it has stored the tasks.
-        tasks: by their row's id.
+        session: the transaction; tasks are stored already.
+        tasks: by row id.
         assets: hash of each of the task set's files, by name.
     """
     rows = []

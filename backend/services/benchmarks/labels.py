@@ -1,4 +1,4 @@
-"""Labels and human times that people import beside the task files; they hold for every version of a benchmark."""
+"""Imported labels and human times; they apply to every version of a benchmark."""
 
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
@@ -10,16 +10,16 @@ from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_se
 
 
 def import_labels(session: Session, name: str, text: str) -> tuple[int, int]:
-    """Takes labels from a CSV text (see `domain.benchmarks.read_labels`) and writes them over those of the files.
+    """Imports labels from a CSV text (see `domain.benchmarks.read_labels`) over those of the task files.
 
-    Task sets and their content stay as they are; roll-ups of the benchmark's runs are computed anew.
+    Task sets are not changed; roll-ups of the benchmark's runs are recomputed.
 
     Returns:
-        How many rows there were, and how many tasks of all versions they changed.
+        Number of rows, and number of changed tasks in all versions.
 
     Raises:
-        NotFound: no such benchmark.
-        Invalid: a row is wrong; nothing is written then.
+        NotFound: There is no such benchmark.
+        Invalid: a row is invalid; nothing is written then.
     """
     benchmark = get_benchmark(session, name)
     newest = latest_task_set(session, name)

@@ -1,4 +1,4 @@
-"""What is wrong or odd in a stored task set, and what nobody here understands of it."""
+"""Problems of a stored task set, and what is not supported here."""
 
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ _lock = Lock()
 
 @dataclass(frozen=True)
 class TaskFinding:
-    """A finding and the task it is about; `task` is empty where it is about the whole task set."""
+    """A finding and its task; `task` is empty for the whole task set."""
 
     task: str
     finding: TaskLintFinding
 
 
 def lint_task_set(session: Session, task_set: TaskSet) -> list[TaskFinding]:
-    """All findings of a task set, its variants' included, in the order of import; then the import's own warnings."""
+    """All findings of a task set and its variants, in import order; then the import's warnings."""
     registry.load()
     assets = benchmark_repository.assets(session, task_set.id)
     rows = [(row.key, row.spec) for row in task_repository.all_of(session, task_set.id)]
@@ -46,9 +46,9 @@ def lint_task_set(session: Session, task_set: TaskSet) -> list[TaskFinding]:
 
 
 def unknown_of(session: Session, task_set: TaskSet) -> tuple[str, ...]:
-    """Set-up steps, getters, metrics and parameters of a task set that nobody here understands: `task: place: what`.
+    """Unsupported set-up steps, getters, metrics and parameters of a task set: `task: place: what`.
 
-    A task set never changes, nor do the plug-ins of a process: what was found is remembered.
+    Neither a task set nor a process's plug-ins change, so the result is cached.
     """
     with _lock:
         if task_set.id in _unknown:
@@ -63,7 +63,7 @@ def unknown_of(session: Session, task_set: TaskSet) -> tuple[str, ...]:
 
 
 def lines(task_findings: Sequence[TaskFinding]) -> tuple[str, ...]:
-    """The unknown ones among findings, one line each."""
+    """Unsupported parts among findings, one line each."""
     return tuple(
         f"{item.task}: {item.finding.place}: {item.finding.unknown}" for item in task_findings if item.finding.unknown
     )

@@ -1,4 +1,4 @@
-"""Reported results: what papers say of a suite, stored beside it and never mixed with what is measured here."""
+"""Published results of a suite, stored with its benchmark and never mixed with measurements."""
 
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
@@ -9,10 +9,10 @@ from backend.domain.benchmarks import reported_results
 
 
 def load_reported(session: Session, benchmark: Benchmark, suite: str) -> int:
-    """Stores what papers report of that suite with the benchmark, in the place of what was stored before.
+    """Stores a suite's published results with the benchmark, replacing previous ones.
 
     Returns:
-        How many numbers there are.
+        Number of figures.
     """
     rows = [
         {

@@ -1,4 +1,4 @@
-"""Variants: the same tasks under another condition, chosen for a whole run as `axis=value`."""
+"""Variants: the same tasks under other conditions, chosen for a whole run as `axis=value`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,10 +13,10 @@ from backend.domain.model import task as domain
 
 
 def task_of(session: Session, row: Task, config: Mapping[str, Any]) -> domain.Task:
-    """The task as a run with this configuration does it: the run's variant of it, or the task itself.
+    """The task as a run with this configuration uses it: the run's variant, or the task itself.
 
     Raises:
-        NotFound: the task has no such variant.
+        NotFound: The task has no such variant.
     """
     variant = config.get("variant")
     if not variant:
@@ -29,15 +29,15 @@ def task_of(session: Session, row: Task, config: Mapping[str, Any]) -> domain.Ta
 
 
 def known_variants(session: Session, task_set_id: UUID) -> dict[str, int]:
-    """Every variant of a task set, as `axis=value`, with its number of tasks."""
+    """All variants of a task set, as `axis=value`, with the number of tasks."""
     return {f"{axis}={value}": number for axis, value, number in repository.variant_counts(session, task_set_id)}
 
 
 def without_variant(session: Session, task_set_id: UUID, variant: str | None, chosen: Sequence[Task]) -> set[UUID]:
-    """Ids of the chosen tasks that a run of this variant cannot do, as they have none.
+    """Ids of the chosen tasks that lack this variant.
 
     Raises:
-        Invalid: no chosen task has it.
+        Invalid: No chosen task has it.
     """
     if not variant:
         return set()

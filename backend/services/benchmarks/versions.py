@@ -1,4 +1,4 @@
-"""Names of task sets (`osworld`, `osworld@2`), and what differs between two of them."""
+"""Names of task sets (`osworld`, `osworld@2`), and differences between two of them."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -16,11 +16,10 @@ from backend.services.benchmarks.benchmarks import latest_task_set, list_task_se
 
 @dataclass(frozen=True)
 class AffectedTask:
-    """A task that differs, and what the older task set already has of it.
+    """A task that differs, and existing results of the older version.
 
     Attributes:
-        episodes, evaluations: scored episodes and stored evaluations that the difference touches; 0 where only labels
-            differ, or the task is new.
+        episodes, evaluations: affected scored episodes and evaluations; 0 if only labels differ, or the task is new.
     """
 
     change: TaskChange
@@ -30,7 +29,7 @@ class AffectedTask:
 
 @dataclass(frozen=True)
 class TaskSetDifference:
-    """What turns task set `old` into `new`."""
+    """Differences from task set `old` to `new`."""
 
     old: TaskSet
     new: TaskSet
@@ -45,7 +44,7 @@ class TaskSetDifference:
 
 
 def task_set_named(session: Session, name: str) -> TaskSet:
-    """The task set that `benchmark` (its newest) or `benchmark@version` names. Raises NotFound or Invalid."""
+    """The task set of `benchmark` (its newest) or `benchmark@version`. Raises NotFound or Invalid."""
     benchmark, at, number = name.partition("@")
     if not at:
         return latest_task_set(session, benchmark)
@@ -69,7 +68,7 @@ def task_set_named(session: Session, name: str) -> TaskSet:
 
 
 def diff(session: Session, old: str, new: str) -> TaskSetDifference:
-    """What `new` changes of `old`, both `benchmark[@version]`, and the stored scores that it touches."""
+    """Differences of `new` from `old`, both `benchmark[@version]`, and affected stored scores."""
     first, second = task_set_named(session, old), task_set_named(session, new)
     before, after = _tasks(session, first.id), _tasks(session, second.id)
     changes = differences(

@@ -1,4 +1,4 @@
-"""Files of the web that tasks need: which there are, fetching them once, taking in those obtained otherwise."""
+"""Web files that tasks need: list, download once, add manually."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -31,13 +31,13 @@ _BYTES = "application/octet-stream"
 _PAGES = frozenset({".html", ".htm", ".xhtml", ".mhtml"})
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""Statuses that may be others at the next try."""
+"""Status codes for which a retry may help."""
 _REMEMBERED = 32
 _users: dict[UUID, Mapping[str, tuple[str, ...]]] = {}
 
 
 class AssetState(StrEnum):
-    """How it stands with a file."""
+    """State of a file."""
 
     THERE = "there"
     MISSING = "missing"
@@ -45,18 +45,18 @@ class AssetState(StrEnum):
 
 
 class DeadLink(WebFailed):
-    """A server answered, and not with the file: asking again will not help."""
+    """A server responded, but not with the file: retrying does not help."""
 
 
 @dataclass(frozen=True)
 class Asset:
-    """A file of the web that a benchmark needs.
+    """A web file that a benchmark needs.
 
     Attributes:
-        tasks: the keys of those that need it.
+        tasks: keys of tasks that need it.
         size: in bytes, of what is stored.
-        source: where that came from, `added` for a person.
-        problem: what the last look found wrong.
+        source: its origin, `added` for a person.
+        problem: result of the last failed download.
     """
 
     url: str
@@ -72,7 +72,7 @@ class Asset:
 
 @dataclass(frozen=True)
 class FetchedFile:
-    """What a server gave: its bytes lie in the store already."""
+    """A downloaded file, whose bytes are in the store already."""
 
     sha256: str
     size: int
@@ -83,16 +83,16 @@ class FetchedFile:
 def list_assets(
     session: Session, name: str, *, tasks: Sequence[str] = (), urls: Sequence[str] | None = None
 ) -> list[Asset]:
-    """The files that a benchmark's newest version needs, in the order of its tasks.
+    """Files that a benchmark's newest version needs, in the order of its tasks.
 
     Args:
         session: the transaction.
         name: the benchmark.
-        tasks: globs over `domain/name`; only what those tasks need. None given = all.
+        tasks: globs over `domain/name`; only files of those tasks. None = all.
         urls: only these.
 
     Raises:
-        NotFound: there is no such benchmark, or a glob matches no task that needs a file.
+        NotFound: the benchmark does not exist, or a glob matches no task that needs a file.
     """
     benchmark = get_benchmark(session, name)
     users = users_of(session, latest_task_set(session, name).id)
@@ -129,7 +129,7 @@ def _asset(url: str, tasks: tuple[str, ...], known: repository.AssetRow | None) 
 
 
 def users_of(session: Session, task_set_id: UUID) -> Mapping[str, tuple[str, ...]]:
-    """Address to the keys of the tasks that need it, in the order of import. A task set never changes."""
+    """Address -> keys of tasks that need it, in import order. A task set never changes."""
     if task_set_id not in _users:
         by_url: dict[str, list[str]] = {}
         for row in task_repository.all_of(session, task_set_id):
@@ -142,7 +142,7 @@ def users_of(session: Session, task_set_id: UUID) -> Mapping[str, tuple[str, ...
 
 
 def needed_asset(session: Session, name: str, url: str) -> Asset:
-    """One of a benchmark's files. Raises NotFound: no task of it needs that address, so nothing is fetched for it."""
+    """One of a benchmark's files. Raises NotFound: other addresses are never downloaded."""
     assets = list_assets(session, name, urls=[url])
     if not assets:
         raise NotFound(
@@ -154,13 +154,13 @@ def needed_asset(session: Session, name: str, url: str) -> Asset:
 
 
 def fetch(url: str, web: Web, store: ArtifactStore) -> FetchedFile:
-    """Fetches a file and stores it. Takes as long as the network does: hold no session meanwhile.
+    """Downloads and stores a file. Takes as long as the network does: hold no session meanwhile.
 
     Raises:
-        DeadLink: the server has no such file, or gives something else for it.
-        Invalid: the address may not be asked.
-        WebFailed: no answer; later there may be one.
-        Unavailable: there is no room for it.
+        DeadLink: the server does not have the file, or returns something else.
+        Invalid: The address is not allowed.
+        WebFailed: no response; a retry may help.
+        Unavailable: There is no room for it.
     """
     reply = _answer(url, web)
     if not reply.body:
@@ -173,7 +173,7 @@ def fetch(url: str, web: Web, store: ArtifactStore) -> FetchedFile:
 
 
 def _answer(url: str, web: Web) -> WebReply:
-    """The first answer that is worth something."""
+    """The first useful response."""
     for left in reversed(range(TRIES)):
         try:
             reply = web.get(url, max_bytes=MOST_BYTES, timeout=SECONDS)
@@ -191,7 +191,7 @@ def _answer(url: str, web: Web) -> WebReply:
 
 
 def _what_else(url: str, reply: WebReply) -> str:
-    """What came instead of the file, as far as can be told; empty if nothing speaks against it."""
+    """What was returned instead of the file, if recognisable; else empty."""
     if reply.body.startswith(_POINTER):
         return "a pointer of Git LFS"
     suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
@@ -202,29 +202,29 @@ def _what_else(url: str, reply: WebReply) -> str:
 
 
 def _media_type(reply: WebReply) -> str:
-    """As the server says, for people: nothing is ever shown or run because of it."""
+    """The server's media type, for display only: nothing is rendered or run because of it."""
     media_type = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
     return media_type if re.fullmatch(r"[a-z0-9.+-]{1,60}/[a-z0-9.+-]{1,100}", media_type) else _BYTES
 
 
 def record(session: Session, name: str, url: str, fetched: FetchedFile) -> None:
-    """Notes what was fetched. Safe to call twice."""
+    """Records a download. Safe to call twice."""
     project_id = get_benchmark(session, name).project_id
     artifacts.register(session, fetched.sha256, fetched.size, fetched.media_type)
     repository.put(session, project_id, url, sha256=fetched.sha256, source=fetched.source)
 
 
 def record_dead(session: Session, name: str, url: str, problem: str) -> None:
-    """Notes that an address gives nothing. Bytes that are there stay."""
+    """Records a dead link. Existing bytes are kept."""
     repository.put_problem(session, get_benchmark(session, name).project_id, url, problem[:1000])
 
 
 def add(session: Session, name: str, url: str, data: bytes, store: ArtifactStore) -> None:
-    """Takes in a file that somebody has obtained otherwise.
+    """Adds a file that somebody obtained elsewhere.
 
     Raises:
-        NotFound: no task of the benchmark needs that address.
-        Invalid: the file is empty.
+        NotFound: No task of the benchmark needs that address.
+        Invalid: The file is empty.
     """
     needed_asset(session, name, url)
     if not data:

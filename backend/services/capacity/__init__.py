@@ -1,1 +1,1 @@
-"""What this installation can run, and what is asked of it."""
+"""What this installation can run, and requests to it."""

@@ -1,4 +1,4 @@
-"""Licences of programs as a resource: how many seats there are, who waits for one. See docs/run-a-benchmark.md."""
+"""Licences of programs: seats and waiting tasks. See docs/run-a-benchmark.md."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ LONGEST_NAME = 200
 
 @dataclass(frozen=True)
 class LicenceRow:
-    """A licence as it is listed; `tasks` = how many tasks need it. One that only tasks know of has no seats."""
+    """A licence; `tasks` = number of tasks that need it. One that only tasks mention has no seats."""
 
     name: str
     seats: int
@@ -26,10 +26,10 @@ class LicenceRow:
 
 
 def set_seats(session: Session, name: str, seats: int, actor: Actor) -> LicenceRow:
-    """The installation has so many seats of a licence. Attempts under way keep theirs, even if there are fewer now.
+    """Sets the number of seats. Running attempts keep theirs, even if there are fewer now.
 
     Raises:
-        Invalid: no name, or no such number.
+        Invalid: The name or number is not valid.
     """
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
@@ -42,7 +42,7 @@ def set_seats(session: Session, name: str, seats: int, actor: Actor) -> LicenceR
 
 
 def list_licences(session: Session) -> list[LicenceRow]:
-    """All that are set up and all that a task needs, by name."""
+    """All configured licences and all that a task needs, by name."""
     needed = repository.needed(session)
     known = {row.name: row for row in repository.seats(session)}
     names = sorted({*needed, *known}, key=lambda name: (name.lower(), name))
@@ -53,14 +53,14 @@ def list_licences(session: Session) -> list[LicenceRow]:
 
 
 def free(session: Session, *, locked: bool = False) -> dict[str, int]:
-    """Free seats by licence. `locked`: nobody else takes one until the transaction ends."""
+    """Free seats by licence. `locked`: nobody else can take one until the transaction ends."""
     if locked:
         repository.lock_all(session)
     return {row.name: row.free for row in repository.seats(session)}
 
 
 def lacking(needs: Mapping[str, int], seats: Mapping[str, int]) -> str:
-    """Why a task that needs these seats can never run where there are those in all; empty if it can."""
+    """Why a task that needs these seats can never run with those totals; empty if it can."""
     short = [(name, number) for name, number in needs.items() if number > seats.get(name, 0)]
     return "; ".join(
         f"needs {_seats_text(name, number)}, and there {_are(seats.get(name, 0))} here" for name, number in short

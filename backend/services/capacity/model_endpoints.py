@@ -1,7 +1,7 @@
-"""Where language models are asked: the vendors' own addresses, and what the operator wrote into models.toml.
+"""Model endpoints: vendors' addresses, and the operator's models.toml.
 
-An endpoint and its key come from the operator alone: from the environment, the file, or the folder of secrets. A run
-names an endpoint; it never brings one.
+Endpoints and keys come only from the operator: environment, file, or folder of secrets. A run names an endpoint but
+cannot define one.
 """
 
 import tomllib
@@ -21,20 +21,20 @@ _MOST_BYTES = 2**20
 
 
 class Endpoint(BaseModel):
-    """One place where models are asked, as models.toml says it, with its key once it was found.
+    """A model endpoint as in models.toml, with its key.
 
     Attributes:
-        api: registered name of the client that speaks its API.
-        base_url: what comes before the API's own paths; empty = the vendor's.
-        key_env, key_secret: the variable or the file of DATA/secrets that holds the key; none = it needs no key.
-        patience_seconds: how long one call waits through failures before the attempt is lost.
-        timeout_seconds: how long one request may take.
-        at_once: requests under way at once, over all attempts of a worker.
-        requests_per_minute, tokens_per_minute: likewise; None = no limit of ours.
-        headers: further headers; no place for keys.
-        cassette: of a `recorded` endpoint: the file that it replays.
-        record: writes every reply to this file, for a cassette.
-        key: filled in by `Endpoints`.
+        api: registered name of its client.
+        base_url: prefix of the API's paths; empty = the vendor's.
+        key_env, key_secret: variable, or file in DATA/secrets, with the key; none = no key needed.
+        patience_seconds: maximum waiting time of a call before the attempt is lost.
+        timeout_seconds: time limit of one request.
+        at_once: maximum concurrent requests, over all attempts of a worker.
+        requests_per_minute, tokens_per_minute: likewise; None = no limit.
+        headers: additional headers; not for keys.
+        cassette: file that a `recorded` endpoint replays.
+        record: file to which every reply is appended, as a cassette.
+        key: set by `Endpoints`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -58,7 +58,7 @@ class Endpoint(BaseModel):
     @field_validator("base_url")
     @classmethod
     def plain_address(cls, value: str) -> str:
-        """An address without a key in it: addresses are shown."""
+        """An address without credentials: addresses are shown."""
         parts = urlsplit(value)
         if value and (parts.scheme not in {"http", "https"} or not parts.hostname):
             raise ValueError("expected http://HOST/PATH or https://HOST/PATH")
@@ -68,7 +68,7 @@ class Endpoint(BaseModel):
 
 
 class MissingKey(Invalid):
-    """An endpoint's key was not given; says where to put it."""
+    """An endpoint's key is missing; the message says where to put it."""
 
 
 BUILT_IN: Mapping[str, tuple[str, str, str]] = {
@@ -77,13 +77,13 @@ BUILT_IN: Mapping[str, tuple[str, str, str]] = {
     "anthropic": ("anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
     "gemini": ("gemini", "GEMINI_API_KEY", "GEMINI_BASE_URL"),
 }
-"""Name: API, variable of its key, variable of another address."""
+"""Name -> API, variable of its key, variable of another address."""
 
 
 def key_variables(file: Path) -> tuple[str, ...]:
-    """The variables that endpoints read: for whoever starts a worker with a cleared environment.
+    """Variables that endpoints read, for starting a worker with a clean environment.
 
-    A file that is wrong adds none: the worker itself says what is wrong with it.
+    An invalid file adds none: the worker itself reports what is wrong with it.
     """
     ours = [name for _, key, base in BUILT_IN.values() for name in (key, base)]
     try:
@@ -94,25 +94,24 @@ def key_variables(file: Path) -> tuple[str, ...]:
 
 
 class Endpoints:
-    """All endpoints of this installation. Read anew for each attempt, so that changes count for the next one."""
+    """All endpoints of this installation, read again for each attempt, so that changes apply to the next one.
+
+    Args:
+        file: models.toml; may be missing.
+        secrets: the folder of secrets.
+        environ: the environment.
+    """
 
     def __init__(self, file: Path, secrets: TaskSecrets, environ: Mapping[str, str]) -> None:
-        """Reads nothing yet.
-
-        Args:
-            file: models.toml; may be absent.
-            secrets: the folder of secrets.
-            environ: the environment.
-        """
         self._file = file
         self._secrets = secrets
         self._environ = environ
 
     def all(self) -> dict[str, Endpoint]:
-        """Every endpoint by name, without keys.
+        """All endpoints by name, without keys.
 
         Raises:
-            Invalid: the file is wrong; says where.
+            Invalid: the file is invalid; the message says where.
         """
         content = self._file_content()
         endpoints = {name: self._built_in(name) for name in BUILT_IN}
@@ -129,10 +128,10 @@ class Endpoints:
         return {name: each.model_copy(update={"prices": (*each.prices, *prices)}) for name, each in endpoints.items()}
 
     def with_key(self, endpoint: Endpoint) -> Endpoint:
-        """The same with its key.
+        """The endpoint with its key.
 
         Raises:
-            MissingKey: it was not given, or the file that holds it cannot be used; says what to do.
+            MissingKey: it is missing, or its file cannot be used; the message says what to do.
         """
         if endpoint.key_secret:
             try:
@@ -193,7 +192,7 @@ class Endpoints:
 def _checked(name: str, options: Any, file: Path) -> Endpoint:
     where = f"{file}: endpoints.{name}"
     if not isinstance(options, dict) or {"name", "key"} & set(options):
-        # A key in the file itself would be read, copied and shown together with the rest of it.
+        # A key in the file itself would be read, copied and shown with the rest.
         raise Invalid(
             "expected a table without `name` and `key`; see key_env and key_secret",
             code="invalid_models_file",

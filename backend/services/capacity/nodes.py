@@ -1,4 +1,4 @@
-"""The nodes of a cluster, as its workers see them: entered, and given up with what ran there."""
+"""Nodes of a cluster as reported by workers, and their attempts when they are lost."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ DELETED = "the cluster has no such node any more"
 def observe(
     session: Session, cluster: str, reports: Iterable[NodeReport], *, whole: bool, unseen: float = 0.0
 ) -> list[str]:
-    """Enters what a worker saw of a cluster. Several workers may enter the same; only what differs is written.
+    """Stores a worker's report about a cluster. Several workers may report the same; only changes are written.
 
-    Follow it by `move_off` in a transaction of its own.
+    Call `move_off` afterwards in its own transaction.
 
     Args:
         session: the transaction.
-        cluster: which one; the workers that serve it name it so.
-        reports: nodes as they are now.
-        whole: those are all that the cluster has: others are gone.
-        unseen: seconds; not those others that somebody has seen since.
+        cluster: its name as used by its workers.
+        reports: current nodes.
+        whole: these are all nodes of the cluster: others are gone.
+        unseen: seconds; nodes seen by anybody since are not gone.
 
     Returns:
-        The names of the nodes whose state, reason or slots have changed.
+        Names of the nodes whose state, reason or slots have changed.
     """
     repository.lock_cluster(session, cluster)
     known, now = repository.of_cluster(session, cluster), {each.name: each for each in reports}
@@ -48,7 +48,7 @@ def observe(
     changed = {name for name, each in now.items() if _differs(known[name], _keep_given_up(known[name], each))}
     numbers = repository.slot_numbers(session, cluster, PROVIDER)
     other = {name: each for name, each in now.items() if numbers.get(known[name].id, 0) != each.slots}
-    # A node that is gone keeps its slots as they are: leases still point to them until they are taken away.
+    # A node that is gone keeps its slots: leases refer to them until they are revoked.
     offered = [(known[name].id, each.slots) for name, each in sorted(other.items()) if each.state != NodeState.GONE]
     repository.offer_slots(session, PROVIDER, offered)
     repository.touch(session, [known[name].id for name, each in now.items() if each.state != NodeState.GONE])
@@ -59,19 +59,19 @@ def observe(
 
 
 def move_off(session: Session, cluster: str) -> list[UUID]:
-    """Ends every lease on nodes that are lost or gone; their attempts are lost (`cluster`) and tried elsewhere.
+    """Ends every lease on lost nodes; their attempts are lost (`cluster`) and retried elsewhere.
 
-    Safe to call by many at once, as often as they like.
+    Safe to call concurrently and repeatedly.
 
     Returns:
-        The attempts that were lost by it.
+        The lost attempts.
     """
     return end_on_nodes(session, cluster)
 
 
 @dataclass(frozen=True)
 class LeasedNodeSlot:
-    """A slot of a cluster that a worker holds, and what runs under its lease; None between two attempts."""
+    """A leased slot of a cluster, and what runs under the lease; None between attempts."""
 
     lease_id: UUID
     slot_id: UUID
@@ -85,12 +85,12 @@ class LeasedNodeSlot:
 
 
 def held_by(session: Session, worker_id: UUID) -> list[LeasedNodeSlot]:
-    """What a worker holds in clusters."""
+    """A worker's leases in clusters."""
     return [LeasedNodeSlot(*row) for row in leases.in_clusters(session, worker_id)]
 
 
 def live_fences(session: Session, fences: Iterable[int]) -> set[int]:
-    """Which of these fencing tokens are of leases that somebody holds."""
+    """Which of these fencing tokens belong to live leases."""
     return leases.live_fences(session, fences)
 
 
@@ -99,14 +99,14 @@ def _deleted_node(node: Node) -> NodeReport:
 
 
 def _keep_given_up(node: Node, report: NodeReport) -> NodeReport:
-    """What was given up stays so until it answers: another worker may not have waited as long yet."""
+    """A lost node stays lost until it responds: another worker may not have waited as long yet."""
     if node.state == NodeState.LOST and report.state == NodeState.UNREADY:
         return report.model_copy(update={"state": NodeState.LOST})
     return report
 
 
 def _differs(node: Node, report: NodeReport) -> bool:
-    """Writes what was found into the row. True if state or reason were another."""
+    """Updates the row. True if state or reason changed."""
     values: Mapping[str, Any] = {
         "state": report.state.value,
         "reason": report.reason,

@@ -1,4 +1,4 @@
-"""What is asked for when a run is submitted, and what follows from it."""
+"""The request for a run, and values derived from it."""
 
 import fnmatch
 import hashlib
@@ -27,18 +27,18 @@ _LATER: Mapping[str, object] = {
     "priority": 0,
     "concurrency": None,
 }
-"""Fields that came after the first runs were stored: where they have their default, hashes are what they were."""
+"""Fields added after the first runs were stored: with default values, hashes stay as before."""
 SELECTION = "@"
 
 
 class RunRequest(RunConfig, SchedulingUpdate):
-    """A run to submit: a configuration, for which benchmark, why, and how it begins to share in the slots.
+    """A run to submit: configuration, benchmark, purpose, and initial scheduling settings.
 
     Attributes:
-        benchmark: its name; the newest task set counts.
-        name: for people.
+        benchmark: its name; the newest task set is used.
+        name: display name.
         open: stays running until closed, so that episodes can be added.
-        idempotency_key: the same key with the same request gives the same run, however often it is sent.
+        idempotency_key: repeating the request with the same key returns the same run.
     """
 
     benchmark: str = Field(min_length=1)
@@ -48,29 +48,29 @@ class RunRequest(RunConfig, SchedulingUpdate):
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=200)
 
     def config(self, known_params: Collection[str] = ()) -> RunConfig:
-        """What decides the results: what was asked for, and what the preset says of the rest.
+        """Everything that determines results: the request, and the preset's values for the rest.
 
         Args:
             known_params: names of the agent's parameters; a preset sets no others.
 
         Raises:
-            Invalid: there is no such preset.
+            Invalid: There is no such preset.
         """
         fields = self.model_dump(include=set(RunConfig.model_fields), exclude_unset=True)
         return RunConfig.model_validate(filled(fields, frozenset(known_params)))
 
     def request_hash(self) -> str:
-        """Sha256 (hex) of everything but the key. With a preset, saying a default and saying nothing differ."""
+        """SHA-256 (hex) of everything but the key. With a preset, an explicit default and an omitted field differ."""
         return _hashed(self, exclude={"idempotency_key"}, exclude_unset=self.preset is not None)
 
 
 def config_hash(config: RunConfig) -> str:
-    """Sha256 (hex) of everything that decides the results."""
+    """SHA-256 (hex) of everything that determines the results."""
     return _hashed(config)
 
 
 def condition_hash(config: RunConfig) -> str:
-    """The same without the selection, the repeats and the seed: equal for runs that measure the same thing."""
+    """Like `config_hash`, without selection, repeats and seed: equal for runs that measure the same thing."""
     return _hashed(config, exclude=_NOT_CONDITION)
 
 
@@ -82,7 +82,7 @@ def _hashed(config: RunConfig, exclude: Collection[str] = (), *, exclude_unset: 
 
 
 def episode_seed(run_seed: int, task_key: str, repeat: int) -> int:
-    """An episode's own seed, in [0, 2**31): the same for the same run seed, task and repeat, in every run."""
+    """An episode's own seed, in [0, 2**31): depends only on run seed, task and repeat."""
     text = f"{run_seed}\n{task_key}\n{repeat}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
 
@@ -92,10 +92,10 @@ def selected(
 ) -> list[Task]:
     """Tasks whose `domain/name` matches one of the patterns, in the task set's order; no pattern = all.
 
-    A pattern `@name` stands for the tasks of a named selection (`selections`: keys by name).
+    A pattern `@name` means the tasks of a named selection (`selections`: keys by name).
 
     Raises:
-        Invalid: a pattern matches no task, or there is no task at all; `path` says which pattern.
+        Invalid: a pattern matches no task, or there is no task; `path` says which pattern.
     """
     matches = [_matching(tasks, pattern, position, selections or {}) for position, pattern in enumerate(patterns)]
     keys = set().union(*matches)
@@ -108,7 +108,7 @@ def selected(
 def _matching(
     tasks: Sequence[Task], pattern: str, position: int, selections: Mapping[str, Collection[str]]
 ) -> set[str]:
-    """Keys of the tasks that one pattern, or one named selection, stands for."""
+    """Keys of tasks for one pattern or named selection."""
     if pattern.startswith(SELECTION):
         return _named(pattern.removeprefix(SELECTION), position, selections)
     keys = {task.key for task in tasks if fnmatch.fnmatchcase(task.key, pattern)}

@@ -1,4 +1,4 @@
-"""How a run shares in the slots, as it is asked for: when it is submitted, and while it goes on."""
+"""A run's scheduling settings, at submission and while it runs."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -8,11 +8,11 @@ MOST_AT_ONCE = 100_000
 
 
 class SchedulingUpdate(BaseModel):
-    """What may change of a run while it goes on: nothing of what it measures. What is not given stays.
+    """What may change while a run is active; nothing that it measures. Omitted fields stay.
 
     Attributes:
         priority: -10 to 10.
-        concurrency: its simultaneous episodes at most; None = no limit of its own.
+        concurrency: maximum concurrent episodes; None = no limit.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

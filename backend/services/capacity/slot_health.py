@@ -1,4 +1,4 @@
-"""Slots of a cluster that cannot be used now, because the pod of each does not start."""
+"""Unusable slots of a cluster, because their pods do not start."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -11,27 +11,27 @@ from backend.db.repositories.capacity import workers
 from backend.domain.ports.cluster import LONGEST_REST, SlotTrouble
 
 PREFIX = "its pod does not start"
-"""What the reasons begin with that are ours to take back."""
+"""Prefix of reasons that this module may clear."""
 _MOST = dt.timedelta(seconds=LONGEST_REST + 60.0)
-"""A rest that ends later was written by a wrong clock, and does not count; a minute is for clocks that differ."""
+"""A later end was written by a wrong clock and is ignored; a minute allows for clock differences."""
 _UNTIL = "; it rests until "
-"""Stands between the prefix and a moment, where only one worker knows of the trouble."""
+"""Separates prefix and time, if only one worker knows of the problem."""
 
 
 def note_troubles(session: Session, cluster: str, provider: str, troubles: Mapping[str, SlotTrouble]) -> int:
-    """Keeps slots in trouble from being leased, and lets those be leased whose trouble is over.
+    """Closes slots with problems, and reopens those whose problem is over.
 
-    What runs in a slot goes on. Any worker of the cluster may say so: all see the same pods. A trouble with an end is
-    known to one worker alone: nobody takes it back before that moment, unless no rest lasts that long.
+    Running attempts continue. Any worker of the cluster may report: all see the same pods. A problem with an end is
+    known to one worker only: nobody clears it before that time, unless it is implausibly late.
 
     Args:
         session: the transaction.
-        cluster: whose slots.
+        cluster: of the slots.
         provider: of the slots.
-        troubles: by a slot's id; slots that are not named have none that the caller knows of.
+        troubles: by slot id; other slots have no problem known to the caller.
 
     Returns:
-        How many were changed.
+        Number of changed slots.
     """
     changed, now = 0, workers.now(session)
     for slot in workers.cluster_slots(session, cluster, provider):
@@ -43,7 +43,7 @@ def note_troubles(session: Session, cluster: str, provider: str, troubles: Mappi
 
 
 def _next_state(slot: Slot, trouble: SlotTrouble | None, now: dt.datetime) -> tuple[str, str] | None:
-    """State and reason that a slot is to have; None = it stays as it is."""
+    """New state and reason of a slot; None = unchanged."""
     ours = slot.state == SlotState.BROKEN and slot.reason.startswith(PREFIX)
     if not ours and (trouble is None or slot.state != SlotState.FREE):
         return None
@@ -60,7 +60,7 @@ def _next_state(slot: Slot, trouble: SlotTrouble | None, now: dt.datetime) -> tu
 
 
 def without_end(reason: str) -> str:
-    """A slot's reason, without the moment until which it rests: so slots in the same trouble say the same."""
+    """A slot's reason without its end, so that slots with the same problem have equal reasons."""
     if not reason.startswith(PREFIX + _UNTIL):
         return reason
     _, _, why = reason.removeprefix(PREFIX + _UNTIL).partition(": ")
@@ -68,7 +68,7 @@ def without_end(reason: str) -> str:
 
 
 def _end_of(reason: str) -> dt.datetime | None:
-    """When a rest ends, as its reason says; None where it is no rest."""
+    """End of a pause, from its reason; None if it is not a pause."""
     text, _, _ = reason.removeprefix(PREFIX + _UNTIL).partition(": ")
     if not reason.startswith(PREFIX + _UNTIL):
         return None

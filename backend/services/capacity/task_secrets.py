@@ -1,4 +1,4 @@
-"""Secrets that the operator gives for tasks: one file each in a folder that nobody else can read."""
+"""Secrets for tasks: one file each in a private folder of the operator."""
 
 import re
 from pathlib import Path
@@ -11,16 +11,16 @@ _OTHERS = 0o077
 
 
 class TaskSecrets:
-    """Secrets by name: `FOLDER/NAME`. Read anew each time, so that a changed one counts for the next attempt."""
+    """Secrets by name: `FOLDER/NAME`. Read each time, so that changes apply to the next attempt."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def __call__(self, name: str) -> str:
-        """The secret's text, without outer blanks.
+        """The secret's text, without surrounding spaces.
 
         Raises:
-            TaskSetupFailed: it was not given, or others can read it; says where to put it.
+            TaskSetupFailed: it is missing, or others can read it; the message says where to put it.
         """
         if not _NAME.fullmatch(name):
             raise TaskSetupFailed(f"{name[:80]!r} is no name of a secret", code="invalid_secret_name")
@@ -42,5 +42,5 @@ class TaskSecrets:
         return text.strip()
 
     def find(self, name: str) -> str:
-        """The same, empty where it was not given."""
+        """Like calling it, but empty if it is missing."""
         return self(name) if (self._folder / name).exists() else ""

@@ -1,4 +1,4 @@
-"""What the workers say they can do, joined, and whether a run's configuration fits it."""
+"""Merged capabilities of the workers, and checks of a run's configuration against them."""
 
 import difflib
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -26,14 +26,14 @@ from backend.services.capacity.run_request import RunRequest
 
 NO_JUDGE = "a model judges it, and the run names none: give it a judge"
 WITHOUT_JUDGE = "judge=none"
-"""The variant in which checks decide what a model would have judged."""
+"""Variant in which checks replace a judge."""
 _WORDS = {PluginKind.OBSERVATION: "observation space", PluginKind.ACTION_SPACE: "action space"}
 SYSTEMS = ("linux", "windows")
-"""Of tasks. A worker that does not say which systems its desktops have is asked for both."""
+"""Systems of tasks. A worker that does not report its systems is assumed to have both."""
 FENCES = frozenset({"bwrap", "bwrap_own_user"})
-"""As workers name their fences around evaluators, those with a view of files of their own."""
+"""Sandboxes of evaluators with their own view of files."""
 REMEMBERED = timedelta(days=1)
-"""While no worker is online (a restart, a night), runs are checked against those that were heard of so long ago."""
+"""While no worker is online (a restart, a night), runs are checked against workers seen within this time."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class Capabilities:
     """What one can choose for a run.
 
     Attributes:
-        providers: by name: `{ok, reason, programs}`, `os` where the provider says which systems it runs, `images`
-            where it has several, `slots`: `{number, reason}`, and `functions`: whether a worker that has it can run
-            evaluation functions in Python.
+        providers: by name: `{ok, reason, programs}`, `os` if the provider reports its systems, `images` if it has
+            several, `slots`: `{number, reason}`, and `functions`: whether a worker with it can run Python evaluation
+            functions.
         agents: by name: `{about, schema, observation, action_space, privileged}`.
-        models: by name: what the workers say of their model clients and endpoints.
-        online: workers that are online now.
-        licences: seats by licence, in use or not.
+        models: by name: workers' model clients and endpoints.
+        online: number of online workers.
+        licences: total seats by licence.
     """
 
     providers: Mapping[str, Mapping[str, Any]]
@@ -73,8 +73,8 @@ class Capabilities:
             provider: its name.
             task: with its system, programs and licences.
             judge: whether the run has one.
-            image: that the run names, None = the provider's choice.
-            screen: that the run asks for, None = any.
+            image: requested image, None = the provider's choice.
+            screen: requested screen, None = any.
         """
         systems, programs, where, reason = self._machine(provider, task, image, screen)
         if reason:
@@ -89,13 +89,13 @@ class Capabilities:
         return "; ".join(filter(None, (absent, lacking(task.licences or {}, self.licences), unjudged, unfenced)))
 
     def images(self, provider: str) -> tuple[ImageOffer, ...]:
-        """The provider's images; empty where it has only one kind of desktop."""
+        """The provider's images; empty if it has only one kind of desktop."""
         return _images(self.providers.get(provider, {}))
 
     def _machine(
         self, provider: str, task: Task, image: str | None, screen: ScreenSize | None
     ) -> tuple[Collection[str], Collection[str], str, str]:
-        """Systems and programs of the desktop that the task would get, what people call it, why it cannot be made."""
+        """Systems and programs of the desktop for the task, its name in messages, and why it cannot be created."""
         offer = self.providers.get(provider, {})
         offers = self.images(provider)
         chosen = image_for(offers, image, task.os)
@@ -109,14 +109,14 @@ class Capabilities:
 
 
 def images_of(able: Mapping[str, Any], provider: str) -> tuple[ImageOffer, ...]:
-    """What one worker says of a provider's images."""
+    """One worker's report of a provider's images."""
     return _images(able.get("providers", {}).get(provider, {}))
 
 
 def programs_of(able: Mapping[str, Any], provider: str) -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Commands that one worker's desktops of a provider have: by system, then by the image that a run names.
+    """Commands of one worker's desktops of a provider: by system, then by image.
 
-    The image "" is the provider's own choice. What cannot be had is not there.
+    The image "" is the provider's own choice. Unavailable ones are missing.
     """
     offer = able.get("providers", {}).get(provider, {})
     every = _images(offer)
@@ -132,9 +132,9 @@ def programs_of(able: Mapping[str, Any], provider: str) -> Mapping[str, Mapping[
 
 
 def runs_functions(able: Mapping[str, Any]) -> bool:
-    """Whether a worker has a fence behind which evaluation functions in Python may run.
+    """Whether a worker has a sandbox for Python evaluation functions.
 
-    One of an older release that does not say which fence it has is taken to have it.
+    A worker of an older release that does not report its sandbox is assumed to have it.
     """
     evaluators = able.get("evaluators")
     return evaluators is None or evaluators.get("sandbox") in FENCES
@@ -151,15 +151,15 @@ def _images(offer: Mapping[str, Any]) -> tuple[ImageOffer, ...]:
 
 
 def has_judge(config: RunConfig) -> bool:
-    """Whether tasks that a model judges can be scored: the run names one, or does them by a variant without."""
+    """Whether tasks with a judge can be scored: the run has one, or uses a variant without."""
     return config.judge is not None or config.variant == WITHOUT_JUDGE
 
 
 def capabilities(session: Session) -> Capabilities:
-    """What the online workers can do; while there is none, those of the last day.
+    """What online workers can do; without any, those of the last day.
 
     Raises:
-        Unavailable: no worker has been heard of, so nothing can be said.
+        Unavailable: No worker has registered, so nothing is known.
     """
     now = repository.now(session)
     recent = repository.heard_since(session, now - REMEMBERED)
@@ -176,7 +176,7 @@ def capabilities(session: Session) -> Capabilities:
 
 
 def merge_offers(offers: Iterable[Mapping[str, Any]], online: int) -> Capabilities:
-    """What several workers can do together; `online`: how many of them answer."""
+    """Merged capabilities of several workers; `online`: number of them that are online."""
     providers: dict[str, dict[str, Any]] = {}
     agents: dict[str, Mapping[str, Any]] = {}
     observations: set[str] = set()
@@ -197,7 +197,7 @@ def merge_offers(offers: Iterable[Mapping[str, Any]], online: int) -> Capabiliti
 
 
 def _both(known: Mapping[str, Any] | None, offer: Mapping[str, Any]) -> dict[str, Any]:
-    """A provider of two workers: it works where either works, and each may have further programs."""
+    """Merges a provider of two workers: it works if either works; programs are joined."""
     if known is None or (offer.get("ok") and not known.get("ok")):
         return dict(offer)
     if not offer.get("ok"):
@@ -207,7 +207,7 @@ def _both(known: Mapping[str, Any] | None, offer: Mapping[str, Any]) -> dict[str
         if known.get(key) or offer.get(key):
             joined[key] = sorted({*known.get(key, ()), *offer.get(key, ())})
     if known.get("images") or offer.get("images"):
-        # Of one that both have, the one that works comes last and stays.
+        # If both have one, the working one comes last and wins.
         both = [*(known.get("images") or ()), *(offer.get("images") or ())]
         both.sort(key=lambda each: bool(each.get("reason")), reverse=True)
         default = {each["name"] for each in both if each.get("default")}
@@ -217,19 +217,19 @@ def _both(known: Mapping[str, Any] | None, offer: Mapping[str, Any]) -> dict[str
 
 
 def resolved_config(can: Capabilities, request: RunRequest) -> RunConfig:
-    """What a request comes to: its preset filled in, then checked. Raises as `checked_config`."""
+    """The complete configuration of a request: its preset applied, then checked. Raises as `checked_config`."""
     offer = can.agents.get(request.agent)
     known = (offer or {}).get("schema", {}).get("properties", {})
     return checked_config(can, request.config(known))
 
 
 def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
-    """`config` with the agent's defaults filled in, so that the record pins everything that decides a result.
+    """`config` with the agent's defaults, so that the record has everything that determines a result.
 
     Raises:
-        UnknownPlugin: agent, provider, observation or action space does not exist; says which are near.
-        Invalid: a parameter is wrong; `path` names it.
-        Unavailable: the agent or the provider does not work here; says why.
+        UnknownPlugin: agent, provider, observation or action space does not exist; the message has similar names.
+        Invalid: a parameter is invalid; `path` names it.
+        Unavailable: agent or provider does not work here; the message says why.
     """
     offer = can.agents.get(config.agent)
     if offer is None:
@@ -262,7 +262,7 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
 
 
 def _own_look(config: RunConfig, space: str | None) -> Mapping[str, Any]:
-    """What the agent adds to its observation of its own accord, as far as the space knows it."""
+    """Observation options that the agent adds by itself, as far as the space knows them."""
     registry.load()
     own: Mapping[str, Any] = getattr(registry.lookup(PluginKind.AGENT, config.agent), "observation_params", {})
     known = registry.lookup(PluginKind.OBSERVATION, space).Params.model_fields if own and space else {}
@@ -270,11 +270,11 @@ def _own_look(config: RunConfig, space: str | None) -> Mapping[str, Any]:
 
 
 def check_judge(can: Capabilities, judge: JudgeConfig) -> None:
-    """A judge is asked at an endpoint that some worker has set up.
+    """Checks that some worker has the judge's endpoint.
 
     Raises:
-        UnknownPlugin: there is no such endpoint.
-        Unavailable: it does not work.
+        UnknownPlugin: There is no such endpoint.
+        Unavailable: It does not work.
     """
     offer = can.models.get(judge.endpoint)
     if offer is None:
@@ -298,7 +298,7 @@ def _check_provider(can: Capabilities, name: str) -> None:
 
 
 def _check_image(can: Capabilities, config: RunConfig) -> None:
-    """The image that the run names is there, works and can show the run's screen."""
+    """Checks that the requested image exists, works and supports the run's screen."""
     offers, name = can.images(config.provider), config.desktop_image
     image_offer = next((offer for offer in offers if (offer.name == name if name else offer.default)), None)
     if name and image_offer is None:
@@ -327,7 +327,7 @@ def _check_image(can: Capabilities, config: RunConfig) -> None:
 
 
 def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The agent's parameters with its defaults, validated by the agent's own schema. Raises Invalid with the path."""
+    """The agent's parameters with defaults, validated by its schema. Raises Invalid with the path."""
     registry.load()
     schema: type[BaseModel] = registry.lookup(PluginKind.AGENT, agent).Params
     instance = _validated(schema, params, path="params", owner=f"the agent {agent!r}")
@@ -342,10 +342,10 @@ def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked_options(kind: PluginKind, name: str | None, options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Options of an observation or action space with its defaults; None where they are the defaults.
+    """Options of an observation or action space with defaults; None if all are defaults.
 
     Raises:
-        Invalid: with the path of the wrong one.
+        Invalid: with the path of the invalid one.
     """
     if name is None:
         return None
@@ -353,7 +353,7 @@ def checked_options(kind: PluginKind, name: str | None, options: Mapping[str, An
     schema: type[BaseModel] = registry.lookup(kind, name).Params
     field_name = "observation_params" if kind is PluginKind.OBSERVATION else "action_params"
     instance = _validated(schema, options, path=field_name, owner=f"the {_WORDS[kind]} {name!r}")
-    # Runs from before a space had options are the same as those that use its defaults.
+    # Runs from before a space had options equal those that use its defaults.
     return None if instance == schema() else instance.model_dump(mode="json", by_alias=True)
 
 

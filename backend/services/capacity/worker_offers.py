@@ -1,4 +1,4 @@
-"""What the online workers offer: where models are asked, and which programs their desktops have."""
+"""Offers of online workers: model endpoints and programs of desktops."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from sqlalchemy.orm import Session
 from backend.db.repositories.capacity import workers_view as repository
 
 Offers = Sequence[tuple[str, Mapping[str, Any]]]
-"""Workers' names with what each says of itself."""
+"""Worker name -> its description."""
 
 
 def offers_of_workers(session: Session) -> Offers:
-    """What the online workers say of themselves."""
+    """Descriptions of the online workers."""
     return [(row.name, row.capabilities) for row in repository.capabilities(session)]
 
 
 @dataclass(frozen=True)
 class ModelView:
-    """Where models are asked. `ok` when at least one online worker has its key; `reason` says why not, or the place.
+    """A model endpoint. `ok` if at least one online worker has its key; `reason` says why not, or its address.
 
-    `answers` says whether it answered a worker just now; None where none has asked it.
+    `answers`: whether it responded to a worker just now; None if not tested.
     """
 
     name: str
@@ -41,7 +41,7 @@ def programs_of(offers: Offers, provider: str) -> frozenset[str]:
 
 
 def models_of(worker_offers: Offers) -> list[ModelView]:
-    """Every endpoint that a worker names; those that can be asked first."""
+    """All endpoints of workers; working ones first."""
     offers: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
     for worker, able in worker_offers:
         for name, offer in (able.get("models") or {}).items():
@@ -54,7 +54,7 @@ def models_of(worker_offers: Offers) -> list[ModelView]:
 def _model(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> ModelView:
     good = [(worker, offer) for worker, offer in offers if offer.get("ok")]
     answers = [offer["answers"] for _, offer in good if offer.get("answers") is not None]
-    # Of several workers, one that can ask it says where it is.
+    # Of several workers, a working one gives the address.
     first = min((offer for _, offer in good or offers), key=lambda offer: offer.get("answers") is False)
     return ModelView(
         name=name,

@@ -1,4 +1,4 @@
-"""Workers announce themselves, stay in touch, and are given up when they fall silent."""
+"""Registration and heartbeats of workers, and their end when they fall silent."""
 
 import os
 import socket
@@ -23,7 +23,7 @@ _SAME_MOMENT = 1.0
 
 
 def host_identity() -> str:
-    """Names this machine since its boot, and this pid namespace: where equal, process ids can be compared."""
+    """Identifies this machine since its boot, and this pid namespace: if equal, process ids are comparable."""
     parts = [socket.gethostname()]
     for path in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         try:
@@ -36,16 +36,16 @@ def host_identity() -> str:
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """What a worker says of itself.
+    """A worker's description of itself.
 
     Attributes:
-        name: for people.
+        name: display name.
         node: name of the machine whose slots it works on.
-        slots: number of slots by provider; of one that serves a cluster (`capabilities.providers.NAME.cluster`), the
-            desktops that the worker runs there at once: its slots are the cluster's.
+        slots: number of slots by provider; for a cluster (`capabilities.providers.NAME.cluster`), the maximum number of
+            desktops that the worker runs there: the slots are the cluster's.
         capabilities: `{providers: {name: {ok, reason, programs}}, agents: {name: {about, schema, observation,
-            action_space, privileged}}, observations: [...], action_spaces: [...], models: {}, hindrance: why it begins
-            nothing at all now, only while it does not}`.
+            action_space, privileged}}, observations: [...], action_spaces: [...], models: {}, hindrance: why it starts
+            nothing now, only while it does not}`.
         host: machine and pid namespace; see `host_identity`.
     """
 
@@ -59,7 +59,7 @@ class WorkerInfo:
 
 
 def is_running(worker: Worker) -> bool:
-    """Whether the worker's process still exists on this host; a younger process of the same number is another."""
+    """Whether the worker's process still exists on this host; a younger process with the same id is another one."""
     import psutil
 
     try:
@@ -72,12 +72,12 @@ def is_running(worker: Worker) -> bool:
 
 
 def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Worker], bool] = is_running) -> Worker:
-    """Enters a worker with its node and slots, and ends what died on the same host: its attempts are lost at once.
+    """Registers a worker with its node and slots, and ends dead workers of the same host with their attempts.
 
     Args:
         session: the transaction.
         info: what it says of itself.
-        running: tells whether a worker of this host still lives.
+        running: whether a worker of this host still lives.
     """
     node = repository.node(session, info.node)
     _offer_slots(session, node.id, info)
@@ -105,12 +105,12 @@ def worker_heartbeat(
 
     Args:
         session: the transaction.
-        worker_id: who beats.
-        lease_ids: that it thinks it has.
-        waits: what attempts wait for outside of this service, by lease; a run with one of them begins no more.
+        worker_id: the worker.
+        lease_ids: leases that it believes to have.
+        waits: external waiting reasons of attempts, by lease; a run with one of them starts no more episodes.
 
     Raises:
-        NotFound: no such worker; register again.
+        NotFound: the worker is unknown; register again.
     """
     if repository.beat(session, worker_id) is None:
         raise NotFound(f"there is no worker {worker_id}", code="worker_not_found", hint="Register again.")
@@ -120,10 +120,10 @@ def worker_heartbeat(
 
 
 def update_worker(session: Session, worker_id: UUID, info: WorkerInfo) -> None:
-    """Replaces what a worker says it can do, for example after an image was made. Its attempts go on.
+    """Replaces a worker's capabilities, for example after an image was built. Its attempts continue.
 
     Raises:
-        NotFound: no such worker; register again.
+        NotFound: the worker is unknown; register again.
     """
     worker = repository.get(session, worker_id, lock=True)
     if worker is None:
@@ -133,7 +133,7 @@ def update_worker(session: Session, worker_id: UUID, info: WorkerInfo) -> None:
 
 
 def _to_payload(info: WorkerInfo) -> dict[str, Any]:
-    """Its capabilities, with the number of desktops that it runs at once where a provider's slots are a cluster's."""
+    """Its capabilities, with the maximum number of desktops if a provider's slots are a cluster's."""
     providers = {
         name: {**offer, "at_once": info.slots[name]}
         if name in info.slots and cluster_of(info.capabilities, name)
@@ -144,7 +144,7 @@ def _to_payload(info: WorkerInfo) -> dict[str, Any]:
 
 
 def _offer_slots(session: Session, node_id: UUID, info: WorkerInfo) -> None:
-    """So many slots of each provider on a node; free ones beyond are not used any more."""
+    """Creates the given number of slots of each provider on a node; surplus free ones are not used any more."""
     numbers = {name: 0 if cluster_of(info.capabilities, name) else number for name, number in info.slots.items()}
     for provider, number in numbers.items():
         for index in range(number):

@@ -1,7 +1,7 @@
-"""Events of runs, and the live view: the door to the broker's data.
+"""Events of runs, and the live view: access to the broker's data.
 
-Postgres is the truth. What goes through the broker only says that there is something new, so that nothing is lost
-when the broker is away: whoever listens also reads Postgres now and then.
+Postgres is the truth. The broker only announces changes, so nothing is lost while it is unavailable: listeners also
+read Postgres periodically.
 """
 
 from backend.services.events.broker import broker_state, configure

@@ -1,4 +1,4 @@
-"""The synchronous connection to Redis or Valkey. Bounded in time, and quiet when the server is away."""
+"""Synchronous connection to Redis or Valkey, with short timeouts and without errors while it is unavailable."""
 
 import logging
 import threading
@@ -17,15 +17,15 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 TIMEOUT = 0.5
-"""Seconds that one call may take: a step never waits longer for the broker."""
+"""Time limit of one call: a step never waits longer for the broker."""
 FAILURES = (redis.RedisError, OSError)
-"""What a call raises where the broker is away or refuses."""
+"""Exceptions of a call if the broker is unavailable or refuses."""
 PAUSE = 2.0
-"""Seconds without another try after a failure, so that an absent broker costs one time-out, not one per step."""
+"""Seconds without another try after a failure, so that an unavailable broker costs one timeout, not one per step."""
 
 
 def client_url(url: str) -> str:
-    """`url` as the client library spells it: Celery's `redis+socket:///path?virtual_host=0` becomes `unix://`."""
+    """`url` in the client library's form: Celery's `redis+socket:///path?virtual_host=0` becomes `unix://`."""
     parts = urlsplit(url)
     if parts.scheme != "redis+socket":
         return url
@@ -34,7 +34,7 @@ def client_url(url: str) -> str:
 
 
 class Broker:
-    """One server. Without an address it is the broker that is always away."""
+    """One server. Without an address, a broker that is always unavailable."""
 
     def __init__(self, url: str) -> None:
         self.url = client_url(url)
@@ -52,7 +52,10 @@ class Broker:
         )
 
     def call(self, work: Callable[[Any], T], default: T) -> T:
-        """What `work(client)` gives, or `default` while the server is away. Never raises for the broker's sake."""
+        """Result of `work(client)`, or `default` while the server is unavailable.
+
+        Never raises because of the broker.
+        """
         if self._client is None or time.monotonic() < self._away_until:
             return default
         try:
@@ -97,7 +100,7 @@ def current() -> Broker:
 
 
 def broker_state() -> str:
-    """`ok`, `away`, or `none` where no broker is configured."""
+    """`ok`, `away`, or `none` if no broker is configured."""
     broker = current()
     if not broker.url:
         return "none"

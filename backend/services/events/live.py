@@ -1,4 +1,4 @@
-"""The live view from the worker's side: the newest frame of an attempt, and whether anybody looks."""
+"""Live view from the worker's side: newest frame of an attempt, and number of viewers."""
 
 import json
 import time
@@ -10,20 +10,20 @@ from uuid import UUID
 from backend.services.events import broker
 
 WATCH_SECONDS = 6.0
-"""How long one mark of interest counts; a viewer renews it every 2 s."""
+"""Seconds for which a viewer's mark counts; viewers renew it every 2 s."""
 
 HURRY_SECONDS = 6.0
-"""How long the wish for more pictures a second holds."""
+"""Seconds for which a request for a higher frame rate counts."""
 
 
 @dataclass(frozen=True)
 class LiveFrame:
-    """The newest picture of an attempt.
+    """Newest picture of an attempt.
 
     Attributes:
-        seq: grows by at least 1 per frame of the attempt.
+        seq: increases by at least 1 per frame.
         data: JPEG bytes.
-        meta: what the worker says of it (`captured_at`, `width`, `height`, `step`).
+        meta: metadata by the worker (`captured_at`, `width`, `height`, `step`).
     """
 
     seq: int
@@ -32,22 +32,22 @@ class LiveFrame:
 
 
 def frame_key(attempt_id: UUID) -> str:
-    """Where the newest frame lies."""
+    """Key of the newest frame."""
     return f"deskarena:frame:{attempt_id}"
 
 
 def frame_channel(attempt_id: UUID) -> str:
-    """Where new frames are told."""
+    """Pub/sub channel of new frames."""
     return f"deskarena:attempt:{attempt_id}"
 
 
 def watch_key(attempt_id: UUID) -> str:
-    """Where viewers leave their marks: a sorted set by the time that the mark ends."""
+    """Key of viewers' marks: a sorted set by expiry."""
     return f"deskarena:watch:{attempt_id}"
 
 
 def pack(seq: int, data: bytes, meta: Mapping[str, Any]) -> bytes:
-    """One value for number, meta and picture, so that they can never be of two frames."""
+    """One value with number, metadata and picture, so that they always belong together."""
     return json.dumps({"seq": seq, "meta": dict(meta)}).encode() + b"\n" + data
 
 
@@ -59,10 +59,10 @@ def unpack(value: bytes) -> LiveFrame:
 
 
 def put_frame(attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any], ttl: float = 10.0) -> bool:
-    """Makes this the attempt's newest frame for `ttl` seconds and tells viewers its number.
+    """Stores the attempt's newest frame for `ttl` seconds and notifies viewers.
 
     Returns:
-        False when the broker is away; the caller needs to do nothing about it.
+        False while the broker is unavailable, which the caller can ignore.
     """
 
     def work(client: Any) -> bool:
@@ -76,7 +76,7 @@ def put_frame(attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any], 
 
 
 def watchers(attempt_id: UUID) -> int:
-    """How many viewers look at the attempt now; 0 also while the broker is away."""
+    """Number of viewers of the attempt; 0 while the broker is unavailable."""
 
     def work(client: Any) -> int:
         return int(client.zcount(watch_key(attempt_id), time.time(), "+inf"))
@@ -85,7 +85,7 @@ def watchers(attempt_id: UUID) -> int:
 
 
 def hurry_key(attempt_id: UUID) -> str:
-    """Where the wish for more pictures a second lies."""
+    """Key of the request for a higher frame rate."""
     return f"deskarena:hurry:{attempt_id}"
 
 

@@ -1,4 +1,4 @@
-"""The event log of a run, in Postgres, and the word to the broker that it has grown."""
+"""Event log of a run, in Postgres, with notifications over the broker."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from backend.services.events import broker
 
 
 class EventKind(StrEnum):
-    """What can happen in a run."""
+    """Kinds of events of a run."""
 
     RUN_SUBMITTED = "run_submitted"
     RUN_STATE = "run_state"
@@ -31,7 +31,7 @@ class EventKind(StrEnum):
 
 
 def run_channel(run_id: UUID) -> str:
-    """Where the growth of a run's log is told."""
+    """Pub/sub channel of a run's events."""
     return f"deskarena:run:{run_id}"
 
 
@@ -44,13 +44,13 @@ def append(  # noqa: PLR0913 - two optional references
     episode_id: UUID | None = None,
     attempt_id: UUID | None = None,
 ) -> int:
-    """Writes the run's next event and, after the commit, tells listeners. Returns its `seq`.
+    """Appends an event to the run's log and, after the commit, notifies listeners. Returns its `seq`.
 
     Args:
         session: the transaction in which it happened.
-        run: whose event; its row is locked until the commit.
+        run: run of the event; its row is locked until the commit.
         kind: what happened.
-        data: small; pictures and texts stay where they are.
+        data: small; pictures and texts are stored elsewhere.
         episode_id: which episode, if one.
         attempt_id: which attempt, if one.
     """
@@ -60,7 +60,7 @@ def append(  # noqa: PLR0913 - two optional references
 
 
 def append_all(session: Session, by_run: Mapping[UUID, Sequence[NewEvent]]) -> None:
-    """`append` for many events of several runs, all of them locked until the commit."""
+    """`append` for many events of several runs, all locked until the commit."""
     for run_id, seq in repository.append_all(session, by_run).items():
         _tell(session, run_id, seq)
 
@@ -77,10 +77,10 @@ def list_after(session: Session, run_id: UUID, seq: int = 0, limit: int = 500) -
 
 
 def newest_seq(session: Session, run_id: UUID) -> int:
-    """Number of the run's newest event; 0 before the first one."""
+    """Number of the run's newest event; 0 without events."""
     return repository.newest_seq(session, run_id)
 
 
 def newest_id(session: Session) -> UUID | None:
-    """Id of the newest event of any run: when it changes, something has happened somewhere."""
+    """Id of the newest event of any run: changes whenever something happens."""
     return repository.newest_id(session)

@@ -1,4 +1,4 @@
-"""Waiting for news with an end: after so many seconds, or as soon as this process is told to end."""
+"""Waiting with an end: after the given seconds, or when this process is stopped."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -9,7 +9,7 @@ _waiting: set[asyncio.Timeout] = set()
 
 @asynccontextmanager
 async def patience(seconds: float) -> AsyncGenerator[None]:
-    """`asyncio.timeout` that `end_patience` cuts short. Raises TimeoutError either way."""
+    """`asyncio.timeout` that `end_patience` ends early. Raises TimeoutError in both cases."""
     async with asyncio.timeout(seconds) as timer:
         _waiting.add(timer)
         try:
@@ -19,7 +19,7 @@ async def patience(seconds: float) -> AsyncGenerator[None]:
 
 
 def end_patience() -> None:
-    """Whoever waits is answered now, with things as they are. Call it in the event loop."""
+    """Ends all waits now, with the current state. Call it in the event loop."""
     now = asyncio.get_running_loop().time()
     for timer in list(_waiting):
         if not timer.expired():

@@ -1,4 +1,4 @@
-"""An event as it is shown."""
+"""View of an event."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from backend.services.read_model import ReadModel
 
 
 class EventView(ReadModel):
-    """One thing that happened to a run; `seq` counts from 1 without gaps."""
+    """One event of a run; `seq` counts from 1 without gaps."""
 
     seq: int
     kind: str = Field(examples=["episode_state"])

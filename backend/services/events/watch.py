@@ -1,4 +1,4 @@
-"""The waiting side: what websockets and event streams await. Holds no database session."""
+"""Waiting side: subscriptions of websockets and event streams. Holds no database session."""
 
 import asyncio
 import contextlib
@@ -18,12 +18,12 @@ from backend.services.events import broker, live, log
 logger = logging.getLogger(__name__)
 
 TICK = 2.0
-"""Seconds after which a subscription speaks up anyway, so that its listener can look at Postgres itself."""
+"""Interval at which a subscription yields anyway, so that its listener can check Postgres."""
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Any]] = WeakKeyDictionary()
 
 
 def broker_client() -> Any:
-    """One pool per event loop and address; None without a broker."""
+    """One connection pool per event loop and address; None without a broker."""
     url = broker.current().url
     if not url:
         return None
@@ -36,15 +36,15 @@ def broker_client() -> Any:
 
 
 async def close_listeners() -> None:
-    """Closes this event loop's connections; for an orderly end."""
+    """Closes this event loop's connections, for a graceful stop."""
     for client in _clients.pop(asyncio.get_running_loop(), {}).values():
         await client.aclose()
 
 
 async def channel_messages(*channels: str) -> AsyncGenerator[dict[str, Any] | None, None]:
-    """Messages of these channels; None every `TICK` seconds without one, at once when listening begins (again).
+    """Messages of these channels; None every `TICK` seconds without one, and at once when listening (again) starts.
 
-    While the broker is away it yields None every `TICK` seconds and keeps trying: it ends only by being closed.
+    While the broker is unavailable it yields None every `TICK` seconds and keeps trying: it ends only when closed.
     """
     while True:
         client = broker_client()
@@ -55,7 +55,7 @@ async def channel_messages(*channels: str) -> AsyncGenerator[dict[str, Any] | No
         try:
             async with client.pubsub() as pubsub:
                 await pubsub.subscribe(*channels)
-                # Only with the server's answers does nothing escape us: what the listener reads then is complete.
+                # After the server's confirmation no message is missed, so what the listener then reads is complete.
                 for _ in channels:
                     await pubsub.get_message(timeout=TICK)
                 yield None
@@ -69,15 +69,15 @@ async def channel_messages(*channels: str) -> AsyncGenerator[dict[str, Any] | No
 
 
 async def subscribe_run(run_id: UUID, after_seq: int) -> AsyncGenerator[int, None]:
-    """Says when to read the run's events from Postgres again.
+    """Yields when to read the run's events from Postgres again.
 
     Args:
         run_id: which run.
-        after_seq: the number of the last event that the listener has.
+        after_seq: number of the listener's last event.
 
     Yields:
-        The newest number known: at once, after each new event, and every 2 s in any case (then perhaps unchanged),
-        so that nothing is missed while the broker is away. The listener reads `list_after(its own last number)`.
+        The newest known number: at once, after each new event, and at least every 2 s (perhaps unchanged), so that
+        nothing is missed while the broker is unavailable. The listener reads `list_after(its own last number)`.
     """
     newest = after_seq
     async with contextlib.aclosing(channel_messages(log.run_channel(run_id))) as messages:
@@ -88,14 +88,14 @@ async def subscribe_run(run_id: UUID, after_seq: int) -> AsyncGenerator[int, Non
 
 
 async def subscribe_attempt(attempt_id: UUID) -> AsyncGenerator[int | None, None]:
-    """Says when `latest_frame` has something new: the frame's number, or None every 2 s without one."""
+    """Yields when `latest_frame` may have changed: the frame's number, or None every 2 s without one."""
     async with contextlib.aclosing(channel_messages(live.frame_channel(attempt_id))) as messages:
         async for message in messages:
             yield None if message is None else int(message["seq"])
 
 
 async def latest_frame(attempt_id: UUID) -> live.LiveFrame | None:
-    """The newest frame; None if there is none or the broker is away."""
+    """The newest frame; None if there is none or the broker is unavailable."""
     client = broker_client()
     if client is None:
         return None
@@ -107,7 +107,7 @@ async def latest_frame(attempt_id: UUID) -> live.LiveFrame | None:
 
 
 async def mark_watching(attempt_id: UUID, viewer: str = "viewer") -> bool:
-    """Says that `viewer` looks at the attempt for the next 6 s. False while the broker is away."""
+    """Marks `viewer` as watching the attempt for the next 6 s. False while the broker is unavailable."""
     client = broker_client()
     if client is None:
         return False
@@ -124,7 +124,7 @@ async def mark_watching(attempt_id: UUID, viewer: str = "viewer") -> bool:
 
 
 async def mark_hurry(attempt_id: UUID) -> None:
-    """Asks for more pictures a second, for a while."""
+    """Requests a higher frame rate for a while."""
     client = broker_client()
     if client is not None:
         with contextlib.suppress(*broker.FAILURES):

@@ -1,4 +1,4 @@
-"""Wakes the workers through Celery, after the commit. Nothing depends on it: workers also look for themselves."""
+"""Wakes workers through Celery, after the commit. Optional: workers also poll."""
 
 import logging
 import ssl
@@ -18,10 +18,10 @@ _KEY = "queue:wake"
 
 
 def tls(url: str) -> dict[str, Any] | bool:
-    """What Celery is to ask of a broker's certificate: by itself it takes any for `rediss://`, and sends the password.
+    """Certificate options for Celery: by default it accepts any certificate for `rediss://`, and sends the password.
 
     Args:
-        url: of the broker. What its query says (`ssl_ca_certs`, `ssl_cert_reqs`) goes before this.
+        url: of the broker. Its query (`ssl_ca_certs`, `ssl_cert_reqs`) takes precedence.
 
     Returns:
         Celery's `broker_use_ssl`.
@@ -42,12 +42,12 @@ def _app(url: str) -> Celery:
 
 
 def wake_workers(session: Session) -> None:
-    """Sends one wake-up after this transaction's commit, however often it is asked for."""
+    """Sends one wake-up after this transaction's commit, however often it is called."""
     after_commit(session, _KEY, send_wake)
 
 
 def send_wake() -> None:
-    """Sends the wake-up now. A broker that is away is logged: workers poll Postgres in any case."""
+    """Sends the wake-up now. A failure is only logged: workers poll Postgres in any case."""
     url = get_settings().redis_url.get_secret_value()
     if not url:
         return

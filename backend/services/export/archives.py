@@ -1,4 +1,4 @@
-"""Files as one stream: tar or zip, with the same bytes for the same files."""
+"""Streaming archives: tar or zip, reproducible for the same files."""
 
 import tarfile
 import zipfile
@@ -12,7 +12,7 @@ _MODE = 0o644
 
 
 def as_tar(entries: Iterable[ExportFile]) -> Iterator[bytes]:
-    """An uncompressed tar; whoever reads it can stop at any file."""
+    """An uncompressed tar; readers can stop after any file."""
     for entry in entries:
         info = tarfile.TarInfo(entry.name)
         info.size, info.mode = entry.size, _MODE
@@ -23,7 +23,7 @@ def as_tar(entries: Iterable[ExportFile]) -> Iterator[bytes]:
 
 
 def as_zip(entries: Iterable[ExportFile]) -> Iterator[bytes]:
-    """A zip. Pictures are stored as they are, everything else is compressed."""
+    """A zip. Pictures are stored, everything else is compressed."""
     sink = _Sink()
     with zipfile.ZipFile(sink, "w") as archive:
         for entry in entries:
@@ -40,7 +40,7 @@ def as_zip(entries: Iterable[ExportFile]) -> Iterator[bytes]:
 
 
 class _Sink(RawIOBase):
-    """Keeps what is written until it is taken. It cannot be gone back in, so sizes follow the files."""
+    """Buffers written bytes until they are taken. It cannot seek, so sizes follow the files."""
 
     def __init__(self) -> None:
         self._kept: list[bytes] = []
@@ -54,7 +54,7 @@ class _Sink(RawIOBase):
         return len(chunk)
 
     def taken(self) -> bytes:
-        """Everything since the last time."""
+        """Bytes since the last call."""
         data = b"".join(self._kept)
         self._kept.clear()
         return data
@@ -64,4 +64,4 @@ ARCHIVES: Mapping[str, tuple[str, Callable[[Iterable[ExportFile]], Iterator[byte
     "tar": ("application/x-tar", as_tar),
     "zip": ("application/zip", as_zip),
 }
-"""Media type and writer by name."""
+"""Name -> media type and writer."""

@@ -1,4 +1,4 @@
-"""How much there is of what is asked for, and what is left out of it."""
+"""Number of selected trajectories, and what is left out."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from backend.domain.model.trajectory_export import AttemptResult
 
 @dataclass(frozen=True)
 class LicenceNote:
-    """What is known of the licence of a benchmark that trajectories come from."""
+    """What is known about the licence of a benchmark."""
 
     benchmark: str
     licence: str
@@ -26,7 +26,7 @@ class LicenceNote:
 
     @property
     def words(self) -> str:
-        """What somebody who trains on it has to know; empty for an open licence."""
+        """What users of the training data must know; empty for an open licence."""
         if self.status is LicenceStatus.OPEN:
             return ""
         if self.status is LicenceStatus.UNKNOWN:
@@ -37,14 +37,14 @@ class LicenceNote:
 
 @dataclass(frozen=True)
 class ExportCounts:
-    """What an export comes to.
+    """Counts of an export.
 
     Attributes:
-        trajectories, steps: that are given away.
-        results, kinds, benchmarks: of those, how many trajectories.
-        left_out: episodes that were asked for and are not given away, by reason.
-        not_asked: scored episodes whose outcome was not asked for.
-        licences: of the benchmarks that trajectories come from.
+        trajectories, steps: exported ones.
+        results, kinds, benchmarks: number of exported trajectories by each.
+        left_out: selected episodes that are not exported, by reason.
+        not_asked: scored episodes with an outcome that was not selected.
+        licences: of the exported trajectories' benchmarks.
     """
 
     trajectories: int
@@ -58,19 +58,19 @@ class ExportCounts:
 
 
 def scope_of(session: Session, project_id: UUID, filters: Filters) -> Scope:
-    """The filters with what they mean in this installation."""
+    """Filters, resolved for this installation."""
     rows = repository.benchmarks(session, project_id) if filters.open_licence else []
     closed = [row.id for row in rows if licence_status(row.licence) is not LicenceStatus.OPEN]
     return Scope(project_id, filters, closed)
 
 
 def note_of(benchmark: Benchmark) -> LicenceNote:
-    """What is known of a benchmark's licence."""
+    """What is known about a benchmark's licence."""
     return LicenceNote(benchmark.name, benchmark.licence, licence_status(benchmark.licence), benchmark.source)
 
 
 def count(session: Session, project_id: UUID, filters: Filters) -> ExportCounts:
-    """How much an export with these filters would give."""
+    """Counts of an export with these filters."""
     groups = repository.groups(session, scope_of(session, project_id, filters))
     usable = [group for group in groups if not group.reason]
     by_result = _sums((str(group.result), group) for group in usable)

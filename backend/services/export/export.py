@@ -1,4 +1,4 @@
-"""The files of an export, one after the other, with little in memory however many there are."""
+"""Files of an export, one after the other, with bounded memory."""
 
 import hashlib
 import io
@@ -30,7 +30,7 @@ from backend.services.export.records import recorded, source_of
 from backend.services.export.rows import Row, RowWriter, json_line, writer_of
 
 PART = 200
-"""Trajectories of one file of rows."""
+"""Trajectories per file of rows."""
 IN_MEMORY = 8 * 2**20
 CHUNK = 2**18
 Work = Callable[[], AbstractContextManager[Session]]
@@ -38,14 +38,14 @@ Work = Callable[[], AbstractContextManager[Session]]
 
 @dataclass
 class ExportFile:
-    """A file of the export: its bytes are read once, in order. `file` stands at its beginning."""
+    """A file of the export: its bytes are read once, in order. `file` is at its beginning."""
 
     name: str
     file: IO[bytes]
     size: int
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes; the file is closed at their end."""
+        """Yields the bytes; closes the file at the end."""
         with self.file:
             while data := self.file.read(CHUNK):
                 yield data
@@ -60,12 +60,12 @@ class _PendingFile:
     rows: int = 0
 
     def line(self, row: Row) -> None:
-        """One more JSON line."""
+        """Appends a JSON line."""
         self.file.write(json_line(row))
         self.rows += 1
 
     def done(self, manifest: Manifest) -> ExportFile:
-        """The finished file, noted in the manifest."""
+        """The finished file, recorded in the manifest."""
         size = self.file.tell()
         self.file.seek(0)
         digest = hashlib.sha256()
@@ -79,27 +79,27 @@ class _PendingFile:
 class Export:
     """One export.
 
-    Files come in this order: `data/part-00000.jsonl` and on, `index.jsonl` (provenance of each trajectory),
-    `left_out.jsonl`, the pictures by hash, `images.jsonl`, and `manifest.json` with the hashes of all but the pictures,
-    whose names are their hashes. Episodes come in the order of their making, so equal data give equal bytes.
+    Order of files: `data/part-00000.jsonl` and on, `index.jsonl` (provenance of each trajectory), `left_out.jsonl`,
+    pictures by hash, `images.jsonl`, and `manifest.json` with the hashes of all but the pictures, whose names are their
+    hashes. Episodes are in order of creation, so equal data give equal bytes.
     """
 
     def __init__(
         self, work: Work, store: ArtifactStore, masker: Masker, project_id: UUID, request: ExportRequest
     ) -> None:
-        """What is asked for is checked here, before the first byte.
+        """Validates the request before the first byte.
 
         Args:
-            work: opens one transaction; none stays open while bytes are sent.
-            store: has the pictures.
-            masker: takes secrets out.
-            project_id: whose episodes.
+            work: opens a transaction; none stays open while bytes are sent.
+            store: store with the pictures.
+            masker: removes secrets.
+            project_id: project of the episodes.
             request: what is wanted.
 
         Raises:
-            UnknownPlugin: there is no such form.
-            Invalid: the form has no table.
-            Unavailable: what writes the format is not installed.
+            UnknownPlugin: There is no such form.
+            Invalid: The form has no table.
+            Unavailable: A library for the format is not installed.
         """
         registry.load()
         self._form: TrainingForm = registry.lookup(PluginKind.TRAINING, request.form)()
@@ -127,7 +127,7 @@ class Export:
         yield _whole("manifest.json", text)
 
     def _parts(self, scope: Scope, pictures: Pictures) -> Iterator[ExportFile]:
-        """Files of rows, each of the next `PART` episodes; one of which every trajectory is refused is left away."""
+        """Files of rows, each with the next `PART` episodes; files without any trajectory are omitted."""
         after: UUID | None = None
         number = 0
         while True:
@@ -162,7 +162,7 @@ class Export:
             yield from self._form.rows(trajectory)
 
     def _unused(self, scope: Scope) -> ExportFile:
-        """The list of what was left out and why."""
+        """List of what was left out, with reasons."""
         after: UUID | None = None
         while True:
             with self._work() as session:
@@ -178,7 +178,7 @@ class Export:
         self._left_out.line({"episode": str(episode), "run": str(run), "task": task, "reason": reason})
 
     def _pictures(self, pictures: Pictures) -> Iterator[ExportFile]:
-        """The pictures, each once, and their list."""
+        """Pictures, each once, and their list."""
         listed = _PendingFile("images.jsonl")
         left = iter(pictures)
         while some := list(islice(left, PART)):

@@ -1,4 +1,4 @@
-"""What an export says of itself: what was asked, what is in it, where it comes from, what is not in it."""
+"""Manifest of an export: request, content, provenance, and what is left out."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ VERSION = 1
 
 @dataclass
 class Manifest:
-    """Grows with the export. Equal data and equal filters give equal manifests: it holds no time of its own."""
+    """Built during the export. Equal data and filters give equal manifests: it has no timestamps."""
 
     request: ExportRequest
     masker: Masker
@@ -46,11 +46,11 @@ class Manifest:
         benchmark["versions"][str(row.task_set.version)] = row.task_set.content_hash
 
     def file(self, name: str, sha256: str, size: int, rows: int) -> None:
-        """Notes a file."""
+        """Records a file."""
         self.files.append({"name": name, "sha256": sha256, "bytes": size, "rows": rows})
 
     def as_json(self) -> dict[str, Any]:
-        """The manifest, in the order in which it is read."""
+        """The manifest, in reading order."""
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -90,7 +90,7 @@ class Manifest:
 
 
 def described(benchmark: Benchmark) -> dict[str, Any]:
-    """A benchmark with what is known of its licence."""
+    """A benchmark with its licence."""
     note = note_of(benchmark)
     return {
         "name": benchmark.name,

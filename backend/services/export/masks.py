@@ -1,4 +1,4 @@
-"""Takes the operator's secrets out of what is given away."""
+"""Removes the operator's secrets from exports."""
 
 import json
 import re
@@ -8,20 +8,20 @@ from typing import Any
 
 MASK = "[secret]"
 LEAST = 6
-"""Characters. A shorter text stands in too many others to be taken out of them."""
+"""Characters. Shorter secrets occur in too many other texts to be removed."""
 _MOST_BYTES = 65536
 _NAMES = re.compile(r"(?:^|_)(?:password|secret|token|authorization|api_?key)$", re.IGNORECASE)
 
 
 class Masker:
-    """Replaces secrets wherever they stand in a text.
+    """Replaces secrets anywhere in a text.
 
-    A task may need an account that the operator gives (docs/assets.md). Set-up types it where no trajectory looks, but
-    an agent may read it from the screen and write it into its words or actions.
+    A task may need an account of the operator (docs/assets.md). Set-up is not part of a trajectory, but an agent may
+    read it on the screen and write it into texts or actions.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Args: folder: of the secrets, one file each; may be missing."""
+        """Args: folder: with one file per secret; may be missing."""
         texts = {text for value in _contents(folder) for text in _texts(value) if len(text) >= LEAST}
         longest_first = sorted(texts, key=lambda text: (-len(text), text))
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if texts else None
@@ -31,7 +31,7 @@ class Masker:
         return value if self._pattern is None else self._pattern.sub(MASK, value)
 
     def value(self, value: Any) -> Any:
-        """A JSON value without secrets, in its texts and its keys."""
+        """A JSON value without secrets, in texts and keys."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
@@ -41,7 +41,7 @@ class Masker:
         return value
 
     def settings(self, value: Any) -> Any:
-        """The same for an agent's settings, where what is named like a secret is one (`user_password`)."""
+        """Like `value` for an agent's settings, where a name such as `user_password` marks a secret, too."""
         if isinstance(value, Mapping):
             return {
                 str(name): MASK if _NAMES.search(str(name)) and inner else self.settings(inner)
@@ -51,7 +51,7 @@ class Masker:
 
 
 def _contents(folder: Path) -> Iterator[Any]:
-    """Each secret; a JSON object as such. One that cannot be read is none that a task was given."""
+    """Content of each secret, parsed if it is a JSON object. An unreadable one cannot have been used by a task."""
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         try:
             with file.open("rb") as opened:

@@ -1,4 +1,4 @@
-"""Rows of the database as recorded trajectories."""
+"""Database rows as recorded trajectories."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,13 +21,13 @@ from backend.services.benchmarks.variants import task_of
 from backend.services.export.masks import Masker
 
 TOGETHER = 10
-"""Trajectories whose steps are in memory at once."""
+"""Trajectories whose steps are in memory at the same time."""
 
 
 def recorded(
     session: Session, page: Sequence[TrainingEpisode], store: ArtifactStore, masker: Masker
 ) -> Iterator[tuple[TrainingEpisode, ExportedAttempt]]:
-    """Each episode with what was recorded of it, in order."""
+    """Each episode with its records, in order."""
     measures = attempts.measures(session, [one.evaluation.id for one in page])
     for start in range(0, len(page), TOGETHER):
         some = page[start : start + TOGETHER]
@@ -37,7 +37,7 @@ def recorded(
 
 
 def source_of(row: TrainingEpisode) -> dict[str, Any]:
-    """Where a trajectory comes from. It names no person: who acted is said by its kind alone."""
+    """Provenance of a trajectory. It names no person: only the kind of actor."""
     return {
         "run": str(row.run.id),
         "purpose": row.run.purpose,
@@ -84,7 +84,7 @@ def _recorded(
 
 
 def _score(row: TrainingEpisode) -> float:
-    """Only scored attempts are asked for: work that people judge has no score, and is no 0."""
+    """Only scored attempts are requested: submissions judged by people have no score, which is not 0."""
     if row.evaluation.score is None:
         raise Conflict(f"the attempt {row.attempt.id} was handed in and has no score", code="attempt_not_scored")
     return row.evaluation.score

@@ -1,4 +1,4 @@
-"""Rows of training data as bytes: JSON lines, or a Parquet table."""
+"""Rows of training data as bytes: JSON lines or a Parquet table."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +11,7 @@ from backend.domain.ports.training import Column
 Row = Mapping[str, Any]
 COMPRESSION = "zstd"
 ROW_GROUP = 1000
-"""Rows that are in memory at once."""
+"""Rows in memory at the same time."""
 
 
 class RowWriter(Protocol):
@@ -20,12 +20,12 @@ class RowWriter(Protocol):
     suffix: str
 
     def write(self, rows: Iterable[Row], file: IO[bytes]) -> int:
-        """Writes all of them; returns how many. The same rows give the same bytes."""
+        """Writes all rows; returns their number. The same rows give the same bytes."""
         ...
 
 
 def json_line(row: Row) -> bytes:
-    """One row and the end of its line. A lone surrogate, which no UTF-8 can say, is written as JSON's escape."""
+    """One row with line end. A lone surrogate, invalid in UTF-8, is written as a JSON escape."""
     try:
         return f"{json.dumps(row, ensure_ascii=False)}\n".encode()
     except UnicodeEncodeError:
@@ -38,7 +38,6 @@ class JsonLines:
     suffix = "jsonl"
 
     def write(self, rows: Iterable[Row], file: IO[bytes]) -> int:
-        """See the port."""
         number = 0
         for number, row in enumerate(rows, 1):  # noqa: B007 - the last number is the answer
             file.write(json_line(row))
@@ -51,7 +50,7 @@ class Parquet:
     suffix = "parquet"
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
-        """Args: columns: of the form. Raises Unavailable: pyarrow is not installed."""
+        """Args: columns: of the form. Raises Unavailable if pyarrow is not installed."""
         try:
             import pyarrow as pa
             from pyarrow import parquet
@@ -66,7 +65,6 @@ class Parquet:
         self._schema = pa.schema([(name, self._type(column)) for name, column in columns.items()])
 
     def write(self, rows: Iterable[Row], file: IO[bytes]) -> int:
-        """See the port."""
         number = 0
         with self._parquet.ParquetWriter(file, self._schema, compression=COMPRESSION) as target:
             for some in _batches(rows):
@@ -97,7 +95,7 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def plain(value: Any, column: Column) -> Any:
-    """A row's value as its column takes it: JSON as text, keys that are not there as None."""
+    """A row's value for its column: JSON as text, missing keys as None."""
     if value is None:
         return None
     if isinstance(column, list):

@@ -1,4 +1,4 @@
-"""What the page of exports offers and says."""
+"""Views of the export page."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class FormChoice:
 
 @dataclass(frozen=True)
 class Choices:
-    """What can be chosen; lists of what there is hold only what was scored."""
+    """All choices; lists contain only what was scored."""
 
     forms: Sequence[FormChoice]
     benchmarks: Sequence[str]
@@ -56,7 +56,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class ExportPage:
-    """The page: choices, counts (None where the filters are wrong), and how to get it."""
+    """The page: choices, counts (None if the filters are invalid), and how to get the data."""
 
     choices: Choices
     counts: ExportCounts | None
@@ -72,8 +72,8 @@ def exports(
     Args:
         session: only reads.
         project_id: whose episodes.
-        filters: None where what was given is wrong.
-        query: the address's parameters, as the API takes them.
+        filters: None if the input is invalid.
+        query: parameters as for the API.
     """
     return ExportPage(
         choices=_choices(session, project_id),
@@ -84,7 +84,7 @@ def exports(
 
 
 def check(query: Sequence[tuple[str, str]]) -> None:
-    """Raises Invalid where the form is unknown, or has no table and one is asked for."""
+    """Raises Invalid if the form is unknown, or has no table although one is requested."""
     values = dict(query)
     registry.load()
     name, file_format = values.get("form", "steps"), values.get("format", "jsonl")
@@ -94,7 +94,7 @@ def check(query: Sequence[tuple[str, str]]) -> None:
 
 
 def command_of(query: Sequence[tuple[str, str]]) -> str:
-    """The command that asks the same."""
+    """The equivalent command."""
     words = [COMMAND]
     for name, value in query:
         option = f"--{name.replace('_', '-')}"

@@ -1,1 +1,1 @@
-"""Judges, and the people who check them."""
+"""Judges, and their checks by people."""

@@ -1,4 +1,4 @@
-"""How far a judge agrees with people who saw no verdict of it."""
+"""Agreement of a judge with people who did not see its verdicts."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,7 +46,7 @@ class Alpha:
 
 @dataclass(frozen=True)
 class MeasureCorrelation:
-    """Pearson's r of what people rated and a measure, over n attempts that enough people have rated."""
+    """Pearson's r of people's ratings and a measure, over n attempts with enough ratings."""
 
     measure: str
     rating: str
@@ -57,7 +57,7 @@ class MeasureCorrelation:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A criterion on which a person said otherwise than the judge."""
+    """A criterion on which a person disagrees with the judge."""
 
     episode_id: UUID
     task: str
@@ -68,15 +68,15 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """What people say of a judge.
+    """People's checks of a judge.
 
     Attributes:
-        attempts: that people have judged.
-        unsure: verdicts of people who could not tell; they count nowhere.
-        whole, levels: judge beside people; each verdict of a person is one pair.
-        people: people among themselves; `everybody`: with the judge as one more.
-        correlations: of a judge of graphs.
-        disagreements: where to look.
+        attempts: number of attempts judged by people.
+        unsure: people's "cannot tell" answers, which are not counted.
+        whole, levels: judge versus people; each person's verdict is one pair.
+        people: among people; `everybody`: with the judge as one more.
+        correlations: for a graph evaluator.
+        disagreements: cases to inspect.
     """
 
     attempts: int
@@ -90,7 +90,7 @@ class JudgeAgreement:
 
 
 def agreement_of(session: Session, judge: Judge) -> JudgeAgreement:
-    """Everything that people's verdicts say of a judge. Intervals draw whole attempts: their criteria are alike."""
+    """All agreement statistics of a judge. Intervals resample whole attempts, because their criteria are correlated."""
     rows = repository.compared(session, judge.id) if judge.kind == JudgeKind.VLM else []
     sure = [row for row in rows if row.reached is not None]
     by_level: defaultdict[str, list[AnyRow]] = defaultdict(list)
@@ -132,7 +132,7 @@ def _alpha(rows: Sequence[AnyRow], *, with_judge: bool) -> Alpha:
 
 
 def _units(rows: Sequence[AnyRow], *, with_judge: bool) -> list[list[bool]]:
-    """Of each criterion of an attempt the verdicts."""
+    """Verdicts by criterion of an attempt."""
     units: dict[str, list[bool]] = {}
     for row in rows:
         units.setdefault(row.criterion, [row.judge] if with_judge else []).append(row.reached)
@@ -147,7 +147,7 @@ def _correlations(rows: Sequence[AnyRow]) -> list[MeasureCorrelation]:
 
 
 def _correlation(groups: Sequence[Sequence[AnyRow]], measure: str, rating: str) -> MeasureCorrelation:
-    """The mean of people's ratings beside the measure, where it is defined."""
+    """Mean of people's ratings versus the measure, where defined."""
     pairs = [
         (float(value), fmean(getattr(row, rating) / 100 for row in group))
         for group in groups

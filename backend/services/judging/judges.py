@@ -1,4 +1,4 @@
-"""What judges are asked and what they answered, as it is kept: nothing is paid for twice, everything is counted."""
+"""Storage of judges' prompts and answers: nothing is paid for twice, everything is counted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ GRAPH = "evaluator of graphs"
 
 @dataclass(frozen=True)
 class AnswerPlace:
-    """Whose answer it is, and to what.
+    """Identity of an answer.
 
     Attributes:
-        question: hash of all that decides it.
+        question: hash of everything that determines it.
         vote: its number.
     """
 
@@ -40,10 +40,10 @@ class AnswerPlace:
 
 @dataclass(frozen=True)
 class JudgeCost:
-    """What a judge's answers cost, those included that could not be used.
+    """Cost of a judge's answers, including unusable ones.
 
     Attributes:
-        priced: False if not all of them have a price here, so that `usd` is a lower bound.
+        priced: False if some have no price, so `usd` is a lower bound.
     """
 
     answers: int
@@ -52,7 +52,7 @@ class JudgeCost:
 
 
 def cost_of_run(session: Session, run_id: UUID) -> JudgeCost:
-    """Of all attempts of a run, lost ones included. No part of what the agent cost."""
+    """Over all attempts of a run, including lost ones. Not part of the agent's cost."""
     return JudgeCost(*repository.spent(session, run_id=run_id))
 
 
@@ -77,23 +77,23 @@ def list_judges(session: Session, project: Project) -> list[Judge]:
 
 
 def note_graph(session: Session, attempt_id: UUID) -> None:
-    """A graph of subtasks was evaluated, with measures that people can check: its evaluator is a judge, too."""
+    """Registers the evaluator of a graph of subtasks as a judge, as people can check its measures."""
     project_id = repository.project_of(session, attempt_id)
     values = {"kind": JudgeKind.GRAPH.value, "endpoint": "", "model": GRAPH, "prompt_sha256": "", "config": {}}
     repository.get_or_make(session, project_id, digest([JudgeKind.GRAPH.value]), values)
 
 
 def question_of(session: Session, attempt_id: UUID, task: Task, config: JudgeConfig) -> Question:
-    """What this judge is to be asked of an attempt whose steps are kept.
+    """What to ask this judge about an attempt with stored steps.
 
     Raises:
-        EvaluatorFailed: the task is wrong (`criteria_of`).
+        EvaluatorFailed: The task is invalid (`criteria_of`).
     """
     return Question(config, task.instruction, criteria_of(task), seen_steps(session, attempt_id))
 
 
 def seen_steps(session: Session, attempt_id: UUID) -> tuple[JudgeInputStep, ...]:
-    """An attempt as a judge sees it, and a person who checks the judge."""
+    """An attempt as shown to a judge, and to people who check it."""
     return tuple(
         JudgeInputStep(
             index=row.index,
@@ -111,7 +111,7 @@ def _picture(row: Mapping[Any, Any]) -> StoredPicture | None:
 
 
 def judge_of_attempt(session: Session, attempt_id: UUID, config: JudgeConfig) -> UUID:
-    """The judge of this configuration, with the prompt of today, in the attempt's project."""
+    """The judge of this configuration with the current prompt, in the attempt's project."""
     settings = config.model_dump(mode="json")
     values = {
         "kind": JudgeKind.VLM.value,
@@ -125,13 +125,13 @@ def judge_of_attempt(session: Session, attempt_id: UUID, config: JudgeConfig) ->
 
 
 def known_answer(session: Session, question: str, vote: int) -> JudgeReply | None:
-    """An answer to this question that could be used; None if there is none yet."""
+    """A usable stored answer to this question; None if there is none."""
     row = repository.usable_answer(session, question, vote)
     return None if row is None else JudgeReply.model_validate(row.answer)
 
 
 def keep_answer(session: Session, answer_id: UUID, place: AnswerPlace, reply: JudgeReply) -> None:
-    """Keeps an answer with what it cost. Safe to call twice with the same id."""
+    """Stores an answer with its cost. Safe to call twice with the same id."""
     values = {
         "id": answer_id,
         "judge_id": place.judge_id,
@@ -147,7 +147,7 @@ def keep_answer(session: Session, answer_id: UUID, place: AnswerPlace, reply: Ju
 
 
 def keep_verdicts(session: Session, judge_id: UUID, attempt_id: UUID, judgement: Judgement) -> None:
-    """Keeps what the majority says of each criterion, so that people can check it."""
+    """Stores the majority verdict on each criterion, so that people can check it."""
     texts = {criterion.name: criterion.text for criterion in judgement.criteria}
     rows = [
         {

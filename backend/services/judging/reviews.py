@@ -1,4 +1,4 @@
-"""People judge what a judge has judged, blind: they see neither its verdicts nor whose attempt it is."""
+"""Blind reviews of judged attempts: people see neither the judge's verdicts nor the agent."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,20 @@ from backend.services.benchmarks.variants import task_of
 from backend.services.judging.judges import get_judge, seen_steps
 
 PEOPLE = 2
-"""How many people judge each item."""
+"""Number of reviewers per item."""
 TENTHS = tuple(range(0, 101, 10))
 MOST_DRAWN = 1000
 
 
 @dataclass(frozen=True)
 class ReviewTask:
-    """One item as a person sees it.
+    """One item for a reviewer.
 
     Attributes:
-        item: by which the answer is given.
-        kind: `vlm`: each criterion is reached or not; `graph`: completion and logic in tenths.
+        item: id for the answer.
+        kind: `vlm`: each criterion is met or not; `graph`: completion and logic in tenths.
         instruction: the task's.
-        criteria: what is to be judged; of a graph its subtasks, for reading.
+        criteria: what to judge; for a graph its subtasks, for reading.
         steps: pictures and actions.
     """
 
@@ -44,12 +44,12 @@ class ReviewTask:
 
 @dataclass(frozen=True)
 class ReviewProgress:
-    """How far people are with a judge's items.
+    """Progress of a judge's reviews.
 
     Attributes:
-        items: drawn so far.
-        done: of them, judged by enough people.
-        judged: attempts that the judge has judged, from which more can be drawn.
+        items: number drawn.
+        done: number judged by enough people.
+        judged: attempts by the judge, from which more can be drawn.
         people: items by person.
     """
 
@@ -60,11 +60,11 @@ class ReviewProgress:
 
 
 def draw(session: Session, judge_id: UUID, size: int, seed: int) -> int:
-    """Draws attempts for people: the same attempts, size and seed give the same draw. Returns how many are new.
+    """Draws attempts for people; deterministic for the same attempts, size and seed. Returns the number of new ones.
 
     Raises:
-        NotFound: there is no such judge.
-        Invalid: the number makes no sense, or the judge has judged nothing that was not drawn before.
+        NotFound: There is no such judge.
+        Invalid: the number is not valid, or all judged attempts were drawn already.
     """
     if not 1 <= size <= MOST_DRAWN:
         raise Invalid(f"expected 1 to {MOST_DRAWN}", code="invalid_request", path="size")
@@ -82,7 +82,7 @@ def draw(session: Session, judge_id: UUID, size: int, seed: int) -> int:
 
 
 def next_task(session: Session, judge_id: UUID, person: Actor) -> ReviewTask | None:
-    """What a person judges next; None when nothing is left for them."""
+    """The next item for a person; None if there is none."""
     judge = get_judge(session, judge_id)
     item = repository.next_item(session, judge, person.id, PEOPLE)
     if item is None:
@@ -103,11 +103,11 @@ def next_task(session: Session, judge_id: UUID, person: Actor) -> ReviewTask | N
 def give_verdicts(
     session: Session, judge_id: UUID, item_id: UUID, person: Actor, verdicts: Mapping[str, bool | None]
 ) -> None:
-    """Keeps a person's verdict on every criterion of an item; None: cannot be told from what is shown.
+    """Stores a person's verdict on every criterion of an item; None: cannot tell from what is shown.
 
     Raises:
-        NotFound: there is no such item.
-        Invalid: a criterion is left out or was not asked for.
+        NotFound: There is no such item.
+        Invalid: a criterion is missing or unknown.
     """
     judge, item = _item(session, judge_id, item_id, JudgeKind.VLM)
     criteria = _criteria(session, judge, item, ())
@@ -136,11 +136,11 @@ def give_verdicts(
 def give_rating(  # noqa: PLR0913 - who says what of which item
     session: Session, judge_id: UUID, item_id: UUID, person: Actor, *, completion: int, logic: int
 ) -> None:
-    """Keeps how much of a graph a person finds done, and how sensible the order, in tenths.
+    """Stores how complete a graph is and how sensible the order, in tenths.
 
     Raises:
-        NotFound: there is no such item.
-        Invalid: it is no tenth.
+        NotFound: There is no such item.
+        Invalid: It is not in tenths.
     """
     _, item = _item(session, judge_id, item_id, JudgeKind.GRAPH)
     for name, value in (("completion", completion), ("logic", logic)):
@@ -151,7 +151,7 @@ def give_rating(  # noqa: PLR0913 - who says what of which item
 
 
 def progress(session: Session, judge: Judge) -> ReviewProgress:
-    """How far people are."""
+    """Review progress."""
     items, done = repository.progress(session, judge, PEOPLE)
     people = {row.name: int(row.n) for row in repository.by_person(session, judge)}
     return ReviewProgress(items, done, repository.judged_count(session, judge), people)
@@ -167,7 +167,7 @@ def _item(session: Session, judge_id: UUID, item_id: UUID, kind: JudgeKind) -> t
 
 
 def _criteria(session: Session, judge: Judge, item: ReviewItem, order: Sequence[str]) -> tuple[Criterion, ...]:
-    """What the judge was asked of this attempt, in the task's order."""
+    """Criteria of this attempt, in the task's order."""
     rows = repository.verdicts(session, judge.id, item.attempt_id)
     rows.sort(key=lambda row: order.index(row.criterion) if row.criterion in order else len(order))
     return tuple(Criterion(name=row.criterion, text=row.text) for row in rows)

@@ -1,4 +1,4 @@
-"""Judges as their pages show them."""
+"""Views of judges."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from backend.services.judging.judges import JudgeCost, get_judge, list_judges
 from backend.services.judging.reviews import ReviewProgress, progress
 
 SHOWN = 200
-"""Disagreements on a page; the CSV has all answers."""
+"""Maximum disagreements on a page; the CSV has all answers."""
 
 
 @dataclass(frozen=True)
 class JudgePage:
-    """One judge with what people say of it.
+    """A judge with its agreement statistics.
 
     Attributes:
         cost: of all its answers.
@@ -34,7 +34,7 @@ class JudgePage:
 
     @property
     def graph(self) -> bool:
-        """It is the evaluator of graphs, whose measures people rate."""
+        """Whether it is the graph evaluator, whose measures people rate."""
         return self.judge.kind == JudgeKind.GRAPH
 
 
@@ -54,7 +54,7 @@ def _page(session: Session, judge: Judge) -> JudgePage:
 
 
 def agreement_rows(page: JudgePage) -> Iterator[dict[str, Any]]:
-    """Judge beside people by level, flat."""
+    """Judge versus people by level, as flat rows."""
     agreement = page.agreement
     for level in (agreement.whole, *agreement.levels):
         yield _level_row(level)
@@ -77,7 +77,7 @@ def _level_row(level: Level) -> dict[str, Any]:
 
 
 def answer_rows(session: Session, page: JudgePage) -> Iterator[dict[str, Any]]:
-    """Every answer of a person beside the judge's, flat."""
+    """People's answers beside the judge's, as flat rows."""
     if page.graph:
         for row in review_repository.rated(session, page.judge.id):
             yield {

@@ -1,1 +1,1 @@
-"""States, their legal transitions, and what becomes of what was lost."""
+"""States, legal transitions, and handling of lost attempts."""

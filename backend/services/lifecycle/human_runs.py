@@ -1,4 +1,4 @@
-"""Runs in which a person is the agent: how their episodes wait, in which order, and what a person said of them."""
+"""Runs with a person as the agent: when and in which order episodes start, and the person's answers."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -16,17 +16,17 @@ from backend.domain.model.run import RunConfig, Settle
 
 T = TypeVar("T")
 LATER = datetime(9999, 1, 1, tzinfo=UTC)
-"""When an episode may start that waits for its person: never by itself."""
+"""Start time of an episode that waits for its person: never by itself."""
 WAITS = "waiting for a person"
 MOST_STEPS = 300
-"""A person's step budget where the run gives none: they are not hurried, and one action is one step."""
+"""Default step budget of a person: they are not hurried, and each action is a step."""
 QUICK = Settle(quiet=0.05, timeout=0.3)
-"""A person sees the live screen and decides by themselves when it has settled."""
+"""A person sees the live screen and decides when it has settled."""
 _SPENT = ("agent", "action", "settle")
 
 
 def settled(config: RunConfig) -> RunConfig:
-    """The configuration with what suits a person where nothing else was asked for."""
+    """The configuration with defaults that suit a person."""
     budget = config.budget
     if budget.max_steps is None:
         budget = budget.model_copy(update={"max_steps": MOST_STEPS})
@@ -42,23 +42,23 @@ def shuffled(tasks: Sequence[T], seed: int) -> list[T]:
 
 
 def held_back(state_reason: str) -> dict[str, Any]:
-    """Columns of a new episode: it waits for its person, unless it cannot run."""
+    """Columns of a new episode that waits for its person, unless it cannot run."""
     return {"available_at": LATER, "reason": state_reason or WAITS}
 
 
 def is_lost(episode: Episode) -> bool:
-    """Whether it waits for its person because an attempt was lost: they have judged it, and may begin it anew."""
+    """Whether it waits for its person because an attempt was lost: they may restart it."""
     postponed = episode.state == EpisodeState.WAITING and episode.available_at == LATER
     return postponed and episode.reason != WAITS
 
 
 def seconds_of(seconds: Mapping[str, Any]) -> float:
-    """What a person's time was, from an attempt's seconds by phase: from the first picture to their last action."""
+    """A person's time, from an attempt's seconds by phase: from the first picture to the last action."""
     return float(sum(float(seconds.get(name) or 0.0) for name in _SPENT))
 
 
 def note(session: Session, run: Run, episode: Episode, attempt: Attempt) -> None:
-    """A second try that has ended is told to the attempt that failed before. Of any other episode, nothing."""
+    """Records the result of a second try with the attempt that failed before. Does nothing for other episodes."""
     tried = (episode.person or {}).get("second_try_of")
     if run.purpose != Purpose.PRACTICE or not tried:
         return

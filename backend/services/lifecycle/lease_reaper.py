@@ -1,4 +1,4 @@
-"""What died is ended: silent leases and workers, and the attempts they carried. Needs neither broker nor beat."""
+"""Lease reaper: ends silent leases and workers, and their attempts. Needs neither broker nor beat."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -18,29 +18,29 @@ from backend.domain.machines.nodes import NodeState
 from backend.services.lifecycle import retry_policy
 
 SILENT = "no heartbeat for"
-"""What the reason of a loss begins with where a worker, or one of its attempts, has fallen silent."""
+"""Prefix of the reason if a worker or an attempt has fallen silent."""
 GONE = "the worker's process is gone"
 DIED = (SILENT, GONE, "its process is gone")
-"""What reasons begin with where a worker ended without a word; workers of an older release say the last."""
+"""Prefixes of reasons if a worker ended without notice; the last one is of older releases."""
 
 
 def reap(session: Session, now: datetime | None = None, *, lease_seconds: float | None = None) -> list[UUID]:
-    """Takes away every lease without a heartbeat for `lease_seconds`; its attempt is lost (`cluster`).
+    """Revokes every lease without a heartbeat for `lease_seconds`; its attempt is lost (`cluster`).
 
-    Safe to call by many at once, as often as they like: each lease is taken away once.
+    Safe to call concurrently and repeatedly: each lease is revoked once.
 
     Args:
         session: the transaction.
-        now: the time to count from; default: the database's clock, by which heartbeats are written.
+        now: reference time; default: the database's clock, which also stamps heartbeats.
         lease_seconds: default: the setting.
 
     Returns:
-        The attempts that were lost by it.
+        The lost attempts.
     """
     seconds = get_settings().lease_seconds if lease_seconds is None else lease_seconds
     now = now or repository.now(session)
     before = now - timedelta(seconds=seconds)
-    # Where the clock went back, the dead would not be missed until it is there again.
+    # If the clock went back, dead workers would not be noticed until it catches up.
     if repository.bring_back(session, now, now + timedelta(seconds=abs(seconds))):
         return []  # What it wrote is held now, and whoever waits for it may hold a run: the next look ends the dead.
     if before < repository.server_started(session):
@@ -51,22 +51,22 @@ def reap(session: Session, now: datetime | None = None, *, lease_seconds: float 
 
 
 def release_lease(session: Session, lease_id: UUID, reason: str) -> None:
-    """Gives a lease back. An attempt that still goes on under it is lost (`cluster`). Safe to call twice."""
+    """Returns a lease. An attempt that still runs under it is lost (`cluster`). Safe to call twice."""
     _end_leases(session, {lease_id: reason}, None)
 
 
 def end_on_nodes(session: Session, cluster: str) -> list[UUID]:
-    """Takes away every lease on nodes of a cluster that are lost or gone. Returns the attempts lost by it."""
+    """Revokes every lease on lost cluster nodes. Returns the lost attempts."""
     ended = [state for state in NodeState if state.ends_attempts]
     rows = leases.on_nodes(session, cluster, ended)
-    # Before runs and leases, as heartbeats do, which lock a worker's leases as they come.
+    # Locked before runs and leases, like heartbeats, which lock a worker's leases in any order.
     repository.hold(session, {worker for _, worker, _ in rows})
     reasons = {lease: f"its node was lost: {why}" for lease, _, why in rows}
     return _end_leases(session, reasons, None)
 
 
 def drain(session: Session, worker_id: UUID) -> None:
-    """The worker gets no more leases; what it has it may finish."""
+    """The worker gets no more leases but may finish what it has."""
     worker = repository.get(session, worker_id, lock=True)
     if worker is None:
         raise NotFound(f"there is no worker {worker_id}", code="worker_not_found")
@@ -74,7 +74,7 @@ def drain(session: Session, worker_id: UUID) -> None:
 
 
 def sign_off(session: Session, worker_id: UUID) -> None:
-    """The worker ends in good order: nothing it holds is waited for."""
+    """The worker stops gracefully: nobody waits for its leases."""
     worker = repository.get(session, worker_id, lock=True)
     if worker is not None:
         end_worker(session, worker, "the worker was stopped")
@@ -87,10 +87,10 @@ def end_worker(session: Session, worker: Worker, reason: str) -> None:
 
 
 def _end_leases(session: Session, reasons: Mapping[UUID, str], silent_since: datetime | None) -> list[UUID]:
-    """Ends these leases, each for its reason, and returns the attempts that were lost by it.
+    """Ends these leases, each with its reason, and returns the lost attempts.
 
-    All runs are locked before any lease, and in one order: who finishes an attempt holds its run and asks for its
-    lease, so a reaper that held leases and asked for runs could wait for somebody who waits for it.
+    All runs are locked before any lease, in a fixed order: finishing an attempt holds its run and requests its lease,
+    so the opposite order could deadlock.
     """
     known = {_run_of(session, lease_id) for lease_id in reasons} - {None}
     locked = {run.id: run for run_id in sorted(known, key=str) if run_id and (run := runs.lock(session, run_id))}
@@ -106,7 +106,7 @@ def _run_of(session: Session, lease_id: UUID) -> UUID | None:
 def _end_lease(
     session: Session, lease_id: UUID, reason: str, silent_since: datetime | None, locked: Mapping[UUID, Run]
 ) -> UUID | None:
-    """Ends one lease. With `silent_since` only if it is still silent, and not at all if it is just being renewed."""
+    """Ends one lease. With `silent_since` only if it is still silent, and not while it is being renewed."""
     lease = leases.lock(session, lease_id, skip_locked=silent_since is not None)
     if lease is None or lease.released_at is not None:
         return None

@@ -1,4 +1,4 @@
-"""Runs in which a program from outside is the agent: a lost episode waits until its program asks again."""
+"""Runs of external programs: a lost episode waits until its program connects again."""
 
 from typing import Any
 
@@ -7,17 +7,17 @@ from backend.domain.model.episode import EpisodeState
 from backend.services.lifecycle.human_runs import LATER
 
 REMOTE = frozenset({"remote"})
-"""Agents whose episodes people may take a token for. A `container`'s token is taken by its worker."""
+"""Agents for whose episodes people may get a token. A `container`'s token goes to its worker."""
 ASKS = "waits for its program to start another attempt"
 
 
 def is_remote(run: Run) -> bool:
-    """Whether a program from outside acts in it."""
+    """Whether an external program acts in it."""
     return run.config.get("agent") in REMOTE
 
 
 def held_back(lost: str = "") -> dict[str, Any]:
-    """Columns of an episode that begins when its program is there; `lost`: what became of its last attempt."""
+    """Columns of an episode that starts when its program connects; `lost`: result of its last attempt."""
     return {"available_at": LATER, "reason": f"{lost}; it {ASKS}" if lost else ASKS}
 
 

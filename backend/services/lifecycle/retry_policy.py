@@ -1,4 +1,4 @@
-"""An attempt is lost: what becomes of its episode. The one place of the retry policy."""
+"""Retry policy: what happens to the episode of a lost attempt."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from backend.services.lifecycle.state_transitions import move, settle
 
 MESSAGE_LIMIT = 4000
 HELD = datetime(9998, 1, 1, tzinfo=UTC)
-"""When an episode may start whose evaluation is repeated: not by itself, its desktop is not needed."""
+"""Start time of an episode whose evaluation is repeated: never by itself, it needs no desktop."""
 AGAIN: Mapping[str, Any] = {
     "outcome": None,
     "failure_class": None,
@@ -38,13 +38,13 @@ _SUSPICIOUS = 2
 
 @dataclass(frozen=True)
 class ReevaluationRequest:
-    """How an evaluation is to be repeated.
+    """How to repeat an evaluation.
 
     Attributes:
-        actor_id: who asks; None = the policy for lost attempts.
-        task_id: the task that judges; None = the episode's own.
+        actor_id: requesting actor; None = the retry policy.
+        task_id: task to evaluate by; None = the episode's own.
         judge: another judge (`backend.domain.model.judge_config.JudgeConfig`); empty = the run's.
-        anew: if no repeat comes to a verdict, the whole episode is repeated.
+        anew: repeat the whole episode if no evaluation gives a verdict.
         pause: seconds until the first repeat.
     """
 
@@ -66,17 +66,17 @@ def lose(  # noqa: PLR0913 - what is known of a loss
     after_action: bool = False,
     evaluation: Evaluation | None = None,
 ) -> None:
-    """Ends a live attempt as lost and decides on its episode: wait for another attempt, or be lost.
+    """Ends a live attempt as lost and decides about its episode: retry, or lost.
 
     Args:
         session: the transaction.
         run: its run, locked.
         attempt_id: a live attempt.
-        failure: the class, which decides on another attempt.
-        message: what happened, for people.
+        failure: failure class, which decides about retries.
+        message: description of what happened.
         seconds: seconds by phase.
         after_action: it came right after an action of the agent.
-        evaluation: its evidence, where only the verdict is missing.
+        evaluation: its evidence, if only the verdict is missing.
     """
     rows = repository.locked(session, attempt_id)
     if rows is None:
@@ -93,7 +93,7 @@ def lose(  # noqa: PLR0913 - what is known of a loss
 def after_loss(
     session: Session, run: Run, episode: Episode, attempt: Attempt, evaluation: Evaluation | None = None
 ) -> None:
-    """Moves the episode of an attempt just lost; `evaluation`: its evidence, if only the verdict is missing."""
+    """Moves the episode of a lost attempt; `evaluation`: its evidence, if only the verdict is missing."""
     if RunState(run.state) is RunState.CANCELLED:
         ended = {"outcome": Outcome.CANCELLED.value, "ended_at": workers.now(session)}
         move(session, run, episode, EpisodeState.CANCELLED, **ended)
@@ -114,10 +114,10 @@ def after_loss(
 
 
 def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> dict[str, Any]:
-    """Columns of an episode that gets another attempt: after `delay` seconds, or when who acts in it is there.
+    """Columns of an episode that gets another attempt: after `delay` seconds, or when its person or program is there.
 
-    A person may have left meanwhile, and a program may have ended with the desktop: an attempt that began without them
-    would end by its time, and be scored.
+    A person may have left meanwhile, and a program may have ended with the desktop: an attempt without them would time
+    out and be scored.
     """
     lost = f"attempt {attempt.number} was lost ({attempt.failure_class})"
     if _of_person(session, run):
@@ -129,7 +129,7 @@ def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> dict[st
 
 
 def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, message: str) -> None:
-    """The episode is lost, as its last attempt was."""
+    """Ends the episode as lost, like its last attempt."""
     ended = {"failure_class": attempt.failure_class, "failure_message": message, "ended_by": attempt.ended_by}
     counts = {"outcome": Outcome.LOST.value, "ended_at": workers.now(session), "steps": attempt.current_step}
     move(session, run, episode, EpisodeState.LOST, reason="", **counts, **ended)
@@ -137,13 +137,13 @@ def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, mess
 
 
 def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation, request: ReevaluationRequest) -> UUID:
-    """Has a worker judge kept evidence again; until then the episode waits, and nobody else may begin it.
+    """Requests a repeated evaluation of stored evidence; until then the episode waits, and nobody else may start it.
 
     Args:
         session: the transaction.
         run: its run, locked.
-        episode: one that runs, or was lost.
-        evaluation: the evidence of its last attempt.
+        episode: running, or lost.
+        evaluation: evidence of its last attempt.
         request: how.
 
     Returns:
@@ -170,16 +170,16 @@ def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation,
 
 
 def still_waits(episode: Episode, attempt: Attempt) -> bool:
-    """Whether a repeat may still decide: nobody cancelled the episode or began it anew meanwhile."""
+    """Whether a repetition may still decide: the episode was neither cancelled nor restarted meanwhile."""
     return episode.state == EpisodeState.WAITING and attempt.number == episode.attempts_count
 
 
 def not_repeated(session: Session, row: Rescore, run: Run, episode: Episode, message: str) -> None:
-    """A repeat came to no verdict either: it is repeated after a longer pause, or given up.
+    """A repetition gave no verdict either: it is repeated after a longer pause, or given up.
 
     Args:
         session: the transaction.
-        row: the request, locked, as are the others.
+        row: the request, locked like the others.
         run: its run.
         episode: its episode.
         message: why there is no verdict.
@@ -204,7 +204,7 @@ def not_repeated(session: Session, row: Rescore, run: Run, episode: Episode, mes
 
 
 def waiting(session: Session, run: Run) -> dict[str, Any]:
-    """Columns of an episode that is to start again: now, when its person has judged it, or when its program asks."""
+    """Columns of an episode to restart: now, after its person's answer, or when its program connects."""
     if _of_person(session, run):
         return human_runs.held_back("")
     if remote_runs.is_remote(run):
@@ -228,7 +228,7 @@ def _repeated(pause: float) -> str:
 
 
 def flag(session: Session, run: Run, episode: Episode, number: int) -> None:
-    """Asks a person to look: the agent may have killed its desktop, which would make the loss its own doing."""
+    """Flags an attempt for people: the agent may have killed its desktop, and so caused the loss."""
     episode.flagged = True
     episode.flag_reason = (
         f"all {number} attempts were lost right after an action: the agent may have killed its desktop"

@@ -1,6 +1,6 @@
-"""The one place where a run, an episode or an attempt changes its state: checked, written, logged as an event.
+"""The one place where runs, episodes and attempts change state: checked, written, logged as an event.
 
-But for the beginning of attempts, of which there may be hundreds a second: `services.scheduling.attempt_start`.
+Except for the start of attempts, of which there may be hundreds per second: `services.scheduling.attempt_start`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -28,17 +28,17 @@ from backend.services.events import EventKind
 
 
 def move(session: Session, run: Run, thing: Run | Episode | Attempt, new: StrEnum, **values: Any) -> None:
-    """Moves `thing` to `new` with the values that come with it.
+    """Changes the state of `thing` to `new`, with further values.
 
     Args:
         session: the transaction.
         run: the run it belongs to, locked by the caller (`repositories.runs.runs.lock`).
         thing: the run itself, or one of its episodes or attempts.
         new: a RunState, EpisodeState or AttemptState, according to `thing`.
-        values: further columns to write with it, for example `ended_by`.
+        values: further columns, for example `ended_by`.
 
     Raises:
-        IllegalMove: the domain does not allow it.
+        IllegalTransition: The domain does not allow it.
     """
     old = thing.state
     data: dict[str, Any] = {"from": str(old), "to": str(new)}
@@ -68,22 +68,22 @@ def move_all(  # noqa: PLR0913 - which ones, and to what
     tasks: Collection[UUID] | None = None,
     **values: Any,
 ) -> int:
-    """Moves all of a run's episodes from one state to another, logged as one event with their number.
+    """Changes all of a run's episodes from one state to another, logged as one event with their number.
 
     Args:
-        session: the transaction; episodes that it has in memory are not told.
+        session: the transaction; loaded episodes are not refreshed.
         run: locked by the caller.
-        old: where they are.
-        new: where they go.
-        failures: of lost ones, only those of these failure classes.
-        tasks: only those of these tasks.
-        values: further columns to write with it.
+        old: current state.
+        new: target state.
+        failures: only episodes lost with these failure classes.
+        tasks: only episodes of these tasks.
+        values: further columns.
 
     Returns:
-        How many there were.
+        Number of episodes.
 
     Raises:
-        IllegalMove: the domain does not allow it.
+        IllegalTransition: The domain does not allow it.
     """
     check_move(EPISODE_MOVES, old, new)
     session.flush()
@@ -99,7 +99,7 @@ def move_all(  # noqa: PLR0913 - which ones, and to what
 
 
 def settle(session: Session, run: Run) -> None:
-    """Completes the run if it is not open and none of its episodes waits or runs any more."""
+    """Completes the run if it is not open and none of its episodes waits or runs."""
     if run.open or RunState(run.state) in {RunState.COMPLETED, RunState.CANCELLED}:
         return
     session.flush()  # The question below has to see the move that has just been made.
@@ -121,5 +121,5 @@ _IN_EVENTS = ("outcome", "ended_by", "failure_class", "score", "solved", "reason
 
 
 def _to_payload(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that a listener needs to show the move without reading the row."""
+    """Values with which a listener can show the change without reading the row."""
     return {name: values[name] for name in _IN_EVENTS if values.get(name) not in {None, ""}}

@@ -1,4 +1,4 @@
-"""Episodes of validation runs leave their result with the task."""
+"""Results of validation runs, stored with the task."""
 
 from sqlalchemy.orm import Session
 
@@ -8,7 +8,7 @@ from backend.db.repositories.runs import validations as repository
 
 
 def note(session: Session, run: Run, episode: Episode, evaluator_version: str | None) -> None:
-    """Stores what a validation run's ended episode came to; of any other run, nothing."""
+    """Stores the result of a validation run's episode; does nothing for other runs."""
     agent = str(run.config.get("agent"))
     if run.purpose == Purpose.VALIDATE and agent in VALIDATION_AGENTS and episode.outcome and not episode.mixed:
         repository.store(session, episode, agent, evaluator_version)

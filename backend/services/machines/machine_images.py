@@ -1,4 +1,4 @@
-"""The machine images of this machine's data folder: which there are, what they are good for, and removing one."""
+"""Machine images of this machine's data folder: list, status, removal."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ _MIB, _GIB = 2**20, 2**30
 
 @dataclass(frozen=True)
 class FoundTemplate:
-    """A template that was made of an image: a machine that waits to be cloned.
+    """A template of an image.
 
     Attributes:
         screen: width and height in pixels.
@@ -31,13 +31,13 @@ class FoundTemplate:
 
 @dataclass(frozen=True)
 class FoundImage:
-    """A folder of images.
+    """A folder of an image.
 
     Attributes:
-        image: what it says of itself; None if it is not whole.
+        image: its manifest; None if it is incomplete.
         problem: why it cannot be used; empty if it can.
         size: bytes on the disk.
-        default: it is taken where a run names none.
+        default: used by runs that name none.
     """
 
     name: str
@@ -50,11 +50,11 @@ class FoundImage:
 
 
 def all_images(data: Path, default: str = "") -> list[FoundImage]:
-    """Every image of a data folder by name, those included that are not whole.
+    """All images of a data folder by name, including incomplete ones.
 
     Args:
         data: the data folder.
-        default: name that the settings give; empty = the only one, if there is only one.
+        default: name in the settings; empty = the only image, if there is one.
     """
     folder = data / IMAGES
     if not folder.is_dir():
@@ -67,7 +67,7 @@ def all_images(data: Path, default: str = "") -> list[FoundImage]:
 
 
 def one_image(data: Path, name: str, default: str = "") -> FoundImage:
-    """The image of that name. Raises NotFound, which says which there are."""
+    """The image of that name. Raises NotFound, which lists existing ones."""
     images = all_images(data, default)
     for each in images:
         if each.name == name:
@@ -79,17 +79,17 @@ def one_image(data: Path, name: str, default: str = "") -> FoundImage:
 
 
 def remove_image(data: Path, name: str) -> int:
-    """Removes an image with its templates. Machines of it that run go on, since they have its files open.
+    """Removes an image with its templates. Running machines continue, since they have its files open.
 
     Returns:
-        Bytes that were freed.
+        Freed bytes.
 
     Raises:
-        NotFound: there is none of that name.
-        OSError: it cannot be removed.
+        NotFound: There is no image of that name.
+        OSError: It cannot be removed.
     """
     image = one_image(data, name)
-    # First the name, at once: what is half removed must not look like an image.
+    # Rename first: a partially removed folder must not look like an image.
     aside = image.place.with_name(f".removed-{name}")
     shutil.rmtree(aside, ignore_errors=True)
     image.place.rename(aside)
@@ -110,7 +110,7 @@ def _read_image(place: Path, templates: Iterable[FoundTemplate], default: str) -
 
 
 def _templates(data: Path) -> Iterable[tuple[str, FoundTemplate]]:
-    """(name of the image, template) of every template that says what it is."""
+    """(image name, template) of every valid template."""
     folder = data / TEMPLATES
     for place in sorted(folder.iterdir()) if folder.is_dir() else []:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -120,11 +120,11 @@ def _templates(data: Path) -> Iterable[tuple[str, FoundTemplate]]:
 
 
 def _size(place: Path) -> int:
-    """Bytes that a folder takes on the disk: files with holes take less than they are long."""
+    """Disk usage of a folder: sparse files use less than their length."""
     return sum(each.lstat().st_blocks * 512 for each in place.rglob("*") if each.is_file())
 
 
 def about(image: MachineImage) -> str:
-    """An image in a line: variant, version, memory and processors, disk as the guest sees it."""
+    """An image on one line: variant, version, memory, CPUs, disk size for the guest."""
     machine = f"{image.memory_mib / 1024:.3g} GiB, {image.cpus} processor{'' if image.cpus == 1 else 's'}"
     return f"{image.variant} {image.version}; {machine}, disk {image.disk.virtual_size / _GIB:.3g} GiB"

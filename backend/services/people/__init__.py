@@ -1,1 +1,1 @@
-"""People as agents, and their hand on an agent's desktop."""
+"""People as agents, and takeover of an agent's desktop."""

@@ -1,4 +1,4 @@
-"""What a person does in a run of the agent `human`: judge, act, rate, perhaps try again. See docs/human.md."""
+"""A person's actions in a run of the agent `human`: judge feasibility, act, rate, try again. See docs/human.md."""
 
 import glob
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ RATINGS = {1: "easy", 2: "medium", 3: "hard"}
 
 
 class NextAction(StrEnum):
-    """What the person does next in a run."""
+    """The person's next action in a run."""
 
     JUDGE = "judge"  # is the task feasible? asked before its desktop is shown
     AGAIN = "again"  # its desktop was lost: they begin it anew, judged as it was
@@ -40,7 +40,7 @@ class NextAction(StrEnum):
 
 @dataclass(frozen=True)
 class CompletedTask:
-    """One task that a person has done. `seconds`: of acting; `feasible`, `rating`: what they said."""
+    """A task done by a person. `seconds`: time of acting; `feasible`, `rating`: their answers."""
 
     episode: Episode
     task: Task
@@ -53,14 +53,14 @@ class CompletedTask:
 
 @dataclass(frozen=True)
 class HumanRunState:
-    """A person's place in a run.
+    """A person's position in a run.
 
     Attributes:
-        next: what comes next, with `episode` and `task` (None at the end).
-        number: of that task, from 1; total: of all tasks of the run that can run here.
-        solution: its steps in words, where it is to be shown and there is one.
-        done: tasks with a rating, newest last. Only these may show whether they were solved.
-        first_run: of a second try: the run in which the task was done first.
+        next: next action, with `episode` and `task` (None at the end).
+        number: of that task, from 1; total: runnable tasks of the run.
+        solution: its steps as text, if it is to be shown and exists.
+        done: rated tasks, newest last. Only these may show whether they were solved.
+        first_run: for a second try: the run of the first one.
     """
 
     run: Run
@@ -81,10 +81,10 @@ def is_human(session: Session, run_id: UUID) -> bool:
 
 
 def desk(session: Session, run_id: UUID) -> HumanRunState:
-    """Where a person stands in a run.
+    """A person's position in a run.
 
     Raises:
-        NotFound: no such run, or nobody acts in it by hand.
+        NotFound: there is no such run, or its agent is not a person.
     """
     run = get_run(session, run_id)
     if not is_human(session, run_id):
@@ -113,7 +113,7 @@ def desk(session: Session, run_id: UUID) -> HumanRunState:
 
 
 def _next(run: Run, rows: Sequence[Any]) -> tuple[int | None, NextAction]:
-    """The first episode for which something is left to do."""
+    """The first episode that needs an action."""
     going = [at for at, row in enumerate(rows) if _under_way(row.Episode)]
     if going:
         return going[0], NextAction.ACT
@@ -133,7 +133,7 @@ def _next(run: Run, rows: Sequence[Any]) -> tuple[int | None, NextAction]:
 
 
 def _under_way(episode: Episode) -> bool:
-    """It has a desktop, or waits for one only."""
+    """It has a desktop, or only waits for one."""
     waits = episode.state == EpisodeState.WAITING and episode.available_at < LATER
     return waits or episode.state == EpisodeState.RUNNING
 
@@ -156,7 +156,7 @@ def _completed_task(row: Any) -> CompletedTask:
 
 
 def solution(session: Session, task: Task, run: Run) -> list[str]:
-    """The oracle's steps in words; empty where the task has none."""
+    """The oracle's steps as text; empty if the task has none."""
     recipe = task_of(session, task, run.config).oracle
     if recipe is None:
         return ["It cannot be done: say Infeasible."] if not task.feasible else []
@@ -165,11 +165,11 @@ def solution(session: Session, task: Task, run: Run) -> list[str]:
 
 
 def begin(session: Session, run_id: UUID, episode_id: UUID, *, feasible: bool) -> Episode:
-    """The person has judged whether the task is feasible: a desktop is made for it.
+    """The person has answered feasibility: a desktop is created.
 
     Raises:
-        Conflict: another task of the run is under way, or this one has begun.
-        NotFound: no such episode in that run.
+        Conflict: another task of the run is active, or this one has started.
+        NotFound: The run has no such episode.
     """
     run = _locked(session, run_id)
     rows = repository.newest(session, run_id)
@@ -193,11 +193,11 @@ def _start(session: Session, episode: Episode, facts: dict[str, Any]) -> None:
 
 
 def rate(session: Session, run_id: UUID, episode_id: UUID, rating: int) -> None:
-    """How hard the task was: 1 easy, 2 medium, 3 hard. The first rating stays.
+    """Stores the difficulty: 1 easy, 2 medium, 3 hard. The first rating stays.
 
     Raises:
-        Conflict: the task has not ended, or was rated.
-        Invalid: no such rating.
+        Conflict: the task has not ended, or is rated already.
+        Invalid: The rating is not valid.
     """
     if rating not in RATINGS:
         raise Invalid("expected 1, 2 or 3", code="invalid_request", path="rating")
@@ -208,17 +208,17 @@ def rate(session: Session, run_id: UUID, episode_id: UUID, rating: int) -> None:
 
 
 def go_on(session: Session, run_id: UUID, episode_id: UUID) -> None:
-    """No second try. Safe to call twice."""
+    """Declines the second try. Safe to call twice."""
     attempt = _ended(session, run_id, episode_id)
     if _person_value(attempt, "second_try") is None:
         attempt.person = {**(attempt.person or {}), "second_try": {}}
 
 
 def try_again(session: Session, run_id: UUID, episode_id: UUID, *, project: Project, actor: Actor) -> Episode:
-    """The task once more, for the number of steps: in a run of its own that no board counts.
+    """Starts a second try to count steps: in its own run, which no leaderboard counts.
 
     Raises:
-        Conflict: it has not ended, was solved, or has had its second try.
+        Conflict: it has not ended, was solved, or had its second try.
     """
     attempt = _ended(session, run_id, episode_id)
     run = get_run(session, run_id)

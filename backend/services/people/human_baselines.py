@@ -1,4 +1,4 @@
-"""What people's episodes come to: means per domain, correlations, labels of tasks (protocols of WAA and OSWorld)."""
+"""Results of people: means by domain, correlations, task labels (protocols of WAA and OSWorld)."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ _BY_RATING = (Difficulty.EASY, Difficulty.MEDIUM, Difficulty.HARD)
 
 
 class LabelBasis(StrEnum):
-    """What a label is made of."""
+    """Basis of a label."""
 
     TIME = "time"
     RATING = "rating"
@@ -36,10 +36,10 @@ class HumanTrial:
     """One task done by a person once.
 
     Attributes:
-        steps: of the attempt; of the second try where the first failed and that one was solved.
+        steps: of the attempt; of the second try if only that one was solved.
         seconds: of the attempt.
-        rating: 1 to 3; None = not given.
-        again: the second try solved it, so that `steps` are those of a solution.
+        rating: 1 to 3; None = not rated.
+        again: the second try solved it, so `steps` are those of a solution.
     """
 
     run_id: UUID
@@ -55,7 +55,7 @@ class HumanTrial:
 
 @dataclass(frozen=True)
 class Means:
-    """Means of trials; None where nothing was measured."""
+    """Means of trials; None without measurements."""
 
     trials: int
     steps: float | None
@@ -67,7 +67,7 @@ class Means:
 
 @dataclass(frozen=True)
 class DifficultyCorrelation:
-    """Spearman's coefficient over tasks, and over how many."""
+    """Spearman's coefficient over tasks, and their number."""
 
     value: float | None
     n: int
@@ -104,7 +104,7 @@ def trial(row: AnyRow) -> HumanTrial:
 
 
 def trials(session: Session, task_set_id: UUID) -> list[HumanTrial]:
-    """All that people did on a task set."""
+    """All trials by people on a task set."""
     return [trial(row) for row in repository.of_task_set(session, task_set_id)]
 
 
@@ -130,7 +130,7 @@ def by_run(of: Iterable[HumanTrial]) -> dict[UUID, Means]:
 
 
 def by_domain(of: Sequence[HumanTrial]) -> list[DomainRow]:
-    """One row per domain, and first one for all together; nothing without a trial."""
+    """One row per domain, after one for all together; empty without trials."""
     if not of:
         return []
     domains = sorted({one.domain for one in of})
@@ -157,16 +157,16 @@ def _correlated(pairs: Sequence[tuple[float | None, float | None]]) -> Difficult
 
 
 def label_tasks(session: Session, benchmark: str, by: LabelBasis) -> tuple[int, int]:
-    """Writes what people measured as labels: median steps and seconds of those who solved the task, and a difficulty.
+    """Writes people's results as labels: median steps and seconds of those who solved the task, and a difficulty.
 
-    The difficulty is OSWorld's by the median time, or the median of WAA's ratings (halves count as harder).
+    The difficulty is OSWorld's by median time, or the median of WAA's ratings (halves count as harder).
 
     Returns:
-        How many tasks have a label from people now, and how many task rows changed.
+        Number of tasks with a label by people, and number of changed task rows.
 
     Raises:
-        NotFound: no such benchmark.
-        Conflict: no person has done what is needed.
+        NotFound: There is no such benchmark.
+        Conflict: There are no suitable results by people.
     """
     sets = [row.id for row in list_task_sets(session, benchmark)]
     rows = labels([trial(row) for row in repository.of_tasks(session, sets)], by)

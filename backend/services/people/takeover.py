@@ -1,4 +1,4 @@
-"""What a page must know before a person may act on an attempt's desktop."""
+"""State of an attempt for the takeover page."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -14,12 +14,12 @@ from backend.services.accounts.projects import default_project
 
 @dataclass(frozen=True)
 class ControlledAttempt:
-    """An attempt as it stands.
+    """An attempt's current state.
 
     Attributes:
-        human: a person is its agent; else one can only take over.
+        human: a person is its agent; otherwise it can only be taken over.
         screen: of its desktop.
-        step: steps taken so far.
+        step: number of steps so far.
     """
 
     attempt_id: UUID
@@ -32,7 +32,7 @@ class ControlledAttempt:
 
 
 def controlled(session: Session, attempt_id: UUID) -> ControlledAttempt:
-    """The attempt. Raises NotFound, also for one of another project."""
+    """The attempt. Raises NotFound, also for another project's."""
     attempt = session.get(Attempt, attempt_id)
     episode = None if attempt is None else session.get(Episode, attempt.episode_id)
     run = None if episode is None else session.get(Run, episode.run_id)

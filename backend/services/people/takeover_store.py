@@ -1,7 +1,7 @@
-"""Who has the mouse and keyboard of an attempt's desktop, as it lies in the broker.
+"""Who controls the mouse and keyboard of an attempt's desktop, stored in the broker.
 
-One key with a short life holds the token of the page that has taken them; the page renews it. It outlives a reload of
-the page by a few seconds, and a person who has gone gives the desktop back by that.
+A short-lived key has the token of the controlling page, which renews it. It survives a reload by a few seconds; when
+the person leaves, control returns to the agent.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ _GIVE = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', 
 
 
 def hand_line(attempt_id: UUID) -> UUID:
-    """The line by which a person's actions come into an agent's attempt."""
+    """Channel of a person's actions in an agent's attempt."""
     return uuid5(attempt_id, "hand")
 
 
@@ -30,24 +30,24 @@ def _key(attempt_id: UUID) -> str:
 
 
 def hand_of(attempt_id: UUID) -> str:
-    """The token of who has taken over; empty if nobody has, or the broker is away."""
+    """Token of the controlling page; empty if there is none, or the broker is unavailable."""
     value = broker.current().call(lambda client: client.get(_key(attempt_id)), None)
     return value.decode() if value else ""
 
 
 async def take_hand(attempt_id: UUID, token: str) -> bool:
-    """Takes the desktop, or keeps it; False if somebody else has it or the broker is away."""
+    """Takes or keeps control; False if somebody else has it or the broker is unavailable."""
     life = int(HAND_SECONDS * 1000)
     return bool(await _call(lambda client: client.eval(_TAKE, 1, _key(attempt_id), token, life)))
 
 
 async def give_hand(attempt_id: UUID, token: str) -> None:
-    """Gives it back, if it is that token's."""
+    """Returns control, if the token has it."""
     await _call(lambda client: client.eval(_GIVE, 1, _key(attempt_id), token))
 
 
 async def holder(attempt_id: UUID) -> str:
-    """Like `hand_of`, without holding up anybody."""
+    """Like `hand_of`, without blocking."""
     value = await _call(lambda client: client.get(_key(attempt_id)))
     return value.decode() if value else ""
 

@@ -1,1 +1,1 @@
-"""What runs come to: roll-ups, leaderboards, analyses."""
+"""Results of runs: roll-ups, leaderboards, analyses."""

@@ -1,4 +1,4 @@
-"""WindowsWorld's analyses of the runs on a board: what agents reach against what they finish."""
+"""WindowsWorld's analyses of a leaderboard's runs: intermediate versus final results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_se
 
 KIND = "windowsworld"
 MOST = 12
-"""Runs on one page; an address may name others."""
+"""Maximum runs on one page; the address may name others."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class RunAnalysis:
     """One agent configuration.
 
     Attributes:
-        run_id: the run that stands for it.
-        agent, model, observation, variant: of its configuration; empty = the default.
-        episodes: scored ones.
-        latency: seconds of the agent's own time per step; None without a step.
+        run_id: representing run.
+        agent, model, observation, variant: of its configuration; empty = default.
+        episodes: number of scored ones.
+        latency: the agent's own seconds per step; None without steps.
     """
 
     run_id: UUID
@@ -48,7 +48,7 @@ class RunAnalysis:
 
     @property
     def label(self) -> str:
-        """The configuration in words."""
+        """The configuration as text."""
         more = [word for word in (self.model, self.observation, self.variant) if word]
         return f"{self.agent} ({', '.join(more)})" if more else self.agent
 
@@ -65,7 +65,7 @@ class Languages:
 
 @dataclass(frozen=True)
 class Analyses:
-    """All of a benchmark's newest version."""
+    """All analyses of a benchmark's newest version."""
 
     benchmark: str
     version: int
@@ -76,16 +76,16 @@ class Analyses:
 
 
 def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> Analyses:
-    """The analyses of the runs that stand on the benchmark's board.
+    """Analyses of the runs on the benchmark's leaderboard.
 
     Args:
         session: the transaction.
         benchmark: its name; its tasks are in WindowsWorld's form.
-        run_ids: which of them; none = the newest ones, at most MOST.
+        run_ids: which runs; none = the newest ones, at most MOST.
 
     Raises:
-        NotFound: there is no such benchmark, or a run is not on its board.
-        Invalid: its tasks have no checkpoints of this form.
+        NotFound: the benchmark does not exist, or a run is not on its leaderboard.
+        Invalid: Its tasks have no such checkpoints.
     """
     benchmark_row = get_benchmark(session, benchmark)
     if benchmark_row.kind != KIND:
@@ -151,7 +151,7 @@ def _run(condition: RunCondition, rows: list[ScoredEpisode], seconds: float) -> 
 
 
 def _languages(chosen: Sequence[RunCondition], counted: Mapping[UUID, list[ScoredEpisode]]) -> list[Languages]:
-    """Runs that differ in nothing but the language of the instruction."""
+    """Runs that differ only in the instruction language."""
     pairs: dict[str, dict[str, RunCondition]] = {}
     for condition in chosen:
         variant = condition.run.config.get("variant")

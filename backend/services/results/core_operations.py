@@ -1,4 +1,4 @@
-"""Which core operations an agent masters: alone and inside longer tasks. See docs/benchmarks/prosoftarena.md."""
+"""Mastery of core operations: alone and inside longer tasks. See docs/benchmarks/prosoftarena.md."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from uuid import UUID
@@ -15,7 +15,7 @@ from backend.services.results.leaderboards import BoardRow, label, leaderboard
 from backend.services.runs.summary import RunSummary, summarise
 
 ALONE = "L1"
-"""The level whose tasks are one operation each."""
+"""Level whose tasks are one operation each."""
 
 
 class Operation(ReadModel):
@@ -27,7 +27,7 @@ class Operation(ReadModel):
 
 
 class Mastery(ReadModel):
-    """What a row's episodes of one operation come to; null where it has none."""
+    """A row's result for one operation; null without episodes."""
 
     operation: str
     alone: RunSummary | None
@@ -53,7 +53,7 @@ class OperationBoard(ReadModel):
 
 
 def operation_board(session: Session, benchmark: str, *, version: int | None = None) -> OperationBoard:
-    """The leaderboard's rows by core operation. A task that needs several counts for each of them.
+    """The leaderboard by core operation. A task with several counts for each of them.
 
     Args:
         session: the transaction.

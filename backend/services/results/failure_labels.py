@@ -1,4 +1,4 @@
-"""Why an agent failed: samples of its failures, what rules suggest of them, what people say, what that comes to."""
+"""Failure labels: samples of failures, suggestions by rules, labels by people, and statistics."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ from backend.services.runs.episodes import get_episode
 from backend.services.runs.runs import get_run
 
 MOST = 1000
-"""Failures that a sample may have."""
+"""Maximum failures in a sample."""
 SAMPLE = 100
-"""Failures that OmniBench's authors looked at per agent."""
+"""Sample size per agent of OmniBench's authors."""
 
 
 @dataclass(frozen=True)
 class LabelReview:
-    """What one person said; `accepted` and `rejected` are what the rules had suggested then."""
+    """One person's labels; `accepted` and `rejected` are the rules' suggestions at that time."""
 
     person: str
     labels: Sequence[str]
@@ -35,7 +35,7 @@ class LabelReview:
 
 @dataclass(frozen=True)
 class Failure:
-    """One failed episode with what rules and people say of it."""
+    """A failed episode with suggestions by rules and labels by people."""
 
     episode: Episode
     task: Task
@@ -45,17 +45,17 @@ class Failure:
 
     @property
     def labels(self) -> Collection[str]:
-        """What people say, together; empty where nobody has judged it."""
+        """Labels by people, joined; empty if nobody has judged it."""
         return failure_labels.joined([review.labels for review in self.reviews])
 
     def by(self, person: str) -> LabelReview | None:
-        """What that person said."""
+        """Labels by that person."""
         return next((review for review in self.reviews if review.person == person), None)
 
 
 @dataclass(frozen=True)
 class ReviewerAgreement:
-    """How far people agree on one label: Krippendorff's alpha over the episodes that several judged."""
+    """Agreement on one label: Krippendorff's alpha over episodes judged by several people."""
 
     label: str
     alpha: float | None
@@ -67,8 +67,8 @@ class ReviewSample:
     """A sample of a run's failures.
 
     Attributes:
-        failed: how many there are.
-        rows: those that were drawn, in the order of drawing.
+        failed: number of failures.
+        rows: drawn failures, in order.
     """
 
     run_id: UUID
@@ -78,23 +78,23 @@ class ReviewSample:
 
     @property
     def judged(self) -> list[Failure]:
-        """Those that somebody has judged."""
+        """Failures judged by somebody."""
         return [row for row in self.rows if row.reviews]
 
     @property
     def by_people(self) -> list[LabelShare]:
-        """Shares among those that somebody has judged."""
+        """Shares among failures judged by somebody."""
         return failure_labels.shares([row.labels for row in self.judged])
 
     @property
     def by_rules(self) -> list[LabelShare]:
-        """Shares of what rules suggest, among all that were drawn, for the labels that have a rule."""
+        """Shares of suggestions among all drawn failures, for labels with a rule."""
         shares = failure_labels.shares([{one.label for one in row.suggestions} for row in self.rows])
         return [share for share, label in zip(shares, LABELS, strict=True) if label.by_rule]
 
     @property
     def agreement(self) -> list[ReviewerAgreement]:
-        """Of every label that somebody set, over the episodes that several people judged."""
+        """For every label in use, over episodes judged by several people."""
         twice = [[review.labels for review in row.reviews] for row in self.rows if len(row.reviews) > 1]
         used = [label.key for label in LABELS if any(label.key in labels for unit in twice for labels in unit)]
         return [
@@ -115,7 +115,7 @@ def sample(session: Session, run_id: UUID, *, number: int = SAMPLE, seed: int = 
 
 
 def failure_of(session: Session, episode_id: UUID) -> Failure | None:
-    """The episode as a failure; None if it is none: solved, not scored, or not the agent's own. Raises NotFound."""
+    """The episode as a failure; None if it was solved, not scored, or not the agent's own. Raises NotFound."""
     episode = get_episode(session, episode_id).episode
     if episode.solved is not False or episode.mixed:
         return None
@@ -125,20 +125,20 @@ def failure_of(session: Session, episode_id: UUID) -> Failure | None:
 def review(  # noqa: PLR0913 - what is said, and by whom
     session: Session, project: Project, episode_id: UUID, *, person: str, labels: Collection[str], note: str = ""
 ) -> Failure:
-    """Keeps what a person says of a failed episode; what the same person said before is replaced.
+    """Stores a person's labels for a failed episode, replacing their previous ones.
 
     Args:
         session: the transaction.
-        project: that the person belongs to.
+        project: the person's project.
         episode_id: a failed episode.
-        person: a name; people are told apart by it.
-        labels: keys, possibly none: then none applies.
-        note: in the person's words.
+        person: a name, which identifies the person.
+        labels: keys; none = no label applies.
+        note: free text.
 
     Raises:
-        NotFound: there is no such episode.
-        Conflict: it has not failed.
-        Invalid: a label is none of ours, or nobody can have that name.
+        NotFound: There is no such episode.
+        Conflict: It has not failed.
+        Invalid: a label is unknown, or the name is not valid.
     """
     unknown = sorted(set(labels) - KEYS)
     if unknown:

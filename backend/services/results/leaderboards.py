@@ -25,25 +25,25 @@ from backend.services.runs.action_description import short
 from backend.services.runs.summary import EpisodeCounts, RunSummary, RunTotals, describe
 
 FLOORS = frozenset({"noop", "always_fail", "random"})
-"""Built-in agents that do not try: what they reach is the floor, no place on the board."""
+"""Baseline agents whose result is the floor; they have no rank."""
 
 SHOWN = (Dimension.DOMAIN, Dimension.DIFFICULTY, Dimension.LEVEL, Dimension.CAPABILITY, Dimension.COMPLEXITY)
 
 
 @dataclass(frozen=True)
 class BoardRow:
-    """One condition: an agent configuration with everything else that decides a result.
+    """One condition: an agent configuration with everything else that determines a result.
 
     Attributes:
-        run: the run that stands for it: of its runs the one that covers most tasks, then the newest. Never the one
-            with the best result.
+        run: representing run: of its runs the one that covers most tasks, then the newest. Never the one with the best
+            result.
         others: its other runs on this task set, newest first.
-        mark: `floor`, `privileged` (it sees the task), `human` or empty. Marked rows have no standing.
+        mark: `floor`, `privileged` (it sees the task), `human` or empty. Marked rows have no rank.
         missing_tasks: tasks of the task set without a scored episode.
         by: summaries by dimension, then by key.
         measures: means of measures by dimension, then by key; over all tasks under the key "" of `all`.
-        standing: by mean score, among the unmarked rows with a scored episode.
-        people: of a human row: means of steps, time and rating.
+        standing: by mean score, among unmarked rows with a scored episode.
+        people: for a human row: means of steps, time and rating.
         efficiency: steps of solved episodes over a person's median steps, as (mean ratio, episodes).
     """
 
@@ -61,7 +61,7 @@ class BoardRow:
 
     @property
     def means(self) -> measure_rollups.Means:
-        """Means of measures over all its tasks."""
+        """Means of measures over all tasks."""
         return self.measures.get(Dimension.ALL, {}).get("", {})
 
 
@@ -85,7 +85,7 @@ class BenchmarkBoard:
 
     @property
     def measures(self) -> list[str]:
-        """Every measure that a row has, in the order of columns."""
+        """All measures of any row, in column order."""
         return in_order([name for row in self.rows for name in row.means])
 
 
@@ -126,7 +126,7 @@ def leaderboard(
 
 
 def _with_people(session: Session, rows: Sequence[BoardRow], people: Mapping[UUID, Means]) -> list[BoardRow]:
-    """Human rows with what people needed, others with their steps in units of a person's."""
+    """Adds people's results to human rows, and relative steps to the others."""
     ratios = people_repository.efficiency(session, [row.run.id for row in rows])
     return [replace(row, people=people.get(row.run.id), efficiency=ratios.get(row.run.id)) for row in rows]
 

@@ -1,4 +1,4 @@
-"""Means of measures in every cell of a run's cube. Always recomputed as a whole, with the cube."""
+"""Means of measures in every cell of a run's cube. Always recomputed completely, with the cube."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from backend.domain.statistics.intervals import Interval, TaskCluster, cluster_m
 
 Cells = Mapping[tuple[Dimension, str], Sequence[TaskTotals]]
 Sums = Mapping[str, Mapping[UUID, TaskCluster]]
-"""By measure, then by task: how many values, and their sum."""
+"""By measure, then by task: number of values, and their sum."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class MeasureMean:
     """A measure's mean with its interval.
 
     Attributes:
-        n: values it is the mean of; of a pooled measure the parts.
-        tasks: that have a value.
-        undefined_tasks: scored, without a value where they could have one.
+        n: number of values; for a pooled measure the number of parts.
+        tasks: number with a value.
+        undefined_tasks: scored, without a value although possible.
     """
 
     mean: float
@@ -43,7 +43,7 @@ Cube = Mapping[Dimension, Mapping[str, Means]]
 
 
 def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Collection[Dimension]) -> dict[UUID, Cube]:
-    """The stored means of several runs."""
+    """Stored means of several runs."""
     cubes: dict[UUID, dict[Dimension, dict[str, dict[str, MeasureMean]]]] = {}
     for row in repository.of_runs(session, run_ids, dimensions):
         cell = cubes.setdefault(row.run_id, {}).setdefault(Dimension(row.dimension), {}).setdefault(row.key, {})
@@ -60,7 +60,7 @@ def _mean(total: float, n: int, ends: tuple[float, float], tasks: int, undefined
 
 
 def task_sums(session: Session, run_id: UUID) -> Sums:
-    """Sums per task of a run, from its evaluations as they are now."""
+    """Sums per task of a run, from its current evaluations."""
     sums: dict[str, dict[UUID, TaskCluster]] = {}
     for row in repository.task_sums(session, run_id):
         sums.setdefault(row.measure, {})[row.task_id] = TaskCluster(row.n, row.total)
@@ -68,7 +68,7 @@ def task_sums(session: Session, run_id: UUID) -> Sums:
 
 
 def rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
-    """One row per measure in each cell where some task has a value."""
+    """One row per measure in each cell with a value."""
     protocols = _protocols(cells, sums)
     for (dimension, key), tasks in sorted(cells.items()):
         for measure, by_task in sorted(sums.items()):
@@ -91,13 +91,13 @@ def rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
 
 
 def _protocols(cells: Cells, sums: Sums) -> dict[str, set[str]]:
-    """Which protocols gave each measure in this run."""
+    """Protocols that produced each measure in this run."""
     by_task = {task.task_id: task.protocol for task in cells.get((Dimension.ALL, ""), ())}
     return {measure: {by_task[task] for task in clusters if task in by_task} for measure, clusters in sums.items()}
 
 
 def _could(task: TaskTotals, measure: str, protocols: Collection[str]) -> bool:
-    """True for a scored task that could have had the measure: its protocol gives it, and its level has it.
+    """Whether a scored task could have the measure: its protocol and level produce it.
 
     A task with fewer phases, or without parts, lacks nothing.
     """

@@ -1,4 +1,4 @@
-"""Computes cubes outside the run's lock: one of 36,000 tasks takes seconds, and episodes begin and end meanwhile."""
+"""Recomputes cubes outside the run's lock: one of 36,000 tasks takes seconds, while episodes start and end."""
 
 import logging
 import time
@@ -19,9 +19,9 @@ class _NewerRollup(Exception):  # noqa: N818 - rolls back a cube whose turn some
 
 
 def renew_due(factory: SessionFactory, limit: int = 20) -> int:
-    """Computes the cubes that are due, at most `limit`. Returns how many were stored.
+    """Recomputes due cubes, at most `limit`. Returns the number stored.
 
-    One that cannot be computed is told in the log, and keeps no other from its turn.
+    A failure is logged and does not affect others.
     """
     with unit_of_work(factory) as session:
         due = repository.due(session, limit)
@@ -39,10 +39,10 @@ def _renewed(factory: SessionFactory, run_id: UUID) -> bool:
 
 
 def renew(factory: SessionFactory, run_id: UUID) -> bool:
-    """Computes and stores a run's cube if that is due. Safe to call by many at once: one of them does it.
+    """Recomputes and stores a run's cube if due. Safe to call concurrently: one caller does it.
 
-    The run's lock is held for two short updates: when the turn begins, and when its result is stored. What is read in
-    between is of one moment after the first, so a change is in the cube, or makes the run stale again.
+    The run's lock is held for two short updates: at the start, and to store the result. The data are read as of one
+    moment after the first, so any change is in the cube or marks the run as stale again.
 
     Returns:
         True if a cube was stored.
@@ -76,6 +76,6 @@ def _claim_run(factory: SessionFactory, run_id: UUID, began_at: datetime) -> boo
 def _store(factory: SessionFactory, run_id: UUID, computed: RollupRows, began_at: datetime, start: float) -> None:
     with unit_of_work(factory) as session:
         rollups.store(session, run_id, computed)
-        # Last, so that the run is locked for this one update only.
+        # Last, so that the run is locked for this update only.
         if not repository.end(session, run_id, began_at, time.monotonic() - start):
             raise _NewerRollup

@@ -1,4 +1,4 @@
-"""A run's cube: counts, rates and measures by domain, difficulty, level and more. Always recomputed as a whole."""
+"""A run's cube: counts, rates and measures by domain, difficulty, level and more. Always recomputed completely."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ UNLABELLED = "unlabelled"
 
 @dataclass(frozen=True)
 class RollupInputs:
-    """What a run's cube is computed from: its tasks with their totals, and their measures."""
+    """Inputs of a run's cube: tasks with totals, and measures."""
 
     totals: Sequence[TaskTotals]
     sums: measure_rollups.Sums
@@ -46,25 +46,25 @@ class RollupRows:
 
 
 def gather(session: Session, run_id: UUID) -> RollupInputs:
-    """Reads what the cube is computed from, from the episodes as they are now."""
+    """Reads the inputs from the current episodes."""
     return RollupInputs(repository.task_totals(session, run_id), measure_rollups.task_sums(session, run_id))
 
 
 def compute(gathered: RollupInputs) -> RollupRows:
-    """The whole cube. Needs no database: a run of 36,000 tasks takes seconds."""
+    """Computes the cube, without a database: a run of 36,000 tasks takes seconds."""
     cells = grouped(gathered.totals)
     rows = [{"dimension": name.value, "key": key, **cell(tasks)} for (name, key), tasks in sorted(cells.items())]
     return RollupRows(rows, list(measure_rollups.rows(cells, gathered.sums)))
 
 
 def store(session: Session, run_id: UUID, computed: RollupRows) -> None:
-    """The run's cube is now this one."""
+    """Replaces the run's cube."""
     repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.cells])
     measure_repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.means])
 
 
 def grouped(totals: Iterable[TaskTotals]) -> dict[tuple[Dimension, str], list[TaskTotals]]:
-    """Every cell of the cube with the tasks in it. A task of two applications is in both their cells."""
+    """Every cell of the cube with its tasks. A task with two applications is in both cells."""
     cells: dict[tuple[Dimension, str], list[TaskTotals]] = {}
     for task in totals:
         for cell_key in _cells_of(task):
@@ -87,7 +87,7 @@ def _cells_of(task: TaskTotals) -> list[tuple[Dimension, str]]:
 
 
 def _of_omnibench(extra: Mapping[str, Any]) -> list[tuple[Dimension, str]]:
-    """Capabilities and levels of complexity that a task is labelled with."""
+    """Capability and complexity labels of a task."""
     cells = [(Dimension.CAPABILITY, letters) for letters in omnibench_labels.capabilities(extra)]
     return cells + [
         (Dimension.COMPLEXITY, f"{name}/{level}") for name, level in omnibench_labels.complexity(extra).items()

@@ -1,4 +1,4 @@
-"""An agent's actions in words, and where on the screen they went."""
+"""An agent's actions as text, and their positions on the screen."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ MOST = 160
 
 
 def short(text: str, most: int = MOST) -> str:
-    """`text`, cut with an ellipsis."""
+    """`text`, truncated with an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -53,7 +53,7 @@ def _scrolled(action: Mapping[str, Any]) -> str:
 
 
 def pointer_path(actions: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Where the pointer went: one mark per action with a place, `{x, y, kind}`, in screen pixels."""
+    """Pointer path: one mark per action with a position, `{x, y, kind}`, in screen pixels."""
     return [
         {"x": action["x"], "y": action["y"], "kind": str(action.get("type", "")).lower()}
         for action in actions

@@ -1,7 +1,7 @@
-"""What this release reads of runs and tasks: each once, as neither ever changes. What it cannot read, others may.
+"""In-process cache of immutable run configs and tasks. Rows written by a newer release are skipped.
 
-A worker of an older release meets runs and tasks of newer ones. Such an episode is not begun here: it goes on waiting,
-its row says why, and this process asks for it no more.
+A worker of an older release may meet runs and tasks of a newer one. It does not start such episodes: they keep waiting,
+with the reason in their row, and this process skips them.
 """
 
 from collections.abc import Collection, Mapping
@@ -37,7 +37,7 @@ def config_of(run_id: UUID, raw: Mapping[str, Any]) -> RunConfig:
     """A run's configuration.
 
     Raises:
-        UnreadableConfig: its message says what of it.
+        UnreadableConfig: the message says what of it.
     """
     if run_id not in _configs:
         try:
@@ -50,7 +50,7 @@ def config_of(run_id: UUID, raw: Mapping[str, Any]) -> RunConfig:
 def tasks_of(
     session: Session, task_ids: Collection[UUID], config: RunConfig
 ) -> dict[UUID, domain.Task | UnreadableConfig]:
-    """Tasks as a run of that configuration does them, by id; in the place of one that cannot be read: why."""
+    """Tasks as used by a run with that configuration, by id; for an unreadable one, the reason."""
     variant = config.variant or ""
     missing = {each for each in task_ids if (each, variant) not in _tasks}
     tasks: dict[UUID, domain.Task | UnreadableConfig] = {
@@ -73,17 +73,17 @@ def tasks_of(
 
 
 def unread_runs() -> Collection[UUID]:
-    """Runs of which this process begins nothing."""
+    """Runs of which this process starts nothing."""
     return _unread_runs
 
 
 def unread_tasks(runs: Collection[UUID]) -> list[tuple[UUID, UUID]]:
-    """(run, task) whose episodes this process does not begin, of these runs."""
+    """(run, task) pairs of these runs whose episodes this process does not start."""
     return [(run, task) for run in runs for task in _unread_tasks.get(run, ())]
 
 
 def note_unread(session: Session, run_id: UUID, tasks: Collection[UUID] = ()) -> None:
-    """After this transaction's commit these tasks of the run, or all of it, are left to others."""
+    """After this transaction's commit, leaves these tasks of the run, or all, to other workers."""
     key = f"unread {run_id} {sorted(map(str, tasks))}"
     after_commit(session, key, lambda: _note(run_id, tasks))
 
@@ -96,7 +96,7 @@ def _note(run_id: UUID, tasks: Collection[UUID]) -> None:
 
 
 def _keep(cache: dict[_K, _V], key: _K, value: _V) -> None:
-    """Room for the newest: what is lost is read again."""
+    """Keeps the newest entries; evicted ones are read again."""
     if len(cache) >= _KEPT:
         cache.clear()
     cache[key] = value

@@ -1,4 +1,4 @@
-"""How long each episode of a run should take: found at submission, looked at again as others end."""
+"""Estimated duration of each episode: computed at submission, updated as others end."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -17,7 +17,7 @@ from backend.services.runs.config_cache import UnreadableConfig, config_of
 
 LOOK_AGAIN = timedelta(minutes=1)
 AT_ONCE = 5
-"""Runs that one look brings up to date."""
+"""Runs updated per round."""
 
 
 class TaskTraits(Protocol):
@@ -34,8 +34,8 @@ def expectations(session: Session, run: Run, tasks: Iterable[tuple[TaskTraits, i
 
     Args:
         session: the transaction.
-        run: whose agent and budget count.
-        tasks: each with its own step budget, if it has one.
+        run: with agent and budget.
+        tasks: with their own step budgets, if any.
     """
     budget = RunConfig.model_validate(run.config).budget
     facts = {task.id: _facts(task, budget, own) for task, own in tasks}
@@ -44,12 +44,12 @@ def expectations(session: Session, run: Run, tasks: Iterable[tuple[TaskTraits, i
 
 
 def take_turn(session: Session) -> UUID | None:
-    """A run whose waiting episodes are to be looked at again, by the caller alone; commit before `renew`."""
+    """A run whose waiting episodes need an update, claimed by the caller; commit before `renew`."""
     return repository.take_turn(session, LOOK_AGAIN)
 
 
 def renew(session: Session, run_id: UUID) -> int:
-    """Brings a run's waiting episodes up to date; how many have changed. One that cannot be read is left to others."""
+    """Updates a run's waiting episodes; returns the number of changes. Unreadable runs are skipped."""
     run = runs.get(session, run_id)
     if run is None:
         return 0

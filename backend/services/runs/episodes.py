@@ -1,4 +1,4 @@
-"""Episodes with their attempts, steps and evaluations, for those who look."""
+"""Queries of episodes, attempts, steps and evaluations."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from backend.domain.model.episode import AttemptState, EpisodeState
 from backend.services.read_model import ReadModel
 
 OPENING = "opening"
-"""Key in an attempt's `desktop` while it is being made; see `attempts.note_opening`."""
+"""Key in an attempt's `desktop` while it is being created; see `attempts.note_opening`."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class EpisodeSummary:
 
     @property
     def steps(self) -> int:
-        """Steps so far of the attempt under way; without one, those of the attempt that counts."""
+        """Steps of the running attempt; without one, those of the attempt that counts."""
         return steps_of(self.episode, self.attempt)
 
 
 def steps_of(episode: Episode, newest: Attempt | None) -> int:
-    """An episode's own number is written when it has ended; until then its newest attempt has it."""
+    """An episode's own number is written at its end; until then its newest attempt has it."""
     return newest.current_step if newest is not None and newest.live else episode.steps
 
 
@@ -64,7 +64,7 @@ class WaitView(ReadModel):
 
     @property
     def words(self) -> str:
-        """The reason, with about when it begins where that can be said."""
+        """The reason, with the estimated start if known."""
         return f"{self.why}; starts about {self.starts_at:%H:%M} UTC" if self.starts_at else self.why
 
 
@@ -89,7 +89,7 @@ def get_episode(session: Session, episode_id: UUID) -> EpisodeSummary:
 def list_episodes(
     session: Session, *, cursor: str | None = None, limit: int = 50, newest_first: bool = False, **filters: Any
 ) -> CursorPage[EpisodeSummary]:
-    """Episodes, in the order of their making. Filters: `run_id`, `task_id`, `states`, `domain`, `difficulty`."""
+    """Episodes in order of creation. Filters: `run_id`, `task_id`, `states`, `domain`, `difficulty`."""
     page = repository.listing(session, cursor=cursor, limit=limit, newest_first=newest_first, **filters)
     newest = repository.newest_attempts(session, [episode.id for episode, _ in page.items])
     rows = [EpisodeSummary(episode, task, newest.get(episode.id)) for episode, task in page.items]
@@ -97,12 +97,12 @@ def list_episodes(
 
 
 def number_waiting(session: Session, run_id: UUID) -> int:
-    """How many of the run's episodes wait."""
+    """Number of waiting episodes of the run."""
     return repository.counts(session, [run_id])[run_id].get(EpisodeState.WAITING.value, 0)
 
 
 def located_attempts(session: Session, episode_id: UUID) -> list[LocatedAttempt]:
-    """All attempts at an episode, the lost ones too, in order, with where they ran."""
+    """All attempts of an episode, including lost ones, in order, with where they ran."""
     return attempt_repository.located(session, Attempt.episode_id == episode_id)
 
 
@@ -122,7 +122,7 @@ def get_attempt(session: Session, attempt_id: UUID) -> Attempt:
 
 
 def attempts(session: Session, episode_id: UUID) -> list[Attempt]:
-    """All attempts at an episode, the lost ones too, in order."""
+    """All attempts of an episode, including lost ones, in order."""
     return attempt_repository.of_episode(session, episode_id)
 
 
@@ -130,14 +130,14 @@ _JUDGED = frozenset({AttemptState.SCORED, AttemptState.HANDED_IN})
 
 
 def counted_attempt(session: Session, episode_id: UUID) -> Attempt | None:
-    """The attempt that an episode's outcome comes from: the scored or handed in one, else the newest."""
+    """The attempt that determines an episode's outcome: scored or submitted, else the newest."""
     rows = attempts(session, episode_id)
     scored = [attempt for attempt in rows if attempt.state in _JUDGED]
     return next(reversed(scored or rows), None)
 
 
 def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int | None = 1000) -> list[Step]:
-    """An attempt's steps with an index above `after`, in order; the last one may be the state that the agent left."""
+    """An attempt's steps with an index above `after`, in order; the last one may be the final state."""
     return attempt_repository.steps(session, attempt_id, after=after, limit=limit)
 
 

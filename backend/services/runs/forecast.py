@@ -1,4 +1,4 @@
-"""What a run would cost and could tell, before it is submitted."""
+"""Forecast of a run before it is submitted: cost and statistical power."""
 
 import math
 from collections import Counter
@@ -35,7 +35,7 @@ class NotRunnableTask(ReadModel):
 
 
 class Forecast(ReadModel):
-    """What a run would cost and could tell, before it is submitted."""
+    """Forecast of a run."""
 
     episodes: int = Field(description="Episodes that would run.", examples=[24])
     tasks: int = Field(examples=[24])
@@ -51,23 +51,23 @@ class Forecast(ReadModel):
 
     @property
     def reasons(self) -> list[tuple[str, int]]:
-        """Why tasks cannot run, and how many each."""
+        """Reasons why tasks cannot run, with counts."""
         return Counter(each.reason for each in self.not_runnable).most_common()
 
     @computed_field(examples=["on 2 slots, from 48 earlier episodes"])  # type: ignore[prop-decorator]
     @property
     def seconds_words(self) -> str:
-        """What the expected time rests on."""
+        """Basis of the expected time."""
         if self.seconds is None:
             return "no earlier runs of this agent on this benchmark" if self.slots else "no slots online"
         return f"on {self.slots} slot{'' if self.slots == 1 else 's'}, based on {self.sample} earlier episodes"
 
 
 def smallest_difference(episodes: int, rate: float = 0.5) -> float | None:
-    """Difference of two success rates, each from `episodes` independent episodes, that is found 4 times in 5.
+    """Difference of two success rates, each from `episodes` independent episodes, that is detected 4 times in 5.
 
-    Normal approximation of the two-sided test of two proportions at the 5 % level. Around a rate of one half it is
-    largest, so this is the cautious answer; runs on the same tasks, compared task by task, show smaller ones.
+    Normal approximation of the two-sided test of two proportions at the 5 % level. It is largest around a rate of one
+    half, so this is conservative; paired runs on the same tasks can show smaller differences.
     """
     if episodes < 1:
         return None
@@ -77,7 +77,10 @@ def smallest_difference(episodes: int, rate: float = 0.5) -> float | None:
 
 
 def forecast(session: Session, request: RunRequest) -> Forecast:
-    """What would happen if this were submitted now. Wrong fields are told, not raised. Raises NotFound (benchmark)."""
+    """What would happen if this were submitted now. Invalid fields are reported, not raised.
+
+    Raises NotFound (benchmark).
+    """
     benchmark = get_benchmark(session, request.benchmark)
     task_set = latest_task_set(session, request.benchmark)
     tasks = repository.tasks(session, task_set.id)
@@ -121,7 +124,7 @@ def _select_tasks(
 def _lacking(
     session: Session, task_set_id: UUID, request: RunRequest, chosen: Sequence[Task], problems: list[FieldProblem]
 ) -> set[UUID]:
-    """Tasks that have no such variant, as far as the reasons above leave them."""
+    """Tasks without such a variant, as far as earlier reasons leave them."""
     try:
         return without_variant(session, task_set_id, request.variant, chosen) if chosen else set()
     except Invalid as error:
@@ -130,7 +133,7 @@ def _lacking(
 
 
 def _can(session: Session, request: RunRequest, problems: list[FieldProblem]) -> tuple[Capabilities | None, RunConfig]:
-    """What workers can do, None where that is not known; and what the request comes to, as far as it can be met."""
+    """Workers' capabilities, None if unknown; and the request's configuration as far as valid."""
     try:
         can = capabilities(session)
         return can, resolved_config(can, request)

@@ -1,6 +1,7 @@
-"""What defines the agent of a run, pinned when it is submitted: versions, hashes of prompts, model, price, spaces.
+"""Provenance of a run's agent, pinned at submission: versions, prompt hashes, model, price, spaces.
 
-`answered` is filled in while the run goes: models as their API names them, which may carry a date that was not asked.
+`answered` is filled in during the run: model names as reported by their API, which may have a date that was not
+requested.
 """
 
 import hashlib
@@ -26,12 +27,12 @@ _GIT_SECONDS = 10.0
 
 
 def pins_of(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[str, Any]:
-    """Everything that defines the agent and is not yet said by its name.
+    """Everything that defines the agent beyond its name.
 
     Args:
-        config: checked, with all defaults filled in.
-        models: what the workers say of their endpoints, by name: `{api, prices}`.
-        today: for the price that holds now.
+        config: checked, with all defaults.
+        models: workers' endpoints, by name: `{api, prices}`.
+        today: date of the price.
     """
     registry.load()
     plugin = registry.lookup(PluginKind.AGENT, config.agent)
@@ -57,7 +58,7 @@ def pins_of(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[s
 
 
 def answered(pins: Mapping[str, Any], model: str) -> dict[str, Any] | None:
-    """The pins with this model among those that answered; None if it is there already, or pins no model."""
+    """The pins with this model added to those that answered; None if it is there already, or no model is pinned."""
     pin = pins.get("model")
     if not model or not isinstance(pin, Mapping):
         return None
@@ -78,7 +79,7 @@ def code_version() -> Mapping[str, str | None]:
 
 
 def _commit() -> str | None:
-    # An installed package may lie inside somebody else's repository, whose commit says nothing of ours.
+    # An installed package may be inside another project's repository, whose commit says nothing about ours.
     if not (ROOT / ".git").exists():
         return None
     line = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"]
@@ -97,7 +98,7 @@ def _space(kind: PluginKind, name: str | None, params: Mapping[str, Any] | None)
 
 
 def _instructions(config: RunConfig) -> str:
-    """Hash of what the action space tells a model on this screen."""
+    """Hash of the action space's instructions to a model on this screen."""
     space = registry.lookup(PluginKind.ACTION_SPACE, config.action_space or "")
     options = space.Params.model_validate(dict(config.action_params or {}))
     text: str = space(options).instructions(CoordinateFrame(screen=config.screen))

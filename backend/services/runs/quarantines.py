@@ -1,4 +1,4 @@
-"""Tasks that a person sets aside: they do not run in measurements until the entry is lifted."""
+"""Quarantined tasks: they do not run in measurements until the entry is lifted."""
 
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from backend.services.benchmarks.benchmarks import get_task
 
 
 def quarantine_task(session: Session, task_id: UUID, reason: str, actor: Actor) -> Quarantine:
-    """Sets a task aside; one that is aside already stays so for its first reason."""
+    """Quarantines a task; an existing entry keeps its reason."""
     if not reason.strip():
         raise Invalid("say why", code="invalid_request", path="reason")
     task = get_task(session, task_id)

@@ -1,4 +1,4 @@
-"""What the `replay` agent repeats: the decisions that an earlier attempt recorded."""
+"""Decisions for the `replay` agent, recorded by an earlier attempt."""
 
 from uuid import UUID
 
@@ -14,10 +14,10 @@ REPLAY = "replay"
 
 
 def recorded_decisions(session: Session, config: RunConfig, task: Task, repeat: int) -> tuple[Decision, ...]:
-    """Decisions for an episode of a `replay` run, by its task and repeat; empty for every other agent.
+    """Decisions for an episode of a `replay` run, by task and repeat; empty for other agents.
 
-    The agent's parameter `episode` names the recorded episode; `run` a recorded run, whose episode of the same task
-    and repeat is meant. Without either it is the newest scored episode of the task by another agent.
+    The agent's parameter `episode` names a recorded episode; `run` a recorded run, of which the episode of the same
+    task and repeat is used. Without either it is the newest scored episode of the task by another agent.
     """
     if config.agent != REPLAY:
         return ()
@@ -26,7 +26,7 @@ def recorded_decisions(session: Session, config: RunConfig, task: Task, repeat: 
 
 
 def decisions_of(session: Session, episode_id: UUID) -> tuple[Decision, ...]:
-    """What the agent decided in the episode's last attempt, in order."""
+    """The agent's decisions in the episode's last attempt, in order."""
     attempts = repository.of_episode(session, episode_id)
     if not attempts:
         return ()

@@ -1,4 +1,4 @@
-"""Why tasks cannot run here: asked when a run is submitted, when it is looked at again, and before, by the form."""
+"""Why tasks cannot run here: used at submission, at retries, and by the form."""
 
 from collections.abc import Collection, Sequence
 from uuid import UUID
@@ -21,11 +21,11 @@ def reasons(  # noqa: PLR0913 - what a task may lack
     purpose: str,
     lacking: Collection[UUID] = (),
 ) -> dict[UUID, str]:
-    """Why each task cannot run, empty where it can. A validation run looks at quarantined tasks, too.
+    """Why each task cannot run, empty if it can. Validation runs include quarantined tasks.
 
     Args:
         session: the transaction.
-        can: what workers can do; None = not known, which is no reason.
+        can: workers' capabilities; None = unknown, which is not a reason.
         config: of the run.
         chosen: its tasks.
         purpose: of the run.

@@ -53,23 +53,23 @@ __all__ = [
 def submit_run(
     session: Session, request: RunRequest, *, project: Project, actor: Actor, task_set: TaskSet | None = None
 ) -> Run:
-    """Starts a run; nothing is written unless all of the request can be met.
+    """Starts a run; nothing is written unless the whole request is valid.
 
     Args:
         session: the transaction.
-        request: what is to be run.
-        project: whose run it is.
-        actor: who asks.
+        request: the request.
+        project: project of the run.
+        actor: requesting actor.
         task_set: a version of the benchmark; None = its newest.
 
     Returns:
-        The new run, or the one that the same request made before under the same idempotency key.
+        The new run, or the existing one of the same request and idempotency key.
 
     Raises:
-        NotFound: no such benchmark.
-        Invalid, UnknownPlugin: agent, parameter, provider or selection is wrong; `path` says which field.
-        Conflict: the idempotency key was used for another request.
-        Unavailable: it is unknown what can run, or the provider does not work here.
+        NotFound: There is no such benchmark.
+        Invalid, UnknownPlugin: agent, parameter, provider or selection is invalid; `path` names the field.
+        Conflict: The idempotency key was used for another request.
+        Unavailable: capabilities are unknown, or the provider does not work here.
     """
     if request.idempotency_key:
         known = repository.by_key(session, project.id, request.idempotency_key)
@@ -119,7 +119,7 @@ def submit_run(
 
 
 def _need_judge(config: RunConfig, chosen: Sequence[Task]) -> None:
-    """A run in which nothing could be judged is no run. Where only some tasks need a judge, those are not runnable."""
+    """Rejects runs in which no task can be evaluated. If only some tasks need a judge, those are not runnable."""
     if not has_judge(config) and all(task.judged for task in chosen):
         raise Invalid(
             "a model judges every one of these tasks: which?",
@@ -189,7 +189,7 @@ def list_runs(
 
 
 def pause_run(session: Session, run_id: UUID) -> Run:
-    """No further episode begins; those under way go on to their end. Safe to call twice."""
+    """Stops starting episodes; running ones continue. Safe to call twice."""
     run = _lock(session, run_id)
     if RunState(run.state) is not RunState.PAUSED:
         move(session, run, run, RunState.PAUSED)
@@ -197,7 +197,7 @@ def pause_run(session: Session, run_id: UUID) -> Run:
 
 
 def resume_run(session: Session, run_id: UUID) -> Run:
-    """A paused run goes on. Safe to call twice."""
+    """Continues a paused run. Safe to call twice."""
     run = _lock(session, run_id)
     if RunState(run.state) in {RunState.QUEUED, RunState.RUNNING}:
         return run
@@ -209,7 +209,7 @@ def resume_run(session: Session, run_id: UUID) -> Run:
 
 
 def cancel_run(session: Session, run_id: UUID) -> Run:
-    """Waiting episodes are cancelled at once, those under way before their next step. Safe to call twice."""
+    """Cancels waiting episodes at once, running ones before their next step. Safe to call twice."""
     run = _lock(session, run_id)
     if RunState(run.state) is RunState.CANCELLED:
         return run
@@ -223,19 +223,19 @@ def cancel_run(session: Session, run_id: UUID) -> Run:
 def retry_run(
     session: Session, run_id: UUID, *, failure_classes: Sequence[FailureClass] = (), not_runnable: bool = True
 ) -> int:
-    """Lost episodes wait again with all their retries, and so do those that were not runnable and now are.
+    """Retries lost episodes with all their retries, and those that were not runnable and now are.
 
-    Where the evidence was kept and only the verdict is missing, it is judged again before the episode is repeated.
-    Where a person is the agent they wait for the person, who judges again first.
+    If stored evidence only lacks a verdict, it is evaluated again before the episode is repeated. With a person as the
+    agent they wait for the person, who first answers feasibility again.
 
     Args:
         session: the transaction.
-        run_id: a run that is not cancelled.
-        failure_classes: only losses of these classes; empty = of every class.
-        not_runnable: look again at tasks that could not run here.
+        run_id: must not be cancelled.
+        failure_classes: only losses of these classes; empty = all.
+        not_runnable: also check tasks that could not run here.
 
     Returns:
-        How many episodes wait again.
+        Number of episodes that wait again.
     """
     run = _lock(session, run_id)
     if RunState(run.state) is RunState.CANCELLED:
@@ -261,7 +261,7 @@ def retry_run(
 
 
 def _repeat_kept(session: Session, run: Run, failures: Sequence[str]) -> int:
-    """Where only the verdict is missing, the kept evidence is judged again first; how many there are."""
+    """Requests evaluation of stored evidence that lacks a verdict; returns the number."""
     if failures and FailureClass.EVALUATOR.value not in failures:
         return 0
     rows = reevaluations.unjudged_of_run(session, run.id)
@@ -287,11 +287,11 @@ def _retry_not_runnable(session: Session, run: Run) -> int:
 
 
 def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeats: int = 1) -> int:
-    """Adds episodes to an open run: `repeats` further ones of every task that matches. Returns how many.
+    """Adds `repeats` episodes of every matching task to an open run. Returns the number.
 
     Raises:
-        Conflict: the run is not open.
-        Invalid: a pattern matches no task.
+        Conflict: The run is not open.
+        Invalid: A pattern matches no task.
     """
     run = _lock(session, run_id)
     if not run.open:
@@ -309,13 +309,13 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
 
 
 def _wants_from_now(session: Session, run: Run) -> None:
-    """A run that had nothing to begin has not waited for a turn until now: its priority has not aged."""
+    """A run without waiting episodes was not waiting until now: its priority has not aged."""
     if not wait_reasons.count_waiting(session, [run.id]):
         run.turn_at = episodes.now(session)
 
 
 def close_run(session: Session, run_id: UUID) -> Run:
-    """An open run gets no further episodes and completes when those it has have ended. Safe to call twice."""
+    """Closes an open run: it completes when its episodes have ended. Safe to call twice."""
     run = _lock(session, run_id)
     if run.open:
         run.open = False

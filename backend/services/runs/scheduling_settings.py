@@ -1,4 +1,4 @@
-"""How a run and a project share in the slots is changed here, also in mid-run: in force from the next claim."""
+"""Changes a run's or project's scheduling settings, from the next claim on."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _ENDED = {RunState.COMPLETED, RunState.CANCELLED}
 
 @dataclass(frozen=True)
 class ProjectRow:
-    """A project with its rules and the desktops it has, by provider."""
+    """A project with its rules and running desktops, by provider."""
 
     name: str
     rules: ProjectRules
@@ -33,11 +33,11 @@ class ProjectRow:
 
 
 def update_scheduling(session: Session, run_id: UUID, tuning: SchedulingUpdate) -> Run:
-    """Changes what `tuning` names, from the next claim on; attempts under way go on. Safe to call twice.
+    """Changes the fields in `tuning`, from the next claim on; running attempts continue. Safe to call twice.
 
     Raises:
-        NotFound: no such run.
-        Conflict: it has ended.
+        NotFound: There is no such run.
+        Conflict: It has ended.
     """
     run = repository.lock(session, run_id)
     if run is None:
@@ -62,11 +62,11 @@ def list_projects(session: Session) -> list[ProjectRow]:
 
 
 def set_rules(session: Session, name: str, changes: dict[str, Any]) -> ProjectRow:
-    """Changes a project's rules; those that `changes` does not name stay.
+    """Changes a project's rules; rules not in `changes` stay.
 
     Raises:
-        NotFound: no such project.
-        Invalid: a rule makes no sense, or is for a provider that nobody knows; `path` names it.
+        NotFound: There is no such project.
+        Invalid: a rule is not valid, or for an unknown provider; `path` names it.
     """
     row = project_repository.by_name(session, name)
     if row is None:
@@ -89,7 +89,7 @@ def set_rules(session: Session, name: str, changes: dict[str, Any]) -> ProjectRo
 
 
 def _check_providers(rule: str, named: Iterable[str], known: Collection[str]) -> None:
-    """A rule for a provider that does not exist would bind nobody."""
+    """A rule for an unknown provider would have no effect."""
     for name in named:
         if name not in known:
             words = f"there is no provider {name!r}, only {', '.join(sorted(known))}"

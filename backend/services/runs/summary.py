@@ -1,4 +1,4 @@
-"""What a run, or a part of it, comes to: rates with intervals, full denominators and lower bounds."""
+"""Summary of a run or a part of it: rates with intervals, full denominators and lower bounds."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ BOOTSTRAP = "bootstrap over tasks (Wilson over tasks where all are 0 or all are 
 
 
 class EpisodeCounts(ReadModel):
-    """Episodes by where they are; the eight add up to all.
+    """Number of episodes by state; the eight add up to all.
 
-    `mixed`: scored, but a person helped, so not counted. `handed_in`: judged by people, so without a score.
+    `mixed`: scored with a person's help, so not counted. `handed_in`: submissions judged by people, so without a score.
     """
 
     scored: int = 0
@@ -35,7 +35,7 @@ class EpisodeCounts(ReadModel):
 
 
 class RateInterval(ReadModel):
-    """The intervals of both rates and how they were computed."""
+    """Intervals of both rates and their method."""
 
     level: float = Field(examples=[0.95])
     success_rate: Interval | None
@@ -44,7 +44,7 @@ class RateInterval(ReadModel):
 
 
 class RunSummary(ReadModel):
-    """What a run or a part of it comes to. Rates are over scored episodes; nothing lost is hidden.
+    """Summary of a run or a part of it. Rates are over scored episodes; lost ones are always shown.
 
     `lower_bound_*` count every lost episode as 0.
     """
@@ -85,13 +85,13 @@ class RunSummary(ReadModel):
     @computed_field(examples=["22 scored of 24 episodes; 2 lost (guest 2)"])  # type: ignore[prop-decorator]
     @property
     def denominator_words(self) -> str:
-        """The whole denominator, for people."""
+        """The full denominator, as text."""
         return denominator_words(self.episodes, self.counts, self.lost)
 
 
 @dataclass(frozen=True)
 class RunTotals:
-    """Sums over tasks, from which every rate follows."""
+    """Sums over tasks, from which every rate is computed."""
 
     counts: EpisodeCounts
     lost: Mapping[str, int]
@@ -110,19 +110,19 @@ class RunTotals:
 
 
 def run_summary(session: Session, run_id: UUID) -> RunSummary:
-    """What the run comes to now, computed from its episodes."""
+    """The run's summary, computed from its episodes."""
     return summarise(repository.task_totals(session, run_id))
 
 
 def summarise(tasks: Iterable[TaskTotals]) -> RunSummary:
-    """From per-task totals. Wilson's interval where no task counts twice, else a bootstrap over tasks."""
+    """From per-task totals. Wilson's interval if no task counts twice, else a bootstrap over tasks."""
     rows = list(tasks)
     success, method = success_interval(rows)
     return describe(added(rows), success, mean_interval(rows), method)
 
 
 def added(rows: Iterable[TaskTotals]) -> RunTotals:
-    """Sums."""
+    """Adds totals."""
     rows = list(rows)
     lost: dict[str, int] = {}
     for row in rows:
@@ -150,7 +150,7 @@ def added(rows: Iterable[TaskTotals]) -> RunTotals:
 
 
 def success_interval(rows: Iterable[TaskTotals]) -> tuple[Interval | None, str]:
-    """The interval of the success rate and how it was computed."""
+    """Interval of the success rate and its method."""
     rows = list(rows)
     if all(row.scored <= 1 for row in rows):
         return wilson(sum(row.solved for row in rows), sum(row.scored for row in rows)), WILSON
@@ -163,7 +163,7 @@ def mean_interval(rows: Iterable[TaskTotals]) -> Interval | None:
 
 
 def describe(totals: RunTotals, success: Interval | None, mean: Interval | None, method: str) -> RunSummary:
-    """Rates, bounds and words from sums and intervals."""
+    """Rates, bounds and texts from sums and intervals."""
     counts = totals.counts
     counted, with_lost = counts.scored, counts.scored + counts.lost
     return RunSummary(

@@ -1,4 +1,4 @@
-"""Is a benchmark's every task sound? Oracle, no-op and always-FAIL runs say so, and what they found is kept."""
+"""Validation of a benchmark by oracle, no-op and always-FAIL runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from backend.services.runs.runs import RunRequest, submit_run
 
 @dataclass(frozen=True)
 class TaskVerdict:
-    """What is known about one task.
+    """Validation result of one task.
 
     Attributes:
         scores: by agent; None where that agent's episode was not scored (not run, lost, not runnable).
         sound: None until all three agents have a score.
-        reason: why it is not sound, or why nothing is known.
+        reason: why it is unsound, or why it is unknown.
     """
 
     task: Task
@@ -38,8 +38,8 @@ class ValidationReport:
 
     Attributes:
         runs: the newest validation run of each agent.
-        done: all three runs have ended.
-        ok: done, and every task that can run here is sound, those aside whose work people judge.
+        done: whether all three runs have ended.
+        ok: done, and every task that can run here is sound, except those judged by people.
     """
 
     benchmark: str
@@ -50,7 +50,7 @@ class ValidationReport:
     tasks: Sequence[TaskVerdict]
 
     def count(self, sound: bool | None) -> int:  # noqa: FBT001 - it is the value asked for
-        """How many tasks have this verdict."""
+        """Number of tasks with this verdict."""
         return sum(task.sound is sound for task in self.tasks)
 
 
@@ -64,7 +64,7 @@ def start_validation(  # noqa: PLR0913 - what a run needs
     seed: int = 0,
     task_set: TaskSet | None = None,
 ) -> dict[str, Run]:
-    """Submits the three runs over all tasks of a task set (None = the newest); by agent. Raises as `submit_run`."""
+    """Submits the three runs over a task set (None = the newest); by agent. Raises as `submit_run`."""
     requests = {
         agent: RunRequest(
             benchmark=benchmark,
@@ -83,7 +83,7 @@ def start_validation(  # noqa: PLR0913 - what a run needs
 
 
 def validation_report(session: Session, benchmark: str, task_set: TaskSet | None = None) -> ValidationReport:
-    """What the newest validation of a task set (None = the newest) found."""
+    """Report of the newest validation of a task set (None = the newest)."""
     name = get_benchmark(session, benchmark).name
     task_set = task_set or latest_task_set(session, benchmark)
     runs = repository.newest_runs(session, task_set.id)
@@ -113,14 +113,14 @@ def _verdict(task: Task, results: Mapping[str, TaskValidation], reasons: Mapping
 
 
 def _by_people(results: Mapping[str, TaskValidation]) -> bool:
-    """Whether people judge the task's work: then no agent's score says whether it is sound."""
+    """Whether people judge the task: then agents' scores do not show whether it is sound."""
     return any(row.outcome == Outcome.HANDED_IN for row in results.values())
 
 
 def wrongs(*, feasible: bool, scores: Mapping[str, float]) -> list[str]:
-    """What is wrong with a task whose validation agents scored this.
+    """Problems of a task with these scores of the validation agents.
 
-    A sound task gives the oracle 1 and the no-op 0; always-FAIL gets 1 where the task is infeasible, else 0.
+    On a sound task the oracle scores 1 and the no-op 0; always-FAIL scores 1 if the task is infeasible, else 0.
     """
     problems = []
     if not is_solved(scores["oracle"]):

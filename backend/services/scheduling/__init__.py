@@ -1,1 +1,1 @@
-"""Who gets the next free slot, and why the others wait."""
+"""Who gets the next free slot, and why others wait."""

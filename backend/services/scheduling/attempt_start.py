@@ -1,4 +1,4 @@
-"""Attempts begin: one for each episode that was taken, written for all of them at once."""
+"""Starts attempts: one for each selected episode, written in one batch."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ from backend.services.scheduling.claim_types import Claim, Claims, LeasedSlot, S
 def begin(
     session: Session, chosen: Sequence[StartingEpisode], places: Sequence[LeasedSlot], images: Sequence[ImageOffer]
 ) -> list[Claim]:
-    """An attempt for each episode that `turns.take` has moved to `running`.
+    """Creates an attempt for each episode that the scheduler has moved to `running`.
 
     Args:
-        session: the transaction; it holds the runs.
+        session: the transaction, which holds the runs.
         chosen: the episodes.
         places: where each takes place.
         images: of the worker's desktops.

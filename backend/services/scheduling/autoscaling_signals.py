@@ -1,4 +1,4 @@
-"""Signals for autoscalers and alarms: how much waits, runs and is free. Asked for often, so found at most every 5 s."""
+"""Signals for autoscalers and alarms: what waits, runs and is free. Cached for 5 s."""
 
 import time
 from collections import Counter
@@ -19,22 +19,22 @@ from backend.services.scheduling.scheduler_demand import episode_demand
 FRESH_SECONDS = 5.0
 LOST_SECONDS, LEASES_SECONDS = 3600.0, 60.0
 REASONS = ("ready", "later", "held", "paused")
-"""Why episodes wait: for a slot, for a pause to end, for a person or a repeated evaluation, as their run is paused."""
+"""Why episodes wait: for a slot, for the end of a pause, for a person or a repeated evaluation, for a paused run."""
 
 
 @dataclass(frozen=True)
 class Signals:
-    """How things are.
+    """Current signals.
 
     Attributes:
         queue: waiting episodes by (provider, reason).
-        oldest: seconds for which the oldest episode has been waiting for a slot, by provider.
-        attempts: attempts under way by (provider, state).
+        oldest: seconds for which the oldest episode has waited for a slot, by provider.
+        attempts: running attempts by (provider, state).
         slots: slots by (provider, state of their node, `free`, `leased` or `closed`).
         lost: attempts lost within the last hour, by failure class.
         leases: leases taken per second over the last minute, by provider.
         workers: (state, seconds since the last heartbeat) by name.
-        beginning: waiting episodes that would begin if there were slots enough, by provider.
+        beginning: waiting episodes that would start with enough slots, by provider.
     """
 
     queue: Mapping[tuple[str, str], int]
@@ -48,31 +48,31 @@ class Signals:
 
     @property
     def providers(self) -> list[str]:
-        """All that are named anywhere."""
+        """All providers that occur anywhere."""
         names = {provider for provider, _ in (*self.queue, *self.attempts)} | {
             provider for provider, _, _ in self.slots
         }
         return sorted(names)
 
     def waiting(self, provider: str, reason: str = "ready") -> int:
-        """Episodes of a provider that wait for that reason."""
+        """Number of a provider's episodes that wait for that reason."""
         return self.queue.get((provider, reason), 0)
 
     def running(self, provider: str) -> int:
-        """Attempts of a provider that are under way."""
+        """Number of a provider's running attempts."""
         return sum(number for (name, _), number in self.attempts.items() if name == provider)
 
     def wanted(self, provider: str) -> int:
-        """Desktops that would be used if there were slots enough: by this an autoscaler counts workers or nodes."""
+        """Desktops that would be used with enough slots: autoscalers size workers or nodes by it."""
         return self.beginning.get(provider, 0) + self.running(provider)
 
     def in_state(self, provider: str, state: str) -> int:
-        """Slots of a provider that are `free`, `leased` or `closed`."""
+        """Number of a provider's slots that are `free`, `leased` or `closed`."""
         return sum(number for (name, _, its), number in self.slots.items() if (name, its) == (provider, state))
 
 
 def gather(session: Session) -> Signals:
-    """All of them, as they are now."""
+    """All signals, as of now."""
     now = workers.now(session)
     queue = repository.queue(session, now)
     leases = repository.leases_since(session, now - timedelta(seconds=LEASES_SECONDS))
@@ -97,19 +97,19 @@ def _beginning(session: Session) -> dict[str, int]:
 
 
 class CachedSignals:
-    """Signals that are a few seconds old at most, however many ask: one of them looks, the others wait for it."""
+    """Signals that are at most a few seconds old: of concurrent callers one queries, the others wait for it."""
 
     def __init__(
         self, factory: SessionFactory, *, seconds: float = FRESH_SECONDS, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """Args: factory of sessions; seconds: how old they may be; clock: monotonic."""
+        """Args: factory of sessions; seconds: maximum age; clock: monotonic."""
         self._factory, self._seconds, self._clock = factory, seconds, clock
         self._lock = Lock()
         self._found: Signals | None = None
         self._until = 0.0
 
     def signals(self) -> Signals:
-        """As they were a few seconds ago at most. Raises Unavailable when the database is away."""
+        """Signals of a few seconds ago at most. Raises Unavailable if the database is."""
         with self._lock:
             if self._found is None or self._clock() >= self._until:
                 with read_only(self._factory) as session:
@@ -119,7 +119,7 @@ class CachedSignals:
 
 
 def families(signals: Signals) -> list[Family]:
-    """As figures for Prometheus. What could be 0 is said to be 0, so that an alarm sees it."""
+    """As Prometheus metrics. Zeros are included, so that alarms see them."""
     of = signals.providers
     slots = [
         ({"provider": name, "node_state": node.value, "state": state}, signals.slots.get((name, node.value, state), 0))

@@ -1,4 +1,4 @@
-"""Episodes that have just begun, with all that a worker needs to play them."""
+"""Types of claims: episodes that have just started, with everything that a worker needs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from backend.services.runs.replays import REPLAY, recorded_decisions
 
 @dataclass(frozen=True)
 class Fence:
-    """What every write of an attempt shows: which attempt, and the token of the lease it was begun under."""
+    """Proof of every write of an attempt: attempt id, and fencing token of its lease."""
 
     attempt_id: UUID
     token: int
@@ -29,17 +29,16 @@ class Fence:
 
 @dataclass(frozen=True)
 class Claim:
-    """An episode to run, with all that it takes.
+    """An episode to run, with everything needed.
 
     Attributes:
         fence: for every function of `backend.services.attempts.attempts`.
         slot: of the provider.
         seed: the episode's own.
         attempt_number: from 1.
-        assets: hash of every asset of the task set, by the name that steps use, and of every file of the web that the
-            task needs and that is there, by its address.
+        assets: hash of every asset of the task set by name, and of every existing web file of the task by address.
         trajectory: recorded decisions, for the `replay` agent; else empty.
-        benchmark: the benchmark's name, for words to people.
+        benchmark: the benchmark's name, for messages.
         image: of the provider, as its DesktopSpec names it.
     """
 
@@ -63,7 +62,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class LeasedSlot:
-    """Where an attempt takes place: a slot, the lease on it, and whose it is. `slot.fence` is the lease's token."""
+    """Where an attempt takes place: slot, lease and worker. `slot.fence` is the lease's fencing token."""
 
     worker_id: UUID
     lease_id: UUID
@@ -74,7 +73,7 @@ class LeasedSlot:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What is needed of a run to begin its episodes. `queued`: none has begun; `human`: a person is the agent."""
+    """Facts of a run for starting its episodes. `queued`: none has started; `human`: a person is the agent."""
 
     project_id: UUID
     task_set_id: UUID
@@ -85,7 +84,7 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class TaskSetFacts:
-    """What never changes of a task set: hashes of its assets by name, and its benchmark's name."""
+    """Immutable facts of a task set: hashes of assets by name, and its benchmark's name."""
 
     assets: Mapping[str, str]
     benchmark: str
@@ -97,7 +96,7 @@ _sets: dict[UUID, TaskSetFacts] = {}
 
 @dataclass(frozen=True)
 class StartingEpisode:
-    """An episode that begins, its task as its run does it, and its run."""
+    """An episode that starts, its task as used by its run, and its run."""
 
     episode: StartedEpisode
     task: domain.Task
@@ -106,13 +105,13 @@ class StartingEpisode:
 
 @dataclass
 class Claims:
-    """Makes the claims of one transaction; what several of them share is read once."""
+    """Creates the claims of one transaction; shared data are read once."""
 
     session: Session
     images: Sequence[ImageOffer]
 
     def make(self, chosen: StartingEpisode, attempt_id: UUID, place: LeasedSlot) -> Claim:
-        """The claim of an episode whose attempt has that id and takes place there."""
+        """The claim of an episode for the given attempt and place."""
         episode, task, run = chosen.episode, chosen.task, chosen.run
         facts = _facts(self.session, run.task_set_id)
         return Claim(

@@ -1,4 +1,4 @@
-"""Work is taken here: leases on slots, and episodes with a new attempt each. Who gets what: `episode_scheduler`."""
+"""Claims work: leases on slots, and episodes with a new attempt each. Order: `episode_scheduler`."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -33,20 +33,20 @@ __all__ = [
 
 
 def claim_many(session: Session, worker_id: UUID, provider: str, number: int) -> list[Claim]:
-    """Leases up to `number` free slots, and begins an attempt in each, in one transaction.
+    """Leases up to `number` free slots and starts an attempt in each, in one transaction.
 
-    Asking costs little and leaves nothing behind when there is no work, so a worker may ask every 2 s. Which episodes
-    begin: docs/internals/scheduling.md. One whose task needs a licence waits until its seats are free; its attempt
-    holds them while it is live.
+    Without work it is cheap and leaves nothing behind, so workers may poll every 2 s. Order of episodes:
+    docs/internals/scheduling.md. One whose task needs a licence waits for free seats, which its attempt holds while it
+    is live.
 
     Args:
-        session: the transaction. Nobody else is given a slot until it ends: end it soon.
-        worker_id: who asks. A worker that drains or was given up gets nothing.
-        provider: which kind of desktop.
-        number: how many at most.
+        session: the transaction. Nobody else gets a slot until it ends: keep it short.
+        worker_id: the worker. One that drains or was given up gets nothing.
+        provider: kind of desktop.
+        number: maximum.
 
     Returns:
-        What has begun, each under a lease of its own; fewer than asked for where slots, work or quotas end.
+        Started attempts, each under its own lease; fewer than `number` if slots, work or quotas are exhausted.
     """
     worker = workers.get(session, worker_id)
     if worker is None or worker.state != WorkerState.ONLINE or number < 1:
@@ -69,13 +69,13 @@ def claim_many(session: Session, worker_id: UUID, provider: str, number: int) ->
 
 
 def claim_next(session: Session, lease_id: UUID) -> Claim | None:
-    """Begins an attempt at the next waiting episode under a lease; None if nothing waits for this worker.
+    """Starts an attempt at the next waiting episode under an existing lease; None if nothing waits for this worker.
 
-    A lease carries one attempt at a time and may be used again after that has ended, as long as worker, node and slot
-    take what is new: where a node is cordoned, the desktop that it runs is its last.
+    A lease carries one attempt at a time and is reused while worker, node and slot accept new work: on a cordoned node
+    the current desktop is the last.
 
     Raises:
-        LeaseLost: the lease was released or taken away.
+        LeaseLost: The lease was released or revoked.
     """
     scheduler.enter(session)  # Before the lease: whoever gives slots may hold its run.
     idle = leases.lock_idle(session, lease_id)
@@ -94,7 +94,7 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
 
 
 def _nodes(session: Session, worker: Worker, provider: str, slots: Sequence[Slot]) -> Mapping[UUID, str]:
-    """Names of the slots' nodes in the worker's cluster, by node; of its own machine none is needed."""
+    """Names of the slots' nodes in the worker's cluster, by node id; not needed for its own machine."""
     if not cluster_of(worker.capabilities, provider):
         return {}
     return workers.node_names(session, {slot.node_id for slot in slots})

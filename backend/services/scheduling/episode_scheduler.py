@@ -1,4 +1,4 @@
-"""Takes the next episodes for a worker, in the order of `domain.scheduling`, under the scheduler's one lock."""
+"""Selects the next episodes for a worker, in the order of `domain.scheduling`, under the scheduler's lock."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -27,15 +27,15 @@ from backend.services.scheduling.claim_types import RunFacts, StartingEpisode
 from backend.services.scheduling.scheduler_snapshot import now_of
 
 PATIENCE_MS = 50
-"""How long a run that somebody else holds is waited for where no other run may have the slot."""
+"""Maximum wait for a locked run if no other run may have the slot."""
 MOST_UNREAD = 32
-"""Episodes of tasks that this release cannot read, after which a transaction looks for no others in their run."""
+"""Episodes with unreadable tasks after which a transaction stops searching their run."""
 _KEPT = 500
 _needs: dict[UUID, tuple[Requirements, ...]] = {}
 
 
 def able_of(worker: Worker, provider: str) -> WorkerCapability:
-    """What a worker says that it can do with a provider's desktops."""
+    """A worker's capabilities for a provider's desktops."""
     offers = worker.capabilities.get("agents", {})
     agents = frozenset(name for name, offer in offers.items() if not offer.get("reason"))
     images = frozenset(image.name for image in images_of(worker.capabilities, provider) if not image.reason)
@@ -48,7 +48,7 @@ def able_of(worker: Worker, provider: str) -> WorkerCapability:
 
 
 def needs_of(session: Session, task_set_id: UUID) -> tuple[Requirements, ...]:
-    """What tasks of a set need. A set never changes, so it is asked for once."""
+    """Requirements of a task set's tasks. A set never changes, so they are read once."""
     if task_set_id not in _needs:
         if len(_needs) >= _KEPT:
             _needs.clear()
@@ -57,7 +57,7 @@ def needs_of(session: Session, task_set_id: UUID) -> tuple[Requirements, ...]:
 
 
 def open_to(session: Session, able: WorkerCapability) -> list[Row[Any]]:
-    """Runs that might begin an episode now if such a worker had a free slot. Locks nothing."""
+    """Runs that might start an episode now if such a worker had a free slot. Locks nothing."""
     rows = repository.queue(session)
     fitting = _fitting(rows, able)
     if not fitting:
@@ -70,17 +70,17 @@ def open_to(session: Session, able: WorkerCapability) -> list[Row[Any]]:
 def start_episodes(session: Session, able: WorkerCapability, number: int, *, leases: int = 0) -> list[StartingEpisode]:
     """Moves up to `number` episodes to `running`.
 
-    Which ones: see docs/internals/scheduling.md. A run that somebody else is just writing to is passed over if another
-    is as urgent; the caller's transaction keeps the runs that it takes from.
+    Order: docs/internals/scheduling.md. A run that is locked by another writer is skipped if another is as urgent; the
+    caller's transaction keeps the runs that it takes from.
 
     Args:
-        session: the transaction; it has entered (`repository.enter`), nobody else is given a slot until it ends.
-        able: what the worker can do.
+        session: the transaction; it has entered (`repository.enter`), so nobody else gets a slot until it ends.
+        able: the worker's capabilities.
         number: of free slots.
-        leases: how many of these have a lease already.
+        leases: number of these that have a lease already.
 
     Returns:
-        The episodes in the order of their turns.
+        Episodes in the order of selection.
     """
     rows = repository.queue(session)
     fitting = _fitting(rows, able)
@@ -119,7 +119,7 @@ class _EpisodeSelection:
     _seats: dict[str, int] | None = None
 
     def do(self, number: int) -> None:
-        """Takes episodes until there are so many, or nothing may be taken any more."""
+        """Selects episodes until the number is reached, or nothing may be taken any more."""
         passed: set[UUID] = set()
         while len(self.picks) < number:
             counts = Counter(turns(self.now, number - len(self.picks), self.without | passed))
@@ -136,7 +136,7 @@ class _EpisodeSelection:
                 passed.clear()  # Others had their turns; what is left may be theirs.
 
     def _read(self, row: Row[Any]) -> None:
-        """What is needed of a run, or that this release cannot read it: it is left to others."""
+        """Facts of a run, or that this release cannot read it: then it is left to others."""
         try:
             config = config_cache.config_of(row.id, row.config)
         except UnreadableConfig as error:
@@ -148,10 +148,10 @@ class _EpisodeSelection:
             self.facts[row.id] = RunFacts(row.project_id, row.task_set_id, config, queued=queued, human=human)
 
     def _lock(self, counts: Mapping[UUID, int]) -> set[UUID]:
-        """Locks the runs. Those that somebody else holds are passed over once if another is as urgent, or waited for.
+        """Locks the runs. Locked ones are skipped once if another is as urgent, else waited for.
 
         Returns:
-            The runs that are passed over until others had their turns.
+            Runs that are skipped until others had their turns.
         """
         new = [run for run in counts if run not in self.locked]
         self._note(repository.lock_runs(self.session, new) if new else [])
@@ -162,7 +162,7 @@ class _EpisodeSelection:
         return passed
 
     def _equalled(self, run: UUID, counts: Mapping[UUID, int]) -> bool:
-        """Whether another run that may have one more slot is as urgent as this one."""
+        """Whether another run that may have one more slot is as urgent."""
         able = [
             each
             for each in self.now.runs
@@ -184,7 +184,7 @@ class _EpisodeSelection:
         return run in self.locked
 
     def _note(self, rows: Sequence[Row[Any]]) -> None:
-        """What the locked rows say now counts, not what was read before."""
+        """Locked rows take precedence over what was read before."""
         self.locked |= {row.id: row for row in rows}
         fresh = {row.id: row for row in rows}
         self.now = replace(
@@ -216,7 +216,7 @@ class _EpisodeSelection:
             self.picks.append(chosen)
 
     def _readable(self, episodes: Sequence[StartedEpisode]) -> list[StartingEpisode]:
-        """These with their tasks; those whose task this release cannot read wait on, for others."""
+        """Episodes with their tasks; those with unreadable tasks keep waiting, for other workers."""
         by_run: dict[UUID, list[StartedEpisode]] = defaultdict(list)
         for each in episodes:
             by_run[each.run_id].append(each)

@@ -1,4 +1,4 @@
-"""What has to be done now and then by whoever is alive: workers as they poll, and beat. Safe to run twice at once."""
+"""Periodic maintenance by workers as they poll, and by beat. Safe to run concurrently."""
 
 import logging
 import time
@@ -25,20 +25,20 @@ logger = logging.getLogger(__name__)
 
 
 class ClockWatch:
-    """Whether the database's clock went back since the last look, by this machine's steady one."""
+    """Whether the database's clock went back since the last check, by this machine's monotonic clock."""
 
     def __init__(self) -> None:
         self._last: tuple[float, datetime] | None = None
 
     def went_back(self, now: datetime) -> bool:
-        """Whether it did, as it shows `now`. Before the first look nobody knows, so that is true, too."""
+        """Whether it did, given `now`. True before the first check, because it is unknown."""
         if self._last is None:
             return True
         tick, at = self._last
         return (now - at).total_seconds() < time.monotonic() - tick - JUMP
 
     def looked(self, now: datetime) -> None:
-        """What had to be done about it is done."""
+        """Records that the consequences have been handled."""
         self._last = (time.monotonic(), now)
 
 
@@ -46,17 +46,17 @@ _clock = ClockWatch()
 
 
 def tend(factory: SessionFactory, *, lease_seconds: float | None = None) -> list[UUID]:
-    """Ends what fell silent. Roll-ups are apart (`rollup_turns.renew_due`): a large one takes longer than a lease.
+    """Ends what fell silent. Roll-ups are separate (`rollup_jobs.renew_due`): a large one takes longer than a lease.
 
     Returns:
-        The attempts that were lost with their workers.
+        The attempts lost with their workers.
     """
     _in_one(factory, scheduler.fill_needs)
     return _in_one(factory, lambda session: lease_reaper.reap(session, lease_seconds=lease_seconds))
 
 
 def keep_schedule(factory: SessionFactory, clock: ClockWatch = _clock) -> None:
-    """Counts again what the scheduler counts by, and how long episodes should take. Not urgent, and seldom needed."""
+    """Recomputes the scheduler's counters and estimated durations. Neither urgent nor often needed."""
     for run_id in _in_one(factory, scheduler.miscounted):
         if _in_one(factory, partial(_recount, run_id=run_id)):
             logger.warning("run %s: its episodes under way were counted anew", run_id)
@@ -72,15 +72,15 @@ def keep_schedule(factory: SessionFactory, clock: ClockWatch = _clock) -> None:
 
 
 def _recount(session: Session, run_id: UUID) -> bool:
-    """Under the run's lock, so that what was just being written is no mistake. Whether there was one."""
+    """Under the run's lock, so that concurrent writes are not mistaken for errors. Whether there was an error."""
     return runs.lock(session, run_id) is not None and scheduler.recount(session, run_id)
 
 
 def sweep(factory: SessionFactory, store: ArtifactStore, grace: timedelta = timedelta(days=1)) -> int:
-    """Removes artifacts that nothing refers to, and bytes that nobody knows; for beat, now and then.
+    """Removes unreferenced artifacts and unknown bytes; called by beat.
 
     Returns:
-        How many.
+        Number of removed artifacts.
     """
     removed = _in_one(factory, lambda session: artifacts.collect_garbage(session, store, grace))
     return removed + _in_one(factory, lambda session: artifacts.collect_orphans(session, store, time.time(), grace))

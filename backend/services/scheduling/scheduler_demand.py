@@ -1,4 +1,4 @@
-"""Which desktops would be used if there were slots enough: what waits, within every limit that is no slot."""
+"""Desktops that would be used with enough slots: waiting work within every limit except slots."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
@@ -22,7 +22,7 @@ MOST = 1_000_000
 
 @dataclass(frozen=True)
 class EpisodeDemand:
-    """So many episodes of a run with the same need would begin; `image`: that the run names, None = none."""
+    """Number of a run's episodes with the same requirements that would start; `image`: requested image, None = none."""
 
     provider: str
     run_id: UUID
@@ -43,16 +43,16 @@ def episode_demand(
     leaves: Leaves = lambda _: (),
     most: int = MOST,
 ) -> list[EpisodeDemand]:
-    """What would begin at once, run by run in the order of submission. Locks nothing.
+    """What would start at once, run by run in order of submission. Locks nothing.
 
-    Two providers may be given the same quota or seat here, as it is not known which of them comes to use it.
+    Two providers may get the same quota or seat here, as it is unknown which of them will use it.
 
     Args:
         session: the transaction.
-        providers: of which; none = of all.
-        able: whether a run's episodes with that need are counted at all.
-        leaves: tasks with that need whose episodes are not.
-        most: episodes of one run and need that are counted.
+        providers: which; none = all.
+        able: whether episodes with these requirements count.
+        leaves: tasks with these requirements that do not count.
+        most: maximum episodes per run and requirements.
     """
     rows = scheduler.queue(session)
     ready = [row for row in rows if row.ready and (not providers or row.provider in providers)]
@@ -91,7 +91,7 @@ def _of_provider(
 
 
 def _seated(need: Requirements, number: int, seats: dict[str, int]) -> int:
-    """How many of so many episodes find seats, which are then taken."""
+    """How many of the episodes find seats, which are then taken."""
     for name, each in (need.licences or {}).items():
         number = min(number, max(0, seats.get(name, 0)) // each) if each else number
     for name, each in (need.licences or {}).items():

@@ -1,4 +1,4 @@
-"""Reads the scheduler's rows into what the domain decides by."""
+"""Reads scheduler rows into the domain's values."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,17 +16,17 @@ from backend.domain.scheduling.snapshot import ProjectLoad, QueueSnapshot, RunLo
 from backend.domain.scheduling.usage import decayed
 
 OUTSIDE = frozenset({"remote", "container"})
-"""Agents that are programs from outside: they wait for their desktop as a person does."""
+"""Agents that are external programs: like people they wait for their desktop."""
 
 
 def now_of(session: Session, provider: str, rows: Sequence[Row[Any]], wanting: Iterable[Row[Any]]) -> QueueSnapshot:
     """The queue of a provider.
 
     Args:
-        session: asked for slots only where some are reserved.
-        provider: whose slots are given.
+        session: used for slots only if some are reserved.
+        provider: provider of the slots.
         rows: of `repository.queue`.
-        wanting: those of the rows that want a slot.
+        wanting: rows that want a slot.
     """
     every = repository.reserving(session)
     reserved = {project: int(numbers[provider]) for project, numbers in every.items() if numbers.get(provider)}
@@ -47,7 +47,7 @@ def now_of(session: Session, provider: str, rows: Sequence[Row[Any]], wanting: I
 
 
 def projects_of(rows: Sequence[Row[Any]], provider: str) -> dict[UUID, ProjectLoad]:
-    """The projects of these runs, with what they have."""
+    """Projects of these runs, with their running desktops."""
     in_use: dict[UUID, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
         in_use[row.project_id][row.provider] += row.in_use
@@ -57,12 +57,12 @@ def projects_of(rows: Sequence[Row[Any]], provider: str) -> dict[UUID, ProjectLo
 
 
 def rules_of(weight: float, quota: Mapping[str, int], reserved: Mapping[str, int]) -> ProjectRules:
-    """A project's columns; they were checked as they were written."""
+    """A project's columns, which were validated when written."""
     return ProjectRules.model_construct(weight=weight, quota=quota, reserved=reserved)
 
 
 def run_of(row: Row[Any]) -> RunLoad:
-    """A run's row."""
+    """From a run's row."""
     return RunLoad(
         id=row.id,
         project_id=row.project_id,
@@ -78,7 +78,7 @@ def run_of(row: Row[Any]) -> RunLoad:
 
 
 def urgency_of(row: Row[Any]) -> Urgency:
-    """Who waits for a run's episodes: a person acts in them or tries their draft, or a program from outside acts."""
+    """Who waits for a run's episodes: a person who acts or tries a draft, or an external program."""
     if row.human or row.hidden:
         return Urgency.PERSON
     return Urgency.PROGRAM if row.agent in OUTSIDE else Urgency.NOBODY

@@ -1,4 +1,4 @@
-"""Why each waiting episode waits, and how many of a run can be under way at once: one look, for many of them."""
+"""Why episodes wait, and how many of a run can run in parallel: computed in one query batch."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -41,9 +41,9 @@ _OPEN = {RunState.QUEUED, RunState.RUNNING, RunState.PAUSED}
 
 @dataclass(frozen=True)
 class WaitGroup:
-    """Waiting episodes of a run that could begin by now, with the same need and the same reason in their rows.
+    """Waiting episodes of a run that could start by now, with the same requirements and reason.
 
-    `apart`: of those with the need, their tasks are among `told_apart`.
+    `apart`: their tasks are among `told_apart`.
     """
 
     run_id: UUID
@@ -53,7 +53,7 @@ class WaitGroup:
 
 
 def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, WaitView]:
-    """Why these wait, by episode; nothing of those that do not."""
+    """Why episodes wait, by id; others are left out."""
     by_run: dict[UUID, list[Episode]] = defaultdict(list)
     for each in episodes:
         if each.state == EpisodeState.WAITING:
@@ -65,25 +65,25 @@ def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, WaitVie
 
 
 def explain_alike(session: Session, alike: Collection[WaitGroup]) -> dict[WaitGroup, str]:
-    """Why these wait, in words; nothing of those that wait for nothing but their turn."""
+    """Why they wait, as text; nothing for those that only wait for their turn."""
     view = _QueueView(session)
     return {each: words for each in alike if view.queues(each.run_id) and (words := view.explain_alike(each))}
 
 
 def told_apart(session: Session) -> set[UUID]:
-    """Tasks that evaluation functions in Python judge, of open runs in which others need the same of a machine."""
+    """Tasks with Python evaluation functions, in open runs with other tasks of the same requirements."""
     sets = {row.task_set_id for row in scheduler.queue(session)}
     return {task for each in sets for need in needs_of(session, each) if need.others for task in need.functions}
 
 
 def concurrency_of(session: Session, run_id: UUID) -> Concurrency | None:
-    """How many of the run's episodes can be under way at once, and what limits it; None once the run has ended."""
+    """Number of the run's episodes that can run in parallel, and what limits it; None if the run has ended."""
     run, view = run_repository.get(session, run_id), _QueueView(session)
     return None if run is None or RunState(run.state) not in _OPEN or not view.queues(run_id) else view.concurrency(run)
 
 
 class _QueueView:
-    """What there is at one moment; each part is read when it is first asked for."""
+    """Snapshot of the queue; each part is read on first use."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -158,7 +158,7 @@ class _QueueView:
 
     def _hindrance(self, run: RunLoad) -> str:
         now = self._now(run.provider)
-        # Where no slot is free, it is not the reserved ones that it waits for.
+        # If no slot is free, the reserved ones are not the reason.
         open_ = now if now.free is None or now.free > 0 else replace(now, free=None)
         return hindrance(open_, run)
 
@@ -169,16 +169,16 @@ class _QueueView:
         return f"the rest is on hold: {reason}" if reason else "the rest is on hold"
 
     def _first(self, now: QueueSnapshot, mine: RunLoad) -> str:
-        """Runs that come before this one whatever the shares, with the episodes that they may begin."""
+        """Runs that precede this one regardless of shares, with the episodes that they may start."""
         number = sum(self._beginning_before(now, mine).values())
         return f"{number} episode{'' if number == 1 else 's'} of higher-priority runs first" if number else ""
 
     def _wanted_before(self, now: QueueSnapshot, mine: RunLoad) -> int:
-        """Slots that these have, and those that they could use now."""
+        """Slots that these have or could use now."""
         return sum(run.in_use for run in _before(now, mine)) + sum(self._beginning_before(now, mine).values())
 
     def _beginning_before(self, now: QueueSnapshot, mine: RunLoad) -> dict[UUID, int]:
-        """Of each more urgent run the waiting episodes that only slots keep from beginning."""
+        """Waiting episodes of each more urgent run that only lack slots."""
         before = [run.id for run in _before(now, mine)]
         return beginning(now, repository.count_waiting(self._session, before)) if before else {}
 
@@ -189,7 +189,7 @@ class _QueueView:
         return None if seconds is None else self._time + timedelta(seconds=seconds)
 
     def _at_once(self, run: Run) -> int:
-        """How many it can have under way if no run that comes before it begins more; 0 while it waits for its model."""
+        """How many it can run if no preceding run starts more; 0 while it waits for its model."""
         now, mine = self._now(run.provider), self._run(run)
         urgent = sum(each.in_use for each in _before(now, mine))
         limit = concurrency(now, mine, self._slots_of(run.provider)[0], mine.in_use + 1, urgent=urgent)
@@ -218,7 +218,7 @@ class _QueueView:
         return self._slots[provider]
 
     def _closed(self, provider: str) -> str:
-        """Why there is no slot; empty where there are some."""
+        """Why there is no slot; empty if there are some."""
         if provider not in self._shut:
             self._shut[provider] = "" if self._slots_of(provider)[0] else self._why_closed(provider)
         return self._shut[provider]
@@ -257,22 +257,22 @@ class _QueueView:
 
 
 def _offer(worker: Any, provider: str) -> Mapping[str, Any]:
-    """What a worker says of that provider; nothing if it does not know it."""
+    """A worker's offer for that provider; empty if there is none."""
     offer: Mapping[str, Any] = worker.capabilities.get("providers", {}).get(provider, {})
     return offer
 
 
 def _hinders(worker: Any) -> str:
-    """Why a worker begins nothing at all now; empty while it does."""
+    """Why a worker starts nothing now; empty if it does."""
     return str(worker.capabilities.get("hindrance", ""))
 
 
 def _image(run: Run) -> str | None:
-    """As its row has it: of a newer release's configuration, the rest may not be readable here."""
+    """From its row: the rest of a newer release's configuration may not be readable here."""
     image = run.config.get("desktop_image")
     return None if image is None else str(image)
 
 
 def _before(now: QueueSnapshot, mine: RunLoad) -> list[RunLoad]:
-    """Runs that come before one whatever the shares."""
+    """Runs that precede one regardless of shares."""
     return [run for run in now.runs if run.id != mine.id and rank(now, run) > rank(now, mine)]

@@ -1,4 +1,4 @@
-"""What a worker that keeps pods warm has to know: its cluster's slots, and which desktops are wanted next."""
+"""Inputs for the warm-pool planner: cluster slots and upcoming demand."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -24,12 +24,12 @@ from backend.services.scheduling.scheduler_demand import episode_demand
 
 PROVIDER = "k8s"
 _MOST = 1000
-"""Episodes of a run that are counted: more than any cluster keeps warm for."""
+"""Maximum counted episodes per run: more than any cluster keeps warm."""
 
 
 @dataclass(frozen=True)
 class ClusterSlot:
-    """A slot. `usable`: new attempts may begin on its node, and the node still offers it."""
+    """A slot. `usable`: new attempts may start on its node, and the node still offers it."""
 
     slot: SlotRef
     leased: bool
@@ -38,12 +38,12 @@ class ClusterSlot:
 
 @dataclass(frozen=True)
 class WarmDemand:
-    """What is there and what is wanted.
+    """Slots and demand.
 
     Attributes:
-        slots: of the cluster, but for those that are broken: whoever finds their trouble looks after them.
-        waiting: episodes that would begin if there were slots enough, by desktop.
-        last: what was used last, or is; None where nothing was for the time that was asked about.
+        slots: of the cluster, except broken ones, which are handled elsewhere.
+        waiting: episodes that would start with enough slots, by desktop.
+        last: last used desktop; None if none was used within the given time.
     """
 
     slots: tuple[ClusterSlot, ...] = ()
@@ -56,9 +56,9 @@ def outlook(session: Session, worker_id: UUID, cluster: str, seconds: float) -> 
 
     Args:
         session: the transaction.
-        worker_id: who asks. One worker of a cluster has the task, of those that are online the first.
+        worker_id: the worker. The first online worker of a cluster has this task.
         cluster: which one.
-        seconds: how long ago a desktop may have been used last to be wanted again.
+        seconds: maximum age of the last use.
     """
     worker = workers.get(session, worker_id)
     if worker is None or repository.first_worker(session, cluster, PROVIDER) != worker_id:

@@ -1,1 +1,1 @@
-"""Studies: grids of conditions and what they come to."""
+"""Studies: grids of conditions and their results."""

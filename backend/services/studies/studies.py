@@ -1,4 +1,4 @@
-"""Studies: submit, list, how they are doing, what they come to."""
+"""Studies: submit, list, progress, results."""
 
 import glob
 from collections import defaultdict
@@ -28,17 +28,17 @@ from backend.services.runs.summary import RunSummary
 
 MOST_EPISODES = 200_000
 EVEN = SchedulingUpdate()
-"""As other runs: normal priority, no limit of its own."""
+"""Default: normal priority, no limit."""
 _UNDER_WAY = ("waiting", "running")
 
 
 @dataclass(frozen=True)
 class StudyDetail:
-    """A study and how it is doing.
+    """A study and its progress.
 
     Attributes:
         agents: of its cells.
-        cells: how many.
+        cells: number of cells.
         states: episodes by state.
     """
 
@@ -56,7 +56,7 @@ class StudyDetail:
 
     @property
     def ended(self) -> int:
-        """Those that neither wait nor run."""
+        """Episodes that neither wait nor run."""
         return self.episodes - sum(self.states.get(state, 0) for state in _UNDER_WAY)
 
 
@@ -71,7 +71,7 @@ class StudyCell:
 
 @dataclass(frozen=True)
 class Results:
-    """What a study comes to now; `cells` and `found.cells` are in the same order, the base cell first."""
+    """Current results of a study; `cells` and `found.cells` are in the same order, the base cell first."""
 
     view: StudyDetail
     cells: Sequence[StudyCell]
@@ -87,24 +87,24 @@ def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its run
     tuning: SchedulingUpdate = EVEN,
     key: str | None = None,
 ) -> Study:
-    """Starts a study, one run per cell; nothing is written unless all cells can be.
+    """Starts a study, one run per cell; nothing is written unless all cells are valid.
 
     Args:
         session: the transaction.
-        study: what is asked for.
-        project: that it belongs to.
-        actor: who asks.
-        tuning: how each of its runs begins to share in the slots.
-        key: idempotency key: with the same request it gives the same study, however often it is sent.
+        study: the request.
+        project: project of the study.
+        actor: requesting actor.
+        tuning: initial scheduling settings of each run.
+        key: idempotency key: repeating the request with it returns the same study.
 
     Returns:
-        The new study, or the one that the same request made before.
+        The new study, or the existing one of the same request.
 
     Raises:
-        NotFound: no such benchmark.
-        Invalid, UnknownPlugin: a factor, a level, or a cell as a whole is wrong; `path` says which.
-        Conflict: the idempotency key was used for another request.
-        Unavailable: it is unknown what can run, or the provider does not work here.
+        NotFound: There is no such benchmark.
+        Invalid, UnknownPlugin: a factor, a level, or a cell as a whole is invalid; `path` says which.
+        Conflict: The idempotency key was used for another request.
+        Unavailable: capabilities are unknown, or the provider does not work here.
     """
     shares = tuning.model_dump(exclude_unset=True)
     request_hash = digest(study.model_dump(mode="json", exclude_unset=True) | shares)
@@ -143,7 +143,7 @@ def _same(study: Study, request_hash: str, key: str) -> Study:
 
 
 def _with_sample(session: Session, study: StudyConfig) -> StudyConfig:
-    """The study with its sample's tasks by name, so that the record says which they are."""
+    """The study with its sample's tasks by name, so that the record has them."""
     if study.sample is None:
         return study
     keys = sampled(_select_keys(session, study), study.sample, study.base.seed)
@@ -169,7 +169,7 @@ def _check_size(session: Session, study: StudyConfig, number: int) -> None:
 def _submit_cell(  # noqa: PLR0913, PLR0917 - everything a cell's run is made of
     session: Session, study: StudyConfig, cell: DesignCell, project: Project, actor: Actor, shares: Mapping[str, Any]
 ) -> Run:
-    """Starts a cell's run. What is wrong with it is said with the cell's levels."""
+    """Starts a cell's run. Errors include the cell's levels."""
     settings = cell.config.model_dump(mode="json", exclude_unset=True)
     name = f"{study.name}: {cell.words}" if study.name else cell.words
     try:
@@ -181,7 +181,7 @@ def _submit_cell(  # noqa: PLR0913, PLR0917 - everything a cell's run is made of
 
 
 def get_study(session: Session, study_id: UUID) -> StudyDetail:
-    """The study and how it is doing. Raises NotFound."""
+    """The study and its progress. Raises NotFound."""
     study = repository.get(session, study_id)
     if study is None:
         raise NotFound(
@@ -228,7 +228,7 @@ def study_cells(session: Session, view: StudyDetail) -> list[StudyCell]:
 
 
 def study_results(session: Session, study_id: UUID) -> Results:
-    """What the study comes to now, computed from its episodes. Raises NotFound."""
+    """Current results, computed from the study's episodes. Raises NotFound."""
     view = get_study(session, study_id)
     cells = study_cells(session, view)
     facts: dict[UUID, list[CellEpisode]] = {cell.run.id: [] for cell in cells}
@@ -239,7 +239,7 @@ def study_results(session: Session, study_id: UUID) -> Results:
 
 
 def sentence(results: Results) -> str:
-    """The study in one sentence: what was compared, and which differences hold after correction."""
+    """Summary sentence: what was compared, and which differences are significant after correction."""
     config = results.view.config
     tested = [level for level in results.found.levels if level.adjusted_p is not None]
     clear = [level for level in tested if (level.adjusted_p or 0.0) <= 1 - config.level]

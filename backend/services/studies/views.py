@@ -1,4 +1,4 @@
-"""Studies in words and as flat rows, for pages and tables."""
+"""Studies as text and flat rows, for pages and tables."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,7 +15,7 @@ METHODS = (
 
 
 def methods(results: Results) -> str:
-    """How the numbers were computed, in words."""
+    """Methods of the figures, as text."""
     config = results.view.config
     return METHODS.format(
         level=config.level, resamples=config.resamples, seed=config.base.seed, number=len(results.found.levels)
@@ -23,7 +23,7 @@ def methods(results: Results) -> str:
 
 
 def comparison_rows(results: Results) -> Iterator[dict[str, Any]]:
-    """The paired table, flat."""
+    """The paired table as flat rows."""
     for level in results.found.levels:
         compared = level.comparison
         row: dict[str, Any] = {

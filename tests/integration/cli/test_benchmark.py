@@ -139,7 +139,7 @@ class TestSuites:
         shown = json.loads(deskarena("benchmark", "show", name, "-o", "json", server=url).stdout)
         assert (shown["tasks"], shown["infeasible"], shown["unknown"]) == (*counts, [])
         assert deskarena("benchmark", "lint", name, server=url).returncode == 0
-        assert "are version 1 already" in deskarena(*words, server=url).stdout
+        assert "unchanged, version 1" in deskarena(*words, server=url).stdout
 
 
 @pytest.mark.stack

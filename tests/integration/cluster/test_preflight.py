@@ -64,7 +64,10 @@ class TestExamine:
         fake.add_token("poor", "worker", *kind("production", "Role"), namespace=NAMESPACE)
         found = told(fake.kubeconfig(tmp_path / "poor", token="poor", namespace=NAMESPACE))
         assert found.state == "ok"
-        assert "this account may not list nodes, watch nodes, so on a node that is cordoned" in found.detail
+        assert (
+            "this account may not list nodes, watch nodes, so new attempts also start in existing pods on cordoned"
+            in found.detail
+        )
         assert "may not" not in told(kubeconfig).detail
 
     def test_nodes_that_do_not_fit(self, kubeconfig: Path) -> None:
@@ -95,7 +98,7 @@ class TestExamine:
 
     def test_claims_of_nodes_where_slots_have_none(self, kubeconfig: Path) -> None:
         found = told(kubeconfig, k8s_image_volume="claim:images-{node}")
-        assert (found.state, found.install) == ("broken", "set DESKARENA_K8S_IMAGE_VOLUME rightly (docs/settings.md)")
+        assert (found.state, found.install) == ("broken", "correct DESKARENA_K8S_IMAGE_VOLUME (docs/settings.md)")
         assert "set DESKARENA_K8S_NODES" in found.detail
 
     def test_nobody_answers(self, fake: FakeCluster, kubeconfig: Path) -> None:

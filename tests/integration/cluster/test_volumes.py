@@ -122,7 +122,7 @@ class TestClaimsOfNodes:
         worker = working(**OWN)
         until(lambda: names(worker) == ["one", "two"], 30)
         two = SPEC.model_copy(update={"image": "two"})
-        with pytest.raises(ClusterLost, match="the image two is not there; there are: one"):
+        with pytest.raises(ClusterLost, match="the image two does not exist; available: one"):
             worker.open(slot("node-1"), two)
         worker.open(slot("node-2"), two).close()
 

@@ -87,7 +87,7 @@ class TestWatch:
         with watched(supervisor):
             os.kill(service.process.pid, signal.SIGKILL)
             until(lambda: len(said) == 3, "it runs again")
-        assert said[1] == "No room.\n    Next try to start thing in 0.1 s."
+        assert said[1] == "No room.\n    Trying thing again in 0.1 s."
 
 
 class TestStop:

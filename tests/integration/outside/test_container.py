@@ -237,7 +237,7 @@ class TestAvailability:
         world.benchmark(benchmark_of(note_task()), name="notes")
         worker = InProcessWorker(Settings(data_dir=tmp_path, slots=1), world)
         try:
-            with pytest.raises(Unavailable, match="is installed here"):
+            with pytest.raises(Unavailable, match="is installed"):
                 submit(world, "container", benchmark="notes")
         finally:
             worker.stop()

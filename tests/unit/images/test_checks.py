@@ -26,7 +26,7 @@ class TestStarts:
 
     def test_one_that_shows_none_fails_and_says_what_was_seen(self, desktop: FakeDesktop) -> None:
         line = starts(desktop, "Editor", EDITOR.model_copy(update={"command": ("trouble",)}))
-        assert "no window with 'editor' in its title within 0 s; there are: 'trouble'" in line.fault
+        assert "no window with 'editor' in its title within 0 s; open windows: 'trouble'" in line.fault
 
     def test_a_window_that_was_there_before_does_not_count(self, desktop: FakeDesktop) -> None:
         desktop.open_windows.append(FakeWindow(title="my editor"))

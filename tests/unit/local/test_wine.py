@@ -40,14 +40,14 @@ class TestWhyNot:
     @pytest.mark.parametrize("name", ["python/python.exe", "home/.wine/system.reg"])
     def test_names_what_setup_has_not_laid_out(self, folder: Path, name: str) -> None:
         (folder / name).unlink()
-        assert f"{name} is not ready" in wine.why_not(folder)
+        assert f"{name} is missing" in wine.why_not(folder)
         with pytest.raises(FileNotFoundError, match="Run `make setup`"):
             wine.flavour(folder, Path("/guest"))
 
     def test_passes_on_why_setup_could_not_lay_it_out(self, folder: Path) -> None:
         (folder / wine.WHY_NOT).write_text("this command failed:\n  wineboot --init\n" + 9000 * "x")
         told = wine.why_not(folder)
-        assert "could not be made ready: this command failed: wineboot --init" in told
+        assert "could not be prepared: this command failed: wineboot --init" in told
         assert len(told) < 1000
 
 

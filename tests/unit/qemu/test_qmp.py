@@ -31,7 +31,7 @@ class TestGreeting:
 
     def test_that_is_no_json_is_refused(self) -> None:
         fake = FakeQmp(greeting=b"220 mail\r\n")
-        with pytest.raises(QmpLost, match="no JSON"):
+        with pytest.raises(QmpLost, match="not valid JSON"):
             Qmp(fake.theirs)
         fake.close()
 

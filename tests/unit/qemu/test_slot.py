@@ -91,7 +91,7 @@ def stuck(slot: VmSlot, folder: Path, *, ends: bool) -> None:
 class TestFreeze:
     def test_a_master_that_does_not_quit_is_ended_all_the_same(self, slot: VmSlot, tmp_path: Path) -> None:
         stuck(slot, tmp_path, ends=True)
-        with pytest.raises(QemuFailed, match="in good order"):
+        with pytest.raises(QemuFailed, match="gracefully"):
             slot.freeze("m1", tmp_path)
         assert slot.machines == {}
         assert not (tmp_path / "m1").exists()
@@ -204,7 +204,7 @@ class TestLook:
         with file.open("ab") as overlay:
             overlay.write(os.urandom(2**20))
             os.fsync(overlay.fileno())
-        assert slot.look("m1") == "the machine was stopped: it wrote 1 MiB to its disk, and there is room for 1 MiB"
+        assert slot.look("m1") == "the machine was stopped: it wrote 1 MiB to its disk, the limit is 1 MiB"
         assert qemu.asked == ["stop"]
         slot.end("m1")
 

@@ -1,1 +1,1 @@
-"""What is particular to Linux and X11."""
+"""Linux and X11."""

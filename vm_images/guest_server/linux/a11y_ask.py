@@ -1,4 +1,4 @@
-"""Questions to the desktop's accessible objects by AT-SPI. For helper processes only: they may crash or hang."""
+"""AT-SPI requests to accessible objects. For helper processes only: they may crash or hang."""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,14 +18,14 @@ _NO_REPLY = ("timed out", "timeout", "NoReply", "no reply", "Timeout")
 
 
 class HungError(Exception):
-    """An application did not answer; its part of the tree is left out."""
+    """An application did not respond; its part of the tree is left out."""
 
 
 def prepare(milliseconds: int = _CALL_MILLISECONDS) -> str:
-    """Connects to the accessibility bus; says what is wrong, empty if nothing is.
+    """Connects to the accessibility bus; returns what is wrong, or empty.
 
     Args:
-        milliseconds: how long an application may take for one answer.
+        milliseconds: time limit of an application per request.
     """
     warnings.simplefilter("ignore")  # Old and new names of AT-SPI calls differ between versions.
     if Atspi.init() not in {0, 1}:
@@ -35,7 +35,7 @@ def prepare(milliseconds: int = _CALL_MILLISECONDS) -> str:
 
 
 def ask(call: Callable[..., T], *args: Any) -> T | None:
-    """One question; None if the object has gone meanwhile."""
+    """Sends one request; None if the object is gone meanwhile."""
     try:
         return call(*args)
     except GLib.Error as error:
@@ -45,7 +45,7 @@ def ask(call: Callable[..., T], *args: Any) -> T | None:
 
 
 def children_of(node: Any, most: int) -> Iterator[Any]:
-    """Its children, at most so many."""
+    """Its children, up to a limit."""
     for index in range(min(ask(node.get_child_count) or 0, most)):
         child = ask(node.get_child_at_index, index)
         if child is not None:
@@ -53,7 +53,7 @@ def children_of(node: Any, most: int) -> Iterator[Any]:
 
 
 def applications(most: int) -> list[Any]:
-    """All applications with accessible objects; one that hangs is among them, because only the registry is asked."""
+    """All applications with accessible objects, including hanging ones, because only the registry is asked."""
     try:
         return list(children_of(Atspi.get_desktop(0), most))
     except HungError:

@@ -1,7 +1,7 @@
 """The accessibility helper: `python3 -m guest_server.linux.a11y_helper`.
 
-Reads questions as JSON lines on standard input and answers on standard output. It is a process of its own so that
-the server can kill it when an application hangs.
+Reads requests as JSON lines from stdin and answers on stdout. It is a separate process so that the server can kill it
+when an application hangs.
 """
 
 import json
@@ -29,7 +29,7 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answers questions until standard input ends."""
+    """Answers requests until stdin ends."""
     problem = prepare()
     for line in sys.stdin:
         answer = {"problem": problem} if problem else _answer(json.loads(line))

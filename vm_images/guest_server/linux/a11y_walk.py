@@ -1,7 +1,6 @@
-"""Walks the desktop's accessible objects by AT-SPI. Runs in the helper process only.
+"""Walks the desktop's accessible objects with AT-SPI. Runs in the helper process only.
 
-Every property is asked for anew (the library's cache is only used by programs that run its main loop), so that the
-tree is what the applications say now.
+Every property is requested anew (the library's cache works only with its main loop), so the tree is current.
 """
 
 import time
@@ -21,7 +20,7 @@ _INSIDE = 3  # Pixels inside a table's edge, where its first and last visible ce
 
 @dataclass(frozen=True)
 class ScreenOrigin:
-    """Where the parent and the window of an object lie on the screen."""
+    """Screen positions of an object's parent and window."""
 
     parent: Point = (0, 0)
     window: Point | None = None
@@ -29,23 +28,23 @@ class ScreenOrigin:
 
 @dataclass(frozen=True)
 class Kinds:
-    """What an object can do, and its states."""
+    """An object's interfaces and states."""
 
     interfaces: frozenset[str]
     states: frozenset[str]
 
     @property
     def is_table(self) -> bool:
-        """A table that makes its cells when they are asked for."""
+        """A table that creates its cells on request."""
         return "Table" in self.interfaces and "manages-descendants" in self.states
 
 
 class AtspiWalk:
-    """One walk with its bounds.
+    """One walk with its limits.
 
     Attributes:
         count: elements so far.
-        cut: why the tree is not whole; empty if it is.
+        cut: why the tree is truncated; empty if it is not.
     """
 
     def __init__(self, *, nodes: int, depth: int, children: int, deadline: float) -> None:
@@ -92,7 +91,7 @@ class AtspiWalk:
     def _describe(self, xml_node: Element, node: Any, kinds: Kinds, origin: ScreenOrigin) -> ScreenOrigin:
         if "Text" in kinds.interfaces:
             self._text(xml_node, node)
-        # A closed menu has hundreds of items: what nobody can see or click is listed, but not asked for more.
+        # A closed menu has hundreds of items: what nobody can see or click is listed without details.
         if not {"showing", "visible"} <= kinds.states:
             return origin
         if "Value" in kinds.interfaces:
@@ -164,7 +163,7 @@ def _component(xml_node: Element, node: Any, origin: ScreenOrigin) -> ScreenOrig
 
 
 def _visible_cells(table: Any, most: int) -> Iterator[Any]:
-    """The cells that show of a table too large to list (a spreadsheet has thousands of millions)."""
+    """Visible cells of a table that is too large to list (a spreadsheet has billions)."""
     box = ask(table.get_extents, Atspi.CoordType.SCREEN)
     if box is None:
         return
@@ -195,7 +194,7 @@ def _cell_at(table: Any, x: int, y: int) -> Point | None:
 
 
 def find_terminal() -> str | None:
-    """Text of the terminal with the focus, else of the first one that shows."""
+    """Text of the focused terminal, else of the first visible one."""
     terminals: list[tuple[bool, Any]] = []
     for application in applications(100):
         try:

@@ -1,4 +1,4 @@
-"""The clipboard of an X11 desktop: an owner that answers other programs, and a reader that asks them."""
+"""Clipboard of an X11 desktop: an owner that answers other programs, and a reader that asks them."""
 
 import threading
 from functools import cached_property
@@ -16,7 +16,7 @@ class XClipboard:
         self._longest = limits.text * 4
         self._lock = threading.Lock()
 
-    # Both are made at their first use: each connection costs the session's start 20 ms.
+    # Both are created on first use: each connection costs 20 ms at the session's start.
     @cached_property
     def _owner(self) -> SelectionOwner:
         return SelectionOwner(self._display_name)
@@ -26,12 +26,12 @@ class XClipboard:
         return SelectionReader(self._display_name, longest=self._longest)
 
     def read(self) -> str:
-        """The text; straight from memory while we own it."""
+        """The text; from memory while we own it."""
         with self._lock:
             own = self._owner.text
             return own if own is not None else self._reader.read()
 
     def write(self, text: str) -> None:
-        """Becomes the owner and returns when the X server has confirmed that."""
+        """Becomes the owner and returns when the X server has confirmed it."""
         with self._lock:
             self._owner.own(text)

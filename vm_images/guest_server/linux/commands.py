@@ -1,4 +1,4 @@
-"""Runs programs of the desktop's user, each in a process group of its own that can be killed as a whole."""
+"""Runs programs of the desktop's user, each in its own process group that can be killed as a whole."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from guest_server.protocol.errors import GuestError, from_os_error
 from guest_server.protocol.machine import CommandResult, CommandSpec
 
 _READ = 65_536
-# A program that has ended may have left a child that holds its output open; what is there by then is the output.
+# A program that has ended may have left a child that keeps its output open; then the output so far counts.
 _AFTER_EXIT_SECONDS = 0.2
 _SHELL = "/bin/sh"
 
@@ -38,13 +38,13 @@ class LinuxCommands:
 
     def _forget_ended(self, process: "subprocess.Popen[bytes]") -> None:
         process.wait()
-        # Its group is kept while another process of it lives, so that `stop_all` finds that one.
+        # Its group is kept while another process in it lives, so that `stop_all` finds it.
         if not _group_alive(process.pid):
             with self._lock:
                 self._started.discard(process)
 
     def alive(self, pid: int) -> bool:
-        """A process that has ended and waits to be reaped does not run."""
+        """False for a zombie."""
         try:
             stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
         except (FileNotFoundError, ProcessLookupError):
@@ -99,7 +99,7 @@ class LinuxCommands:
 
 
 class _Output:
-    """Collects both streams of a process; what is beyond the limit is read and thrown away."""
+    """Collects both streams of a process; output beyond the limit is discarded."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", limit: int) -> None:
         self._limit = limit
@@ -114,7 +114,7 @@ class _Output:
             self._selector.register(stream.fileno(), selectors.EVENT_READ)
 
     def read_until_exit(self, deadline: float) -> bool:
-        """Reads until the process has ended and its output with it; False if the deadline came first."""
+        """Reads until the process has ended and closed its output; False at the deadline."""
         exited = False
         while len(self._selector.get_map()):
             left = deadline - time.monotonic()
@@ -147,7 +147,7 @@ class _Output:
         return first, second
 
     def close(self) -> None:
-        """Gives all descriptors back."""
+        """Closes all descriptors."""
         self._selector.close()
         os.close(self._exit)
         for stream in self._streams:
@@ -155,7 +155,7 @@ class _Output:
 
 
 def _input_file(data: bytes) -> contextlib.AbstractContextManager[IO[bytes] | int]:
-    """A file to read standard input from: no pipe, so nobody has to feed it."""
+    """A file for stdin, which unlike a pipe need not be fed."""
     if not data:
         return contextlib.nullcontext(subprocess.DEVNULL)
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it.

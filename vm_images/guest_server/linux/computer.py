@@ -19,7 +19,7 @@ from guest_server.protocol.machine import Placement, WindowInfo
 _CLIPBOARD_SECONDS = 5.0
 _XCLIP = ("xclip", "-selection", "clipboard")
 
-# Programs as WAA's prompts name them, and what a Linux desktop has in their place, the first that is installed.
+# Programs in WAA's prompts, and their equivalents on a Linux desktop, the first installed one is used.
 _PROGRAMS = {
     "msedge": ("google-chrome", "chromium"),
     "edge": ("google-chrome", "chromium"),
@@ -55,7 +55,7 @@ class LinuxPrograms:
         return done.stdout.decode("utf-8", "replace")
 
     def copy(self, text: str) -> None:
-        """Text to the clipboard; xclip stays behind to give it."""
+        """Copies text; xclip stays in the background to serve it."""
         self._give(text.encode(), "UTF8_STRING")
 
     def copy_picture(self, box: Box) -> None:
@@ -90,7 +90,7 @@ class LinuxPrograms:
         self._windows.place(window, Placement(maximized=True))
 
     def find_program(self, name: str) -> Sequence[str]:
-        """By command, by WAA's name for it, or by its name in the menu."""
+        """Searches by command, by WAA's name, or by name in the menu."""
         plain = name.strip().lower().removesuffix(".exe")
         named = [shlex.split(entry.command) for entry in installed() if entry.name.lower() == plain]
         usual = [shlex.split(command) for command in _PROGRAMS.get(plain, ())]
@@ -100,7 +100,7 @@ class LinuxPrograms:
         return []
 
     def start(self, command: Sequence[str]) -> None:
-        """In a session of its own."""
+        """Starts it in its own session."""
         subprocess.Popen(
             list(command),
             stdin=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""Waits until the desktop can be used, and gives it its habits."""
+"""Waits until the desktop is usable, and configures it."""
 
 import select
 import time
@@ -14,7 +14,7 @@ from guest_server.protocol.errors import StartError
 
 
 def prepare_desktop(services: Services, config: SessionConfig, environment: Mapping[str, str], display: str) -> None:
-    """Returns when the window manager manages and the accessibility bus is known to all."""
+    """Returns when the window manager runs and the accessibility bus is announced."""
     make_usual_folders(config.home)
     client = XClient(display)
     client.root.change_attributes(event_mask=X.PropertyChangeMask)
@@ -31,7 +31,7 @@ def _has(client: XClient, name: str) -> bool:
 
 
 def _wait(client: XClient, condition: Callable[[], bool], seconds: float, what: str) -> None:
-    """Waits for a property of the root window; the X server tells of every change."""
+    """Waits for a property of the root window; the X server reports changes."""
     deadline = time.monotonic() + seconds
     while not condition():
         left = deadline - time.monotonic()

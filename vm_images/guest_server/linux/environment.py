@@ -1,4 +1,4 @@
-"""What the session is told by its environment, and the environment that the desktop's programs get."""
+"""Configuration of a session from its environment, and environment of the desktop's programs."""
 
 import os
 from collections.abc import Mapping
@@ -13,14 +13,14 @@ _LIBREOFFICE_GTK = Path("/usr/lib/libreoffice/program/libvclplug_gtk3lo.so")
 
 @dataclass(frozen=True)
 class SessionConfig:
-    """How the desktop shall be.
+    """Configuration of the desktop.
 
     Attributes:
         desktop: `plain` (a colour, the window manager's menu) or `pcmanfm` (icons and wallpaper by that program).
-        width, height: of the screen in pixels; with Xorg, the graphics card decides.
-        egress_lines: the way out leads through lines that the worker keeps open to us.
-        root_helper: path of the socket of `root_helper`; empty = there is none.
-        x_server: `xvfb`, or `xorg` on the first virtual terminal and the graphics card of a machine.
+        width, height: of the screen in pixels; ignored with Xorg, where the graphics card decides.
+        egress_lines: egress uses tunnels that the worker keeps open.
+        root_helper: path of the socket of `root_helper`; empty = none.
+        x_server: `xvfb`, or `xorg` on the first virtual terminal and the machine's graphics card.
     """
 
     width: int
@@ -43,7 +43,7 @@ def read_config(environment: Mapping[str, str]) -> SessionConfig:
     """Reads the session's own environment variables (docs/internals/guest-api.md lists them).
 
     Raises:
-        ValueError: which one is wrong or missing.
+        ValueError: names the wrong or missing variable.
     """
     width, height = read_screen(environment.get("DESKARENA_SCREEN", "1920x1080"))
     runtime = environment.get("XDG_RUNTIME_DIR", "")
@@ -81,7 +81,7 @@ _PASSED_ON = ("PATH", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "http_
 
 
 def children_environment(config: SessionConfig, display: str) -> dict[str, str]:
-    """What every program of the desktop gets: an allow-list, nothing of ours."""
+    """Environment of every program of the desktop: an allow-list without our own variables."""
     source = config.inherited
     path = source.get("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/games")
     user = source.get("USER", "user")
@@ -97,14 +97,14 @@ def children_environment(config: SessionConfig, display: str) -> dict[str, str]:
         "DISPLAY": display,
         "XAUTHORITY": str(config.runtime / "xauthority"),
         "DBUS_SESSION_BUS_ADDRESS": f"unix:path={config.runtime / 'bus'}",
-        # Each toolkit has its own way to be told that accessibility is on.
+        # Each toolkit enables accessibility in its own way.
         "GTK_MODULES": "gail:atk-bridge",
         "QT_ACCESSIBILITY": "1",
         "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
         "GNOME_ACCESSIBILITY": "1",
         "ACCESSIBILITY_ENABLED": "1",
     }
-    # The library `deskarena_computer` is for agents' code; it comes last, behind whatever bears the same name.
+    # The library `deskarena_computer` is for agents' code; it comes last, so it hides nothing of the same name.
     parts = [*filter(None, [config.python_path]), str(LIBRARY)]
     environment["PYTHONPATH"] = os.pathsep.join(parts)
     if _LIBREOFFICE_GTK.exists():
@@ -113,7 +113,7 @@ def children_environment(config: SessionConfig, display: str) -> dict[str, str]:
 
 
 def own_environment(config: SessionConfig, display: str) -> dict[str, str]:
-    """What our own helper processes get: the children's, and the way to this package."""
+    """Environment of our own helper processes: the children's, with the path of this package."""
     environment = children_environment(config, display)
     parts = [str(PACKAGE.parent), *filter(None, [config.python_path])]
     return environment | {"PYTHONPATH": os.pathsep.join(parts)}

@@ -1,4 +1,4 @@
-"""How a Linux desktop is: its disks and memory, its screen's cover, package managers, and what was started on it."""
+"""Health of a Linux desktop: disks, memory, what covers the screen, package managers, and running programs."""
 
 import os
 import shutil
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from guest_server.linux.x11 import XClient
 
 RESTART_FILES = (Path("/run/reboot-required"), Path("/var/run/reboot-required"))
-# Names as the kernel gives them, which has room for 15 characters.
+# Names as in the kernel, which truncates them to 15 characters.
 PACKAGE_MANAGERS = frozenset({"apt", "apt-get", "aptitude", "dpkg", "packagekitd", "unattended-upgr", "update-manager"})
 LOCKERS = frozenset({"i3lock", "slock", "swaylock", "xlock", "xsecurelock", "xtrlock", "kscreenlocker_g"})
 SERVICES = ("at-spi", "dbus-", "dconf-service", "gvfs", "goa-", "pipewire", "wireplumber", "xdg-", "(sd-pam)")
-"""How the names of programs begin that a session bus starts when somebody first needs them: no task's."""
+"""Prefixes of programs that a session bus starts on demand: they belong to no task."""
 _OURS = "guest_server."
 _SAVER_ON = 1
 _PROC = Path("/proc")
@@ -27,7 +27,7 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class RunningProcess:
-    """A process as /proc shows it; `born` in ticks since boot tells it from a later one with the same number."""
+    """A process in /proc; `born` in ticks since boot distinguishes it from a later one with the same id."""
 
     pid: int
     uid: int
@@ -37,7 +37,7 @@ class RunningProcess:
 
 
 def running(proc: Path = _PROC) -> Iterator[RunningProcess]:
-    """Every process that lives; those that end meanwhile are left out, as are threads of the kernel and zombies."""
+    """Every live process; those that end meanwhile are left out, as are kernel threads and zombies."""
     for folder in proc.iterdir():
         if not folder.name.isdigit():
             continue
@@ -54,11 +54,11 @@ def running(proc: Path = _PROC) -> Iterator[RunningProcess]:
 
 
 def of_a_task(processes: Iterable[RunningProcess], before: frozenset[tuple[int, int]], uid: int) -> list[Process]:
-    """Programs of the desktop's user that came later, without what the session itself starts when it is needed.
+    """Programs of the desktop's user that started later, without those that the session itself starts on demand.
 
     Args:
-        processes: what runs.
-        before: (pid, born) of what ran when the desktop was ready.
+        processes: running processes.
+        before: (pid, born) of processes when the desktop was ready.
         uid: the desktop's user.
     """
     return [
@@ -72,19 +72,19 @@ def of_a_task(processes: Iterable[RunningProcess], before: frozenset[tuple[int, 
 
 
 def pending(processes: Iterable[RunningProcess], restart_files: Sequence[Path] = RESTART_FILES) -> list[str]:
-    """What is under way or due in the system, in words."""
+    """Running or due updates and restarts, as text."""
     due = ["a restart is due after an update"] if any(file.exists() for file in restart_files) else []
     managers = sorted({each.name for each in processes if each.name in PACKAGE_MANAGERS})
     return [*due, *(f"{name} is running" for name in managers)]
 
 
 def locker(processes: Iterable[RunningProcess]) -> str:
-    """The program that has locked the screen, empty if none has."""
+    """The program that has locked the screen, empty if none."""
     return next((each.name for each in processes if each.name in LOCKERS), "")
 
 
 def disks(*folders: Path) -> list[Disk]:
-    """Room in each folder; one file system is told once. Raises OSError."""
+    """Free space in each folder; each file system is reported once. Raises OSError."""
     by_device: dict[int, Disk] = {}
     for folder in folders:
         usage = shutil.disk_usage(folder)
@@ -97,22 +97,21 @@ class LinuxHealth:
 
     def __init__(self, home: Path, client: "XClient") -> None:
         self._home = home
-        # Now: finding the folder tries to write there, which a full disk would refuse.
+        # Now: it writes a test file, which a full disk would refuse later.
         self._temporary = Path(tempfile.gettempdir())
         self._client = client
         self._before: frozenset[tuple[int, int]] = frozenset()
 
     def settled(self) -> None:
-        """Remembers what runs."""
+        """Remembers running processes."""
         self._before = frozenset((each.pid, each.born) for each in running())
 
     def facts(self) -> HealthFacts:
-        """Reads them all."""
         processes = list(running())
         return HealthFacts(
             disks=disks(self._home, self._temporary),
             memory_free=free_memory(),
-            # X11 has no scale of its own: a pixel of a program is a pixel of the screen.
+            # X11 has no scale: a program's pixel is a screen pixel.
             scale=1.0,
             locked=locker(processes) or self._saver(),
             pending=pending(processes),

@@ -1,6 +1,6 @@
-"""Which control lies at a point of the screen, and which has the focus, by AT-SPI. Runs in a helper process only.
+"""Finds the control at a point of the screen and the focused one, with AT-SPI. Runs in a helper process only.
 
-Both are bounded in time: what is not found by then is not known.
+Both have time limits: what is not found in time is unknown.
 """
 
 import time
@@ -32,10 +32,10 @@ class Search:
         """The control at that point; None if it is not found.
 
         Args:
-            pid: of the program that the window there belongs to.
+            pid: program of the window there.
             x: pixels from the left of the screen.
             y: pixels from its top.
-            popup: the window there is one without a frame: a menu, a list that dropped down.
+            popup: whether the window there has no frame: a menu or a drop-down list.
         """
         control = None
         for application in _applications(pid):
@@ -49,7 +49,7 @@ class Search:
         return control
 
     def focused(self, pid: int | None) -> Any:
-        """The control with the focus in the active window; None if it is not found."""
+        """The focused control in the active window; None if it is not found."""
         for application in _applications(pid):
             for top in children_of(application, _CHILDREN):
                 if "active" in states_of(top):
@@ -68,7 +68,7 @@ class Search:
         return node
 
     def _inner(self, node: Any, x: int, y: int) -> Any:
-        """The child at that point. Programs know it fastest; not all of them do."""
+        """The child at that point. Asking the program is fastest; not all support it."""
         hit = ask(Atspi.Component.get_accessible_at_point, node, x, y, Atspi.CoordType.SCREEN)
         if hit is not None and hit != node and _contains(hit, x, y):
             return hit
@@ -80,18 +80,18 @@ class Search:
                 if _contains(child, x, y):
                     return child
                 pages += [child] if ask(child.get_role_name) == "page tab" else []
-        # A tab is as large as what one clicks; its page, which is in it, lies elsewhere.
+        # A tab is as large as its clickable part; the page inside it is elsewhere.
         return next((inner for page in pages if (inner := self._inner(page, x, y)) is not None), None)
 
     def _latest_first(self, node: Any) -> Iterator[Any]:
-        """What was added last lies on top."""
+        """The latest added child is on top."""
         for child in reversed(list(children_of(node, _CHILDREN))):
             if self._late():
                 return
             yield child
 
     def _in_popup(self, node: Any, x: int, y: int, levels: int) -> Any:
-        """An item of an open menu: it lies elsewhere than the item that opened it."""
+        """An item of an open menu: it is elsewhere than the item that opened it."""
         if self._late() or not levels or "showing" not in states_of(node):
             return None
         role = ask(node.get_role_name) or ""
@@ -123,7 +123,7 @@ def _is_item(role: str) -> bool:
 
 
 def _applications(pid: int | None) -> Iterator[Any]:
-    """The program's application object; all of them if it is not known which."""
+    """The program's application object; all if it is unknown."""
     for application in applications(100):
         if pid is None or ask(application.get_process_id) == pid:
             yield application
@@ -140,7 +140,7 @@ def _contains(node: Any, x: int, y: int) -> bool:
 
 
 def has_focus(node: Any) -> bool:
-    """Whether a control that was found before still has the focus."""
+    """Whether a control still has the focus."""
     try:
         return node is not None and "focused" in states_of(node)
     except HungError:
@@ -148,7 +148,7 @@ def has_focus(node: Any) -> bool:
 
 
 def described(node: Any, window: str) -> InteractionTarget:
-    """A control in words. One without a name bears that of what it is a part of: a picture in a button."""
+    """A control's description. Without a name it gets that of its parent, such as a picture in a button."""
     if node is None:
         return InteractionTarget(window=window)
     role = ask(node.get_role_name) or ""

@@ -10,7 +10,7 @@ from guest_server.protocol.input_events import Event, points
 
 
 class XInput:
-    """Carries out events in order. Requests from several callers do not mix."""
+    """Performs events in order. Requests of several callers do not interleave."""
 
     def __init__(
         self, display_name: str, wait_idle: Callable[[], None], before_press: Callable[[int, int], None]
@@ -30,7 +30,7 @@ class XInput:
                 raise GuestError("off_screen", f"({x}, {y}) is not on the screen of {size} pixels")
 
     def perform(self, events: Sequence[Event]) -> None:
-        """Carries them out and returns when the X server has taken them."""
+        """Performs them and returns when the X server has processed them."""
         with self._x:
             try:
                 for event in events:
@@ -40,6 +40,6 @@ class XInput:
                 self._x.sync()
 
     def notice_keymap(self) -> None:
-        """To be called when a program has changed the keyboard mapping, so that the next one finds `<` at its place."""
+        """Called when a program has changed the keyboard mapping, so that the next one finds `<` in its place."""
         with self._x:
             self._keyboard.notice_changes()

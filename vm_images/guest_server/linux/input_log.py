@@ -1,8 +1,7 @@
-"""Hears every press of a key or button on the X server, by its RECORD extension, whoever caused it.
+"""Records every key and button press on the X server with the RECORD extension, whatever its source.
 
-The stream is in the server's own order. Two kinds of requests are recorded with the presses: changes of the keyboard
-mapping, without which a key code says little, and a request without effect that we send ourselves, by which we know
-that all that was done before has been heard.
+The stream is in the server's order. Two kinds of requests are recorded, too: changes of the keyboard mapping, needed to
+interpret key codes, and a no-op request that we send as a marker that everything before has been received.
 """
 
 import struct
@@ -41,17 +40,17 @@ class Press:
 
 @dataclass(frozen=True)
 class LogMark:
-    """All that was done before our own request has been heard."""
+    """Marker: everything before our own request has been received."""
 
 
 Heard = Press | KeymapChange | LogMark
 
 
 class InputRecorder:
-    """Listens in a thread of its own."""
+    """Listens in a background thread."""
 
     def __init__(self, display_name: str, hear: Callable[[Heard], None]) -> None:
-        """Args: display_name: of the X server; hear: called in the thread, with all that is heard, in order."""
+        """Args: display_name: of the X server; hear: called in the thread with every event, in order."""
         self._hear = hear
         self.client = XClient(display_name)
         self._stream = XClient(display_name)
@@ -74,10 +73,10 @@ class InputRecorder:
             raise GuestError("failed", "the X server does not begin to record")
 
     def mark(self) -> None:
-        """Has a LogMark come after all that was done before."""
+        """Makes a LogMark follow everything before it."""
         with self.client:
             request.NoOperation(display=self.client.display.display)
-            # With a round trip: the server hands out what it has recorded only when it has something to send.
+            # With a round trip: the server sends recorded data only when it has something else to send.
             self.client.sync()
 
     def _listen(self, context: int) -> None:
@@ -115,7 +114,7 @@ def _range(**ranges: tuple[int, int]) -> dict[str, Any]:
 
 
 def _requests(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The single requests of what a client sent; its length is in units of four bytes."""
+    """Splits a client's data into requests; lengths are in units of four bytes."""
     place = 0
     while place + _REQUEST.size <= len(data):
         number, _, length = _REQUEST.unpack_from(data, place)

@@ -1,4 +1,4 @@
-"""The server's side of the log of interactions: starts the helper that keeps it, and asks it."""
+"""Server side of the interaction log: starts its helper and queries it."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ _LONGEST_LINE = 2**24
 
 
 class XInteractions:
-    """The log of an X11 desktop. It begins with the first question; until then it costs nothing."""
+    """Interaction log of an X11 desktop. It starts with the first request; until then it costs nothing."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
@@ -25,7 +25,7 @@ class XInteractions:
         self._broken = ""
 
     async def told(self, since: int) -> list[dict[str, Any]]:
-        """The entries after that number."""
+        """Entries after that number."""
         async with self._one_at_a_time:
             if self._helper is None:
                 await self._begin()
@@ -34,10 +34,10 @@ class XInteractions:
         return entries
 
     def before_press(self, x: int, y: int) -> None:
-        """Has the log look at what will be pressed, while it is still there: a menu closes when its item is taken.
+        """Lets the log inspect the target of a press before it changes: a menu closes when its item is clicked.
 
-        For the threads that carry out input. Returns at once where no log is kept, and soon where an application does
-        not answer: the press is then looked at when it is heard.
+        For the threads that perform input. Returns at once without a log, and soon if an application does not respond:
+        the press is then inspected when it is received.
         """
         if self._loop is None or self._broken:
             return
@@ -46,7 +46,6 @@ class XInteractions:
             future.result()
 
     async def stop(self) -> None:
-        """Ends the helper."""
         if self._helper is not None and self._helper.returncode is None:
             self._helper.kill()
             await self._helper.wait()
@@ -71,7 +70,7 @@ class XInteractions:
         self._loop = asyncio.get_running_loop()
 
     async def _ask(self, question: Mapping[str, Any] | None, seconds: float) -> dict[str, Any]:
-        """The helper's answer. A log that has a gap is no log: once it breaks off, it stays so."""
+        """The helper's answer. A log with a gap is useless: once it fails, it stays failed."""
         if self._broken:
             raise GuestError("failed", self._broken)
         try:

@@ -1,7 +1,7 @@
-"""The helper that keeps the log of interactions: `python3 -m guest_server.linux.interactions_helper`.
+"""Helper process that keeps the interaction log: `python3 -m guest_server.linux.interactions_helper`.
 
-Reads questions as JSON lines on standard input and answers on standard output. It is a process of its own: listening
-takes no time from the server, and an application that hangs or makes the accessibility library crash costs only it.
+Reads requests as JSON lines from stdin and answers on stdout. It is a separate process: listening costs the server no
+time, and an application that hangs or crashes the accessibility library affects only the helper.
 """
 
 import json
@@ -33,7 +33,7 @@ _MARK_SECONDS = 5.0
 
 
 class InteractionsHelper:
-    """Hears presses, finds the controls that they met, and answers for both."""
+    """Receives presses, finds their controls, and answers requests."""
 
     def __init__(self) -> None:
         self.problem = prepare(_MILLISECONDS)
@@ -49,7 +49,7 @@ class InteractionsHelper:
         self._recorder.start()
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Answers `look` (what is about to be clicked lies there) or `read` (entries after a number)."""
+        """Handles `look` (the target of a coming click) or `read` (entries after a number)."""
         if self.problem:
             return {"problem": self.problem}
         self._catch_up()
@@ -61,7 +61,7 @@ class InteractionsHelper:
         return {"interactions": self._log.told(question["since"])}
 
     def run(self) -> None:
-        """Answers questions until there are no more; in between, a press is looked at as soon as it is heard."""
+        """Answers requests until stdin ends; in between, presses are inspected as soon as they arrive."""
         while (item := self._items.get()) is not None:
             if isinstance(item, dict):
                 _say(self.answer(item))
@@ -69,7 +69,7 @@ class InteractionsHelper:
                 self._handle(item)
 
     def ask(self, lines: Iterable[str]) -> None:
-        """Hands over questions, one a line. For a thread of its own."""
+        """Passes requests on, one per line. Runs in its own thread."""
         for line in lines:
             self._items.put(json.loads(line))
         self._items.put(None)
@@ -81,7 +81,7 @@ class InteractionsHelper:
         self._notice_layout()
 
     def _notice_layout(self) -> None:
-        """Reads the mapping anew if it was changed by other requests than the one that is recorded (`setxkbmap`)."""
+        """Reloads the mapping if it was changed by other requests than the recorded one (`setxkbmap`)."""
         with self._x:
             events = [event for event in self._x.fresh_events() if event.type == X.MappingNotify]
         changed = {(event.first_keycode, event.count) for event in events if event.request == X.MappingKeyboard}
@@ -107,7 +107,7 @@ class InteractionsHelper:
             self._log.key(key_words(meant.name, meant.held))
 
     def _target_at(self, x: int, y: int) -> InteractionTarget:
-        """What was under a press: known from before the press, if we were asked to look then."""
+        """The target of a press: known from before the press, if it was requested then."""
         if self._ahead is not None and self._ahead[:2] == (x, y):
             return self._ahead[2]
         self._ahead = None
@@ -143,7 +143,7 @@ class InteractionsHelper:
 
 
 def _names() -> dict[int, str]:
-    """Symbol -> the name that our API has for its key."""
+    """Symbol -> name of its key in our API."""
     names: dict[int, str] = {}
     for name in (*_PREFERRED, *KEYSYMS):
         if len(name) > 1:
@@ -152,7 +152,7 @@ def _names() -> dict[int, str]:
 
 
 def main() -> None:
-    """Says that the log has begun, or why not, then keeps it until standard input ends."""
+    """Reports that the log has started, or why not, then keeps it until stdin ends."""
     hide_memory()
     try:
         helper = InteractionsHelper()

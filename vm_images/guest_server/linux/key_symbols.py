@@ -1,7 +1,7 @@
-"""What a key press means on X11: the text that it types, or its name. Pure: no X connection.
+"""Meaning of a key press on X11: typed text, or the key's name. Pure: no X connection.
 
-X11's keyboard mapping gives each key code a row of symbols: first group plain and with shift, second group plain and
-with shift, then both for the third level (AltGr).
+X11's keyboard mapping has a row of symbols per key code: first group plain and with shift, second group likewise, then
+both for the third level (AltGr).
 """
 
 import struct
@@ -18,7 +18,7 @@ _KEYPAD = MappingProxyType(
     | {0xFFB0 + digit: str(digit) for digit in range(10)}
 )
 _SETS = MappingProxyType({1: "iso8859_2", 2: "iso8859_3", 3: "iso8859_4", 6: "koi8_r", 0x13: "iso8859_15"})
-"""Older symbols by their second byte: the first byte is the character in that code page."""
+"""Legacy symbols by their second byte: the first byte is the character in that code page."""
 _CURRENCY = 0x20
 _MODIFIER_SYMBOLS = frozenset({*range(0xFFE1, 0xFFEF), 0xFF7E, 0xFF7F, 0xFE03, 0xFE11, 0xFE08, 0xFE0A, 0xFF20})
 _NAMES = MappingProxyType(
@@ -31,7 +31,7 @@ _HELD = ((CONTROL, "ctrl"), (ALT, "alt"), (SUPER, "win"), (SHIFT, "shift"))
 
 @dataclass(frozen=True)
 class KeymapChange:
-    """Key codes from `first` on have these symbols from now on."""
+    """Key codes from `first` on now have these symbols."""
 
     first: int
     rows: tuple[tuple[int, ...], ...]
@@ -46,7 +46,7 @@ def remapped(data: bytes) -> KeymapChange:
 
 @dataclass(frozen=True)
 class TypedKey:
-    """What a key press means: `text` that it types, or the `name` of a key that types none. Both empty: nothing.
+    """Meaning of a key press: `text` that it types, or the `name` of a key that types none. Both empty: nothing.
 
     Attributes:
         held: modifiers that were held with a key that types nothing.
@@ -58,25 +58,24 @@ class TypedKey:
 
 
 class Symbols:
-    """The keyboard mapping, kept up to date by what is recorded."""
+    """The keyboard mapping, updated by recorded requests.
+
+    Args:
+        first: the key code of the first row.
+        rows: symbols by key code.
+        names: of keys that type nothing, by their symbol.
+    """
 
     def __init__(self, first: int, rows: Sequence[Sequence[int]], names: Mapping[int, str]) -> None:
-        """Takes a mapping.
-
-        Args:
-            first: the key code of the first row.
-            rows: symbols by key code.
-            names: of keys that type nothing, by their symbol.
-        """
         self._names = {**_NAMES, **names}
         self._rows = {keycode: list(row) for keycode, row in enumerate(rows, first)}
 
     def change(self, change: KeymapChange) -> None:
-        """Somebody has given some key codes other symbols."""
+        """Applies a change of key codes' symbols."""
         self._rows |= {keycode: list(row) for keycode, row in enumerate(change.rows, change.first)}
 
     def pressed(self, keycode: int, state: int) -> TypedKey:
-        """What a press means.
+        """Meaning of a press.
 
         Args:
             keycode: of the key.

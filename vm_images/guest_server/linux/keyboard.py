@@ -1,4 +1,4 @@
-"""The keyboard, by the XTEST extension, with every character of Unicode."""
+"""The keyboard, with the XTEST extension and every Unicode character."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,15 +29,14 @@ def key_keysym(key: str) -> int:
 
 
 class XKeyboard:
-    """Carries out keyboard events on a connection that the caller has locked."""
+    """Performs keyboard events on a connection that the caller has locked.
+
+    Args:
+        x: the connection.
+        wait_idle: waits for a program that does not answer pings.
+    """
 
     def __init__(self, x: XClient, wait_idle: Callable[[], None]) -> None:
-        """Takes over the key map.
-
-        Args:
-            x: the connection.
-            wait_idle: how to wait for a program that does not answer pings.
-        """
         self._x = x
         self._pinger = Pinger(x, wait_idle)
         self._unread = False  # Whether a program may still have to read events that used spare keys.
@@ -61,15 +60,15 @@ class XKeyboard:
         return Keymap(first, rows, modifiers)
 
     def _change(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Gives key codes their symbols in one request; the codes between are spare too and keep theirs."""
+        """Sets symbols of key codes in one request; spare codes in between keep theirs."""
         self._ours |= dict(pairs)
         first, last = min(pairs)[0], max(pairs)[0]
-        # Twice the same: with one symbol only, shift or caps lock would give its other case.
+        # Twice the same: with one symbol only, shift or caps lock would change its case.
         rows = [[self._ours.get(keycode, 0)] * 2 for keycode in range(first, last + 1)]
         self._x.display.change_keyboard_mapping(first, rows)
 
     def notice_changes(self) -> None:
-        """Reads the map again if somebody else changed it (a task that sets another layout)."""
+        """Reloads the map if somebody else changed it (a task that sets another layout)."""
         self._x.sync()
         if any(self._is_foreign(event) for event in self._x.fresh_events()):
             self._renew()
@@ -90,7 +89,7 @@ class XKeyboard:
             self._unread = True
 
     def perform(self, event: Event) -> None:
-        """One keyboard event; other events are nothing to it."""
+        """Performs a keyboard event; ignores others."""
         if not isinstance(event, Type | Key | Hotkey):
             return
         self.notice_changes()

@@ -1,8 +1,8 @@
-"""Which key gives which symbol, and which spare keys can be made to give another. Pure: no X connection.
+"""Keymap: which key has which symbol, and which spare keys can be remapped. Pure: no X connection.
 
-X11 key events carry key codes only; a program looks the symbol up when it gets to the event. A symbol that the
-layout lacks is therefore bound to a spare key code, and a code may be bound to another symbol only after every program
-has read the events that used the old one.
+X11 key events carry key codes only; a program looks the symbol up when it handles the event. A symbol missing in the
+layout is bound to a spare key code, and a code may be rebound only after every program has handled the events with the
+old symbol.
 """
 
 from collections import OrderedDict
@@ -27,7 +27,7 @@ class Stroke:
 
 
 def char_keysym(char: str) -> int:
-    """The key symbol of a character: Latin-1 as it is, all others in X11's Unicode range."""
+    """Key symbol of a character: Latin-1 unchanged, others in X11's Unicode range."""
     code = ord(char)
     return code if 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xFF else 0x01000000 | code  # noqa: PLR2004
 
@@ -36,18 +36,16 @@ class Keymap:
     """The symbols of a keyboard mapping and its spare keys.
 
     Attributes:
-        spares: key codes without a gap between them. Every change of the mapping makes all programs read it anew, the
-            window manager slowest of all, and one request can change one unbroken range.
+        spares: contiguous key codes. Every change makes all programs reload the mapping, the window manager slowest,
+            and one request can change one contiguous range.
+
+    Args:
+        first: the key code of the first row.
+        rows: key symbols by key code, plain and shifted first.
+        modifiers: key codes that are modifiers and never spare.
     """
 
     def __init__(self, first: int, rows: Sequence[Sequence[int]], modifiers: Iterable[int]) -> None:
-        """Reads a mapping.
-
-        Args:
-            first: the key code of the first row.
-            rows: key symbols by key code, plain and shifted first.
-            modifiers: key codes that are modifiers and never spare.
-        """
         self._strokes: dict[int, Stroke] = {}
         self._bound: OrderedDict[int, int] = OrderedDict()
         self._add_strokes(first, rows)
@@ -68,7 +66,7 @@ class Keymap:
                     self._strokes.setdefault(row[level], Stroke(keycode, shift=bool(level)))
 
     def _can_be_spared(self, keycode: int, row: Sequence[int]) -> bool:
-        """A key without symbols, with a vendor's only, or with those of another key."""
+        """A key without symbols, with vendor symbols only, or with those of another key."""
         return all(
             keysym in _VENDOR_KEYSYMS or self._strokes.get(keysym, Stroke(keycode)).keycode != keycode
             for keysym in row[:_LEVELS]
@@ -82,14 +80,14 @@ class Keymap:
         return self._strokes.get(keysym)
 
     def fits(self, keysyms: Iterable[int]) -> bool:
-        """True if the spare keys are enough to have all these symbols at the same time."""
+        """True if there are enough spare keys for all these symbols at the same time."""
         return sum(keysym not in self._strokes for keysym in set(keysyms)) <= len(self.spares)
 
     def bind(self, keysyms: Iterable[int]) -> tuple[list[tuple[int, int]], bool]:
-        """Gives every symbol a key.
+        """Binds every symbol to a key.
 
         Returns:
-            (key code, symbol) pairs to tell the X server, and whether one of them gave another symbol before.
+            (key code, symbol) pairs for the X server, and whether one of them was bound before.
         """
         missing = [keysym for keysym in dict.fromkeys(keysyms) if keysym not in self._strokes]
         for keysym in missing:
@@ -119,7 +117,7 @@ def _longest_run(keycodes: Iterable[int]) -> list[int]:
 
 
 def chunks(keymap: Keymap, keysyms: Sequence[int]) -> list[Sequence[int]]:
-    """Cuts a text's symbols into pieces for which the spare keys are enough."""
+    """Splits a text's symbols into pieces for which the spare keys suffice."""
     pieces: list[Sequence[int]] = []
     start, symbols = 0, set[int]()
     for index, keysym in enumerate(keysyms):

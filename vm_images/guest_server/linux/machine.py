@@ -1,4 +1,4 @@
-"""Puts the Linux parts together."""
+"""Assembles the Linux parts."""
 
 import sys
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ from guest_server.protocol.machine import Machine
 from guest_server.protocol.secret import Secret
 
 _ACCESSIBILITY = "guest_server.linux.a11y_helper"
-# For programs that do not answer pings: how long the screen must rest before their input counts as read.
+# For programs that do not answer pings: how long the screen must be still before input counts as handled.
 _IDLE_QUIET_SECONDS, _IDLE_LONGEST_SECONDS = 0.15, 2.0
 
 

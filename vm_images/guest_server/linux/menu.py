@@ -1,6 +1,6 @@
 """The desktop's root menu, printed for openbox by `data/bin/deskarena-menu`.
 
-It lists the installed graphical applications by their desktop entries.
+It lists installed graphical applications from their desktop entries.
 """
 
 import configparser

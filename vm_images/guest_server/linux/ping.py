@@ -1,4 +1,4 @@
-"""Waits until the program with the focus has read all its events, by the window manager protocol _NET_WM_PING."""
+"""Waits until the focused program has handled all its events, with the window manager protocol _NET_WM_PING."""
 
 import select
 import time
@@ -15,7 +15,7 @@ _ANSWER_SECONDS = 15.0
 
 
 class Pinger:
-    """Asks the active window for a sign. Programs answer in the order of their events."""
+    """Pings the active window. Programs handle events in order."""
 
     def __init__(self, x: XClient, wait_idle: Callable[[], None]) -> None:
         self._x = x
@@ -23,16 +23,16 @@ class Pinger:
         self._number = 0
 
     def wait_read(self) -> None:
-        """Returns when the active window's program has read everything sent before.
+        """Returns when the active window's program has handled everything sent before.
 
         Raises:
-            GuestError: it does not answer.
+            GuestError: It does not respond.
         """
         window = self._active()
         if window is None or not self._answers_pings(window):
             self._wait_idle()
             return
-        # A program sends its answer to the root window. Listening there all the time would heap up events.
+        # A program answers on the root window. Listening there permanently would accumulate events.
         self._x.root.change_attributes(event_mask=X.SubstructureNotifyMask)
         try:
             self._ask(window)

@@ -1,4 +1,4 @@
-"""The mouse, by the XTEST extension."""
+"""The mouse, with the XTEST extension."""
 
 import time
 from collections.abc import Callable
@@ -17,15 +17,15 @@ _LOOK_SECONDS = 0.001
 
 
 class Pointer:
-    """Carries out mouse events on a connection that the caller has locked."""
+    """Performs mouse events on a connection that the caller has locked."""
 
     def __init__(self, x: XClient, before_press: Callable[[int, int], None]) -> None:
-        """Args: x: the connection; before_press: told where a button is about to be pressed."""
+        """Args: x: the connection; before_press: called with the position of a coming press."""
         self._x = x
         self._before_press = before_press
 
     def perform(self, event: Event) -> None:
-        """One mouse event; other events are nothing to it."""
+        """Performs a mouse event; ignores others."""
         if isinstance(event, Move):
             self._glide(event.x, event.y, event.duration)
         elif isinstance(event, Button):
@@ -59,10 +59,10 @@ class Pointer:
             self._button(number, down=False)
 
     def _wait_released(self, number: int) -> None:
-        """Waits until the window manager has let the click through.
+        """Waits until the window manager has passed the click on.
 
-        It sees every press on a window first and holds the pointer meanwhile, to give the window the focus. Keys are
-        not held: what is typed at once would still go to the window that had the focus before.
+        It sees every press first and grabs the pointer meanwhile, to focus the window. Keys are not grabbed: text typed
+        at once would still go to the previously focused window.
         """
         mask = X.Button1Mask << (number - 1)
         deadline = time.monotonic() + _HELD_SECONDS
@@ -73,7 +73,7 @@ class Pointer:
         xtest.fake_input(self._x.display, X.MotionNotify, x=x, y=y)
 
     def _glide(self, x: int, y: int, duration: float) -> None:
-        """In steps, so that a program sees the way and not only the end."""
+        """In steps, so that a program sees the path and not only the end."""
         here = self._x.root.query_pointer()
         steps = round(duration / _STEP_SECONDS)
         for step in range(1, steps):

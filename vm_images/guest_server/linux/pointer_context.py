@@ -1,4 +1,4 @@
-"""What lies around a point of an X11 screen: whose window it is, which window is active, what it looks like."""
+"""Context of a point on an X11 screen: its window, the active window, and a picture."""
 
 import base64
 import io
@@ -17,12 +17,12 @@ _LEVELS = 6
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose window lies at a point.
+    """Owner of the window at a point.
 
     Attributes:
-        pid: its program; None if it does not say.
-        popup: it is a window without a frame: a menu, a list that dropped down.
-        bar: the point is on the window manager's frame.
+        pid: its program; None if unknown.
+        popup: whether it has no frame: a menu or a drop-down list.
+        bar: whether the point is on the window manager's frame.
     """
 
     pid: int | None = None
@@ -31,7 +31,7 @@ class Owner:
 
 
 class PointerContext:
-    """Asks the X server on a connection that it shares."""
+    """Queries the X server on a shared connection."""
 
     def __init__(self, x: XClient) -> None:
         self._x = x
@@ -55,7 +55,7 @@ class PointerContext:
             return None if window is None else self._pid(window)
 
     def owner(self, x: int, y: int) -> Owner | None:
-        """Whose window lies at a point; None for the empty desktop."""
+        """Owner of the window at a point; None for the empty desktop."""
         with self._x:
             window = self._child(self._x.root, x, y)
             if window is None:
@@ -73,7 +73,7 @@ class PointerContext:
         return Owner(bar=True)
 
     def pictured(self, control: InteractionTarget, x: int, y: int) -> InteractionTarget:
-        """With what the screen shows around the point, so that its text can be read."""
+        """Adds a picture of the surroundings, so that their text can be read."""
         from PIL import Image
 
         left, top = max(0, x - _HALF_WIDTH), max(0, y - _HALF_HEIGHT)

@@ -1,4 +1,4 @@
-"""Draws the pointer into a picture of the screen: the X server leaves it out of what it gives to programs."""
+"""Draws the pointer into a screen picture, which the X server leaves out."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from PIL import Image
 
 
 class PointerPicture:
-    """Remembers how the pointer looks, and draws it."""
+    """Caches the pointer's image, and draws it."""
 
     def __init__(self) -> None:
         self._serial = -1
@@ -33,7 +33,7 @@ class PointerPicture:
         _put(pixels, size[0], box, below)
 
     def _remember(self, cursor: Any) -> None:
-        """Its colours come multiplied by their opacity, as whole numbers with opacity first."""
+        """Its colours are premultiplied ARGB integers."""
         size = (cursor.width, cursor.height)
         data = b"".join(value.to_bytes(4, "little") for value in cursor.cursor_image)
         picture = Image.frombytes("RGBa", size, data, "raw", "BGRa").convert("RGBA")

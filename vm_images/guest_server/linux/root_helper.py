@@ -1,7 +1,7 @@
-"""Does as root what a desktop's user may not: `python3 -m guest_server.linux.root_helper` behind a socket of systemd.
+"""Performs privileged operations for a desktop: `python3 -m guest_server.linux.root_helper` behind a systemd socket.
 
-It takes one connection in its life, the guest server's, which connects before an agent or a task is there. So nobody
-else in the machine can use it. One line of JSON asks, one answers.
+It accepts one connection in its life, from the guest server, which connects before an agent or task is there. So nobody
+else in the machine can use it. Requests and answers are lines of JSON.
 """
 
 import base64
@@ -26,11 +26,11 @@ _FROM_SYSTEMD = 3
 
 @dataclass(frozen=True)
 class SystemPaths:
-    """Where things lie in the machine.
+    """Paths in the machine.
 
     Attributes:
         bundle: the authorities that programs trust, PEM.
-        policies: folder of Chromium's; its list of authorities is its own and knows no file of the system.
+        policies: Chromium's policy folder; it has its own list of authorities and ignores the system's files.
     """
 
     random: Path = Path("/dev/random")
@@ -39,18 +39,18 @@ class SystemPaths:
 
 
 class RootHelperProcess:
-    """Does it."""
+    """Performs the requests of one connection."""
 
     def __init__(self, places: SystemPaths, set_clock: Callable[[int, float], None] = time.clock_settime) -> None:
-        """Args: places: of the machine; set_clock: the system's, or a test's."""
+        """Args: places: paths; set_clock: the system's, or a test's."""
         self._places, self._set_clock = places, set_clock
         self._known = places.bundle.read_bytes() if places.bundle.exists() else None
 
     def do(self, request: Mapping[str, Any]) -> None:
-        """Carries out one request.
+        """Performs one request.
 
         Raises:
-            ValueError: it is none.
+            ValueError: It is not valid.
             OSError: the system refuses.
         """
         doing: dict[str, Callable[[Any], None]] = {"clock": self._clock, "entropy": self._entropy, "trust": self._trust}
@@ -81,7 +81,7 @@ class RootHelperProcess:
 
 
 def answer(helper: RootHelperProcess, line: bytes) -> bytes:
-    """The line that answers a line."""
+    """The answer to a line."""
     try:
         helper.do(dict(json.loads(line)))
     except (OSError, ValueError, TypeError) as error:
@@ -93,8 +93,8 @@ def serve(helper: RootHelperProcess, listener: socket.socket) -> None:
     """Takes one connection and answers until it ends.
 
     Args:
-        helper: does what is asked.
-        listener: of the socket; closed as soon as somebody has connected.
+        helper: performs the requests.
+        listener: the socket; closed after the first connection.
     """
     with listener:
         connection, _ = listener.accept()
@@ -104,7 +104,7 @@ def serve(helper: RootHelperProcess, listener: socket.socket) -> None:
 
 
 def main() -> None:
-    """Serves on the socket that systemd has made."""
+    """Serves on the socket created by systemd."""
     os.umask(0o022)
     serve(RootHelperProcess(SystemPaths()), socket.socket(fileno=_FROM_SYSTEMD))
 

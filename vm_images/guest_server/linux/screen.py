@@ -1,7 +1,7 @@
-"""The screen of an Xvfb server: its frame buffer is a file that we map, so a picture costs one copy of memory.
+"""Screen of an Xvfb server: its frame buffer is a mapped file, so a picture costs one memory copy.
 
-Xvfb draws the pointer into the frame buffer, so every picture shows it. It takes the pointer out while it draws
-under it and puts it back before it waits for the next request: the second round trip in `grab` waits for that.
+Xvfb draws the pointer into the frame buffer, so every picture shows it. It removes the pointer while it draws under it
+and restores it before it waits for the next request: the second round trip in `grab` waits for that.
 """
 
 import mmap
@@ -21,16 +21,16 @@ from guest_server.protocol.machine import ScreenFrame
 
 _XWD = struct.Struct(">25I")
 _COLOR_BYTES = 12
-# While something is being drawn, looking more often than this costs more than it tells.
+# During drawing, more frequent checks cost more than they gain.
 _LOOK_SECONDS = 0.015
 
 
 class XScreen(ABC):
-    """What the screens of all X servers have in common.
+    """Common part of the screens of all X servers.
 
     Attributes:
         width, height: in pixels.
-        scale: X11 has none of its own.
+        scale: always 1 on X11.
     """
 
     width: int
@@ -43,28 +43,28 @@ class XScreen(ABC):
 
     @abstractmethod
     def grab(self) -> ScreenFrame:
-        """The screen now, with the pointer, after all requests of before have been drawn."""
+        """The current screen with the pointer, after all earlier requests have been drawn."""
 
     @abstractmethod
     def peek(self) -> ScreenFrame:
-        """The same, without a copy where that can be had."""
+        """Like `grab`, without a copy if possible."""
 
     @abstractmethod
     def _compared(self) -> bytes:
-        """Every pixel now, to be compared with those of another moment; requests of before may not be drawn yet."""
+        """All pixels for comparison; earlier requests may not be drawn yet."""
 
     def _wait_drawn(self) -> None:
-        """Waits until requests of before have been drawn; see the module's text for the two round trips."""
+        """Waits until earlier requests have been drawn; see the module docstring about the two round trips."""
         with self._x:
             self._x.sync()
             self._x.sync()
 
     def on_new_keymap(self, call: Callable[[], None]) -> None:
-        """Has a function called, in a thread of its own, when the keyboard mapping was changed."""
+        """Registers a function that is called, in its own thread, when the keyboard mapping changes."""
         self._changes.on_new_keymap = call
 
     def pointer(self) -> tuple[int, int]:
-        """Where the pointer is."""
+        """Position of the pointer."""
         with self._x:
             reply = self._x.root.query_pointer()
         return int(reply.root_x), int(reply.root_y)
@@ -72,8 +72,8 @@ class XScreen(ABC):
     def wait_stable(self, quiet: float, timeout: float) -> bool:
         """Waits for `quiet` seconds in which no pixel changed.
 
-        The X server tells when something is drawn; whether that changed a pixel is then seen from the picture, because
-        some programs draw the same again and again.
+        The X server reports drawing; whether a pixel changed is determined from pictures, because some programs redraw
+        the same content.
         """
         start = time.monotonic()
         self._wait_drawn()
@@ -95,7 +95,7 @@ class XScreen(ABC):
 
 
 class XvfbScreen(XScreen):
-    """Pictures and stillness of an Xvfb screen."""
+    """Pictures and stability of an Xvfb screen."""
 
     def __init__(self, framebuffer: Path, x: XClient, display_name: str) -> None:
         with framebuffer.open("rb") as file:
@@ -115,7 +115,6 @@ class XvfbScreen(XScreen):
         return ScreenFrame(self._compared(), self.width, self.height, self._stride)
 
     def peek(self) -> ScreenFrame:
-        """The same without a copy."""
         self._wait_drawn()
         return ScreenFrame(memoryview(self._memory)[self._start : self._end], self.width, self.height, self._stride)
 
@@ -124,11 +123,11 @@ class XvfbScreen(XScreen):
 
 
 class ServerWatch:
-    """Listens, in a thread of its own, to what the X server tells everybody.
+    """Receives the X server's notifications in a background thread.
 
     Attributes:
-        count: how often something was drawn.
-        on_new_keymap: called when the keyboard mapping was changed.
+        count: number of drawings.
+        on_new_keymap: called when the keyboard mapping changes.
     """
 
     def __init__(self, display_name: str) -> None:
@@ -138,7 +137,7 @@ class ServerWatch:
         client = XClient(display_name)
         require(client.display, "DAMAGE")
         client.display.damage_query_version()
-        # One event, then silence until it is taken back: a program that draws all the time cannot flood us.
+        # One event, then silence until it is reset: a program that draws all the time cannot flood us.
         self._damage = client.root.damage_create(damage.DamageReportNonEmpty)
         client.display.flush()
         threading.Thread(target=self._listen, args=(client,), name="x-events", daemon=True).start()
@@ -163,11 +162,11 @@ class ServerWatch:
             self._told.notify_all()
 
     def wait_beyond(self, count: int, seconds: float) -> int:
-        """Waits until there was more than `count`, at most `seconds`; the count then."""
+        """Waits until there were more than `count`, at most `seconds`; returns the count."""
         with self._told:
             self._told.wait_for(lambda: self.count > count, max(0.0, seconds))
             return self.count
 
 
 def _nothing() -> None:
-    """Until somebody wants to know."""
+    """Default callback."""

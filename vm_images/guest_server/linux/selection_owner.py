@@ -1,4 +1,4 @@
-"""Owns the X selection CLIPBOARD and gives its text to whoever asks (ICCCM section 2), long texts in pieces."""
+"""Owns the X selection CLIPBOARD and serves its text (ICCCM section 2), long texts in pieces."""
 
 import os
 import queue
@@ -19,10 +19,10 @@ _ANSWER_SECONDS = 5.0
 
 
 class SelectionOwner:
-    """Runs in a thread of its own: answering must never wait for a request of the API.
+    """Runs in a background thread: answering must never wait for a request of the API.
 
     Attributes:
-        text: what we own, None while somebody else owns the clipboard.
+        text: our text, None while somebody else owns the clipboard.
     """
 
     def __init__(self, display_name: str) -> None:
@@ -93,7 +93,7 @@ class SelectionOwner:
             return
 
     def _give(self, window: Any, property_atom: int, target: int) -> bool:
-        """Puts the text into the asking window's property; False if it wants a form that we do not have."""
+        """Writes the text into the requesting window's property; False for an unsupported format."""
         if target == self._x.atom("TARGETS"):
             window.change_property(property_atom, Xatom.ATOM, 32, [target, *self._encodings()])
             return True

@@ -1,4 +1,4 @@
-"""Asks the owner of the X selection CLIPBOARD for its text (ICCCM section 2)."""
+"""Requests the text of the X selection CLIPBOARD from its owner (ICCCM section 2)."""
 
 import select
 import time
@@ -13,7 +13,7 @@ _ANSWER_SECONDS = 7.0  # Two readers, one after the other, are told before their
 
 
 class SelectionReader:
-    """One question at a time, with a deadline and a size limit."""
+    """One request at a time, with a deadline and a size limit."""
 
     def __init__(self, display_name: str, longest: int) -> None:
         self._x = XClient(display_name)
@@ -59,7 +59,7 @@ class SelectionReader:
             self._check(len(whole))
 
     def _read_property(self, place: int) -> tuple[int, bytes]:
-        """Type and bytes of the property, which is deleted (in pieces that asks for the next one)."""
+        """Type and bytes of the property, which is deleted (for text in pieces this requests the next one)."""
         reply = self._window.get_property(place, X.AnyPropertyType, 0, self._longest // 4 + 1)
         self._window.delete_property(place)
         self._x.display.flush()

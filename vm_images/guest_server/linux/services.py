@@ -1,4 +1,4 @@
-"""The programs that make a desktop: X server, session bus, accessibility bus, window manager."""
+"""Programs of a desktop: X server, session bus, accessibility bus, window manager."""
 
 import contextlib
 import ctypes
@@ -29,17 +29,17 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def hide_memory() -> None:
-    """Makes this process unreadable (memory, environment, descriptors) for others of the same user.
+    """Makes this process's memory, environment and descriptors unreadable for other processes of the same user.
 
-    Agent code runs as the same user and must not find the secret. The X server, the window manager and all other
-    programs are readable again: the flag ends with the next program that is executed.
+    Agents' code runs as the same user and must not find the secret. The X server, the window manager and all other
+    programs are readable again: the flag is reset by exec.
     """
     if _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         raise StartError("this process could not be made unreadable for others (prctl failed)")
 
 
 def _die_with_parent() -> None:
-    # Politely: the X server removes its lock file then, and the accessibility bus ends what it has started.
+    # SIGTERM first: the X server removes its lock file, and the accessibility bus ends its children.
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
@@ -47,8 +47,7 @@ def _die_with_parent() -> None:
 class Services:
     """The running programs, in the order of their start.
 
-    To be used from the main thread only: the signal that ends a program when its parent dies follows the thread that
-    started it.
+    For the main thread only: the parent-death signal follows the thread that started a program.
     """
 
     processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
@@ -64,19 +63,19 @@ class Services:
         stdout: int = subprocess.DEVNULL,
         heard: bool = False,
     ) -> None:
-        """Starts a program in a process group of its own.
+        """Starts a program in its own process group.
 
         Args:
-            name: by which it is known.
+            name: identifies it.
             argv: the program and its arguments.
-            environment: all of it.
-            pass_fds: descriptors that it gets beside its streams.
+            environment: its complete environment.
+            pass_fds: descriptors besides its standard streams.
             stdin: a descriptor.
             stdout: a descriptor.
-            heard: what it writes to standard error is ours, not only where DESKARENA_VERBOSE asks for it.
+            heard: pass its stderr on in any case, not only with DESKARENA_VERBOSE.
 
         Raises:
-            StartError: there is no such program, or it may not be run.
+            StartError: the program does not exist, or may not be run.
         """
         try:
             self.processes[name] = subprocess.Popen(
@@ -93,7 +92,7 @@ class Services:
             raise StartError(f"{argv[0]} could not be started: {error}") from None
 
     def answer(self, name: str, read_end: int, seconds: float = _START_SECONDS) -> str:
-        """The line that a program writes to a pipe once it is ready. Raises StartError if it takes longer."""
+        """The line that a program writes to a pipe once it is ready. Raises StartError on timeout."""
         text = b""
         deadline = time.monotonic() + seconds
         while not text.endswith(b"\n"):
@@ -110,7 +109,7 @@ class Services:
         return f"was not ready in {seconds:.0f} s" if code is None else f"ended with {code}"
 
     def stop(self) -> None:
-        """Ends all programs, last started first, and returns when they are gone."""
+        """Ends all programs in reverse order, and returns when they are gone."""
         for process in reversed(self.processes.values()):
             _signal_group(process, signal.SIGTERM)
         deadline = time.monotonic() + _STOP_SECONDS
@@ -122,14 +121,14 @@ class Services:
 
 
 def conclude(services: Services, work: Callable[[], str]) -> int:
-    """Runs a session to its end and takes all its programs down.
+    """Runs a session to its end and ends all its programs.
 
     Args:
         services: the programs; `work` starts them.
-        work: returns why the session cannot go on, empty if it was told to end.
+        work: returns why the session cannot continue, empty if it was told to end.
 
     Returns:
-        The exit code: 1 where there was a problem, which is told as one JSON line on standard error.
+        The exit code: 1 with a problem, which is written to stderr as one JSON line.
     """
     problem = ""
     try:
@@ -153,7 +152,7 @@ def _signal_group(process: "subprocess.Popen[bytes]", number: int) -> None:
 
 
 def start_x(services: Services, config: SessionConfig) -> int:
-    """Starts the X server; the pipe's end on which it will tell its display number."""
+    """Starts the X server; returns the pipe on which it will report its display number."""
     authority = config.runtime / "xauthority"
     write_authority(authority, socket.gethostname(), secrets.token_bytes(16))
     framebuffer(config).parent.mkdir(mode=0o700, exist_ok=True)
@@ -165,11 +164,11 @@ def start_x(services: Services, config: SessionConfig) -> int:
 
 
 def x_command(config: SessionConfig, write_end: int) -> list[str]:
-    """The command line of the X server: Xvfb with a frame buffer of its own, or Xorg on the machine's graphics card."""
+    """Command line of the X server: Xvfb with its own frame buffer, or Xorg on the machine's graphics card."""
     size = f"{config.width}x{config.height}x24"
     own = {
         "xvfb": ["-screen", "0", size, "-fbdir", str(framebuffer(config).parent)],
-        # Its log would lie in the home. The terminal is the session's, which was made on the machine's first one.
+        # Its log would be in the home. The terminal is the session's, the machine's first one.
         "xorg": ["vt1", "-keeptty", "-sharevts", "-logfile", str(config.runtime / "Xorg.log")],
     }[config.x_server]
     common = ["-displayfd", str(write_end), "-auth", str(config.runtime / "xauthority"), "-nolisten", "tcp", "-noreset"]
@@ -177,12 +176,12 @@ def x_command(config: SessionConfig, write_end: int) -> list[str]:
 
 
 def framebuffer(config: SessionConfig) -> Path:
-    """The file that Xvfb keeps the screen in."""
+    """Xvfb's frame buffer file."""
     return config.runtime / "screen" / "Xvfb_screen0"
 
 
 def start_bus(services: Services, config: SessionConfig, environment: Mapping[str, str]) -> int:
-    """Starts the session bus; the pipe's end on which it will tell its address."""
+    """Starts the session bus; returns the pipe on which it will report its address."""
     read_end, write_end = os.pipe()
     address = f"--address=unix:path={config.runtime / 'bus'}"
     argv = ["dbus-daemon", "--session", "--nofork", "--nopidfile", address, f"--print-address={write_end}"]
@@ -192,12 +191,12 @@ def start_bus(services: Services, config: SessionConfig, environment: Mapping[st
 
 
 def start_openbox(services: Services, environment: Mapping[str, str]) -> None:
-    """Starts the window manager; its menu is made by this package."""
+    """Starts the window manager, with a menu from this package."""
     services.start("openbox", ["openbox"], environment)
 
 
 def start_accessibility(services: Services, environment: Mapping[str, str]) -> None:
-    """Starts the accessibility bus, switched on."""
+    """Starts the accessibility bus, enabled."""
     for folder in ("/usr/libexec", "/usr/lib/at-spi2-core"):
         launcher = Path(folder, "at-spi-bus-launcher")
         if launcher.exists():
@@ -209,7 +208,7 @@ def start_accessibility(services: Services, environment: Mapping[str, str]) -> N
 def write_authority(path: Path, host: str, cookie: bytes) -> None:
     """Writes an X authority file with one cookie for every display.
 
-    Two entries, because libXau takes the wildcard family and python-xlib looks for the host's name.
+    Two entries: libXau accepts the wildcard family, and python-xlib looks for the host's name.
     """
     entries = b""
     for family, address in ((_FAMILY_WILD, b""), (_FAMILY_LOCAL, host.encode())):

@@ -1,10 +1,10 @@
 """A whole desktop session: `python3 -m guest_server.linux.session`.
 
-Starts the X server, session bus, accessibility bus and window manager, then answers the API. The first line of
-standard input is the secret. Prints one JSON line when the API answers. Ends, and takes all down, with the exit code 1
-when one of those programs dies, and 0 when it is told to end.
+Starts the X server, session bus, accessibility bus and window manager, then serves the API. The first line of stdin is
+the secret. Prints one JSON line when the API is ready. Ends everything with exit code 1 when one of those programs
+dies, and 0 when it is told to end.
 
-The order is chosen for speed: what takes long to import is imported while the programs start.
+The order is chosen for speed: slow imports happen while the programs start.
 """
 
 import argparse
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def boot(services: Services, config: SessionConfig, secret: Secret) -> "tuple[Machine, str]":
-    """Starts the programs and returns when the desktop can be used."""
+    """Starts the programs and returns when the desktop is usable."""
     display_pipe = start_x(services, config)
     _import_ahead("asyncio", "ssl", "email.message", "http.cookies")
     display = f":{services.answer(X_SERVERS[config.x_server], display_pipe, config.limits.start_seconds)}"
@@ -56,7 +56,7 @@ def boot(services: Services, config: SessionConfig, secret: Secret) -> "tuple[Ma
 
 
 def _import_ahead(*names: str) -> None:
-    """Imports what will be needed, at a moment when we would only be waiting."""
+    """Imports modules while it would only be waiting."""
     for name in names:
         importlib.import_module(name)
 
@@ -78,7 +78,7 @@ def run(config: SessionConfig, secret: Secret, address: argparse.Namespace) -> i
 
 
 def main() -> None:
-    """Reads arguments, environment and secret, and runs the session."""
+    """Parses arguments, environment and secret, and runs the session."""
     hide_memory()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--host", help="listen on this address instead of DESKARENA_LISTEN_FD")
@@ -93,7 +93,7 @@ def main() -> None:
         signal.signal(number, signal.default_int_handler)
     code = run(config, secret, arguments)
     sys.stdout.flush()
-    # At once: a thread may still be waiting for a program that no longer answers.
+    # At once: a thread may still be waiting for a program that no longer responds.
     os._exit(code)
 
 

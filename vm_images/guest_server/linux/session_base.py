@@ -1,4 +1,4 @@
-"""What a Linux session stands on: the programs of its desktop, and the signals that end it."""
+"""Base of a Linux session: its programs, and the signals that end it."""
 
 import asyncio
 import contextlib
@@ -26,10 +26,10 @@ class LinuxSessionBase:
         self._services = services
 
     def watch(self, machine: Machine, fail: Callable[[str], None]) -> None:
-        """Without the X server, the session bus, the window manager or the accessibility bus nothing goes on.
+        """Ends the session if the X server, the session bus, the window manager or the accessibility bus ends.
 
-        A new window manager would move windows and close menus under an agent's hand: its miss would be scored. So
-        would an agent's that suddenly sees no elements: programs do not come back to a new accessibility bus.
+        A new window manager would move windows and close menus under an agent's hand, and its miss would be scored.
+        Likewise an agent that suddenly sees no elements: programs do not reconnect to a new accessibility bus.
         """
         for number in _SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, machine.stopping.set)
@@ -57,10 +57,10 @@ class LinuxSessionBase:
             _log.warning("%s ended with %s", name, code)
 
     def _first_ended(self, name: str) -> str:
-        """The one for want of which this one ended, or itself.
+        """The program whose end caused this one's, or itself.
 
-        Who ends for want of another may be heard of first: a large process lets go of its sockets before it is gone.
-        Nobody is answered while we wait for that.
+        A dependent program may be noticed first: a large process closes its sockets before it is gone. Nobody is
+        answered while this waits.
         """
         ends = time.monotonic() + _NEWS_SECONDS
         for each in _ESSENTIAL[: _ESSENTIAL.index(name)]:

@@ -1,7 +1,7 @@
-"""Pictures of the screen through memory shared with the X server (its extension MIT-SHM 1.0).
+"""Screen pictures through memory shared with the X server (extension MIT-SHM 1.0).
 
-A picture of 1920x1080 has 8 MB; through the connection it would take long. python-xlib does not know the extension,
-so its three requests are written down here, from the extension's specification.
+A picture of 1920x1080 has 8 MB; sending it over the connection would be slow. python-xlib does not support the
+extension, so its three requests are implemented here from the specification.
 """
 
 import ctypes
@@ -47,13 +47,13 @@ class _GetImage(rq.ReplyRequest):  # type: ignore[misc]
 
 
 class SharedPicture:
-    """A piece of memory that the X server writes pictures into. Use it with its client locked."""
+    """Shared memory into which the X server writes pictures. Use it with its client locked."""
 
     def __init__(self, client: XClient, size: int) -> None:
         """Shares `size` bytes.
 
         Raises:
-            GuestError: the system or the X server refuses.
+            GuestError: The system or the X server refuses.
         """
         extension = client.display.query_extension(_NAME)
         if not extension.present:
@@ -68,14 +68,14 @@ class SharedPicture:
         self._segment = client.display.display.allocate_resource_id()
         _Attach(display=client.display.display, opcode=self._opcode, segment=self._segment, id=number, read_only=False)
         client.sync()
-        # It goes with the last of us two that uses it, so nothing is left behind whoever dies first.
+        # It is freed with its last user, so nothing is left behind.
         _LIBC.shmctl(number, _IPC_RMID, None)
 
     def take(self, drawable: Any, width: int, height: int) -> memoryview:
-        """The drawable's pixels now, from its upper left corner; overwritten by the next call.
+        """The drawable's current pixels, from its upper left corner; overwritten by the next call.
 
         Raises:
-            BadMatch: it is smaller than that.
+            BadMatch: It is smaller than that.
         """
         reply = _GetImage(
             display=self._client.display.display, opcode=self._opcode, drawable=drawable, x=0, y=0, width=width,
@@ -84,7 +84,7 @@ class SharedPicture:
         return self._memory[: int(reply.size)]
 
     def close(self) -> None:
-        """Gives the memory back; pictures that were taken must not be read any more."""
+        """Frees the memory; earlier pictures must not be read any more."""
         _Detach(display=self._client.display.display, opcode=self._opcode, segment=self._segment)
         self._client.sync()
         self._memory.release()

@@ -1,6 +1,6 @@
-"""The screen of an X server with a real graphics card: pictures come through shared memory, the pointer is drawn in.
+"""Screen of an X server with a real graphics card: pictures come through shared memory, the pointer is drawn in.
 
-Unlike Xvfb such a server may be given another size while it runs.
+Unlike Xvfb such a server may change its size while it runs.
 """
 
 from Xlib.error import BadMatch
@@ -17,7 +17,7 @@ _TRIES = 3
 
 
 class ShmScreen(XScreen):
-    """Pictures and stillness of the screen."""
+    """Pictures and stability of the screen."""
 
     def __init__(self, display_name: str) -> None:
         client = XClient(display_name)
@@ -30,14 +30,13 @@ class ShmScreen(XScreen):
             self._attach()
 
     def grab(self) -> ScreenFrame:
-        """The screen now; the server answers requests in their order, so what was asked before is drawn."""
+        """The current screen; requests are processed in order, so earlier ones are drawn."""
         with self._x:
             pixels = bytearray(self._capture())
             self._pointer.draw(pixels, (self.width, self.height), self._x.display.xfixes_get_cursor_image(self._x.root))
             return ScreenFrame(memoryview(pixels), self.width, self.height, self.width * _PIXEL_BYTES)
 
     def peek(self) -> ScreenFrame:
-        """The same."""
         return self.grab()
 
     def _compared(self) -> bytes:
@@ -45,7 +44,7 @@ class ShmScreen(XScreen):
             return bytes(self._capture())
 
     def _capture(self) -> memoryview:
-        """The pixels without the pointer, valid until the next call; with the lock held."""
+        """Pixels without the pointer, valid until the next call; with the lock held."""
         for _ in range(_TRIES):
             picture = self._attach()
             try:
@@ -55,7 +54,7 @@ class ShmScreen(XScreen):
         raise ValueError("the screen's size changes faster than a picture can be taken")
 
     def _attach(self) -> SharedPicture:
-        """Finds out how large the screen is, and shares as much memory."""
+        """Determines the size of the screen, and shares as much memory."""
         now = self._x.root.get_geometry()
         if now.depth != _DEPTH:
             raise ValueError(f"the screen must have {_DEPTH} bits of colour, not {now.depth}")

@@ -1,4 +1,4 @@
-"""Habits of a Linux desktop: the user's folders, recycle bin, default applications, screen recorder."""
+"""Conventions of a Linux desktop: the user's folders, trash, default applications, screen recorder."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from guest_server.protocol.machine import CommandSpec, RecorderSpec
 _FOLDER_KEYS = {"Desktop": "XDG_DESKTOP_DIR", "Documents": "XDG_DOCUMENTS_DIR"}
 USUAL_FOLDERS = ("Desktop", "Documents", "Downloads", "Pictures", "Music", "Videos")
 
-# Python with GLib is there anyway for the accessibility tree, and knows the default applications.
+# Python with GLib is installed anyway for the accessibility tree, and knows the default applications.
 _OPEN = """
 import sys
 import gi
@@ -38,7 +38,7 @@ class LinuxShell:
         self._size = size
 
     def folder(self, name: str) -> Path:
-        """As `~/.config/user-dirs.dirs` says, else the usual place."""
+        """From `~/.config/user-dirs.dirs`, else the usual place."""
         config = self._home / ".config/user-dirs.dirs"
         lines = config.read_text("utf-8").splitlines() if config.is_file() else []
         for line in lines:
@@ -56,8 +56,8 @@ class LinuxShell:
         self._wallpaper.show(path)
 
     def recycle(self, path: Path) -> None:
-        """Moves it to the home trash, by the freedesktop.org trash specification 1.0."""
-        # The name itself, not what a link points to: the link is what goes to the trash.
+        """Moves it to the home trash (freedesktop.org trash specification 1.0)."""
+        # The name itself, not a link's target: the link is moved to the trash.
         absolute = Path(os.path.abspath(path))  # noqa: PTH100
         if not os.path.lexists(absolute):
             raise FileNotFoundError(2, "No such file or directory", str(path))
@@ -80,7 +80,7 @@ class LinuxShell:
         return [name] if shutil.which(name, path=self._environment["PATH"]) else []
 
     def recorder(self, target: Path) -> RecorderSpec:
-        """Records by ffmpeg, where that is installed."""
+        """Records with ffmpeg, if installed."""
         if not shutil.which("ffmpeg", path=self._environment["PATH"]):
             raise GuestError("not_available", "recording needs ffmpeg, which this desktop does not have")
         size, display = f"{self._size[0]}x{self._size[1]}", self._environment["DISPLAY"]
@@ -90,7 +90,7 @@ class LinuxShell:
 
 
 def _reserve(infos: Path, path: Path) -> str:
-    """Takes a free name in the trash by creating its information file."""
+    """Reserves a free name in the trash by creating its information file."""
     stamp = datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S")
     text = f"[Trash Info]\nPath={quote(str(path))}\nDeletionDate={stamp}\n"
     number = 1

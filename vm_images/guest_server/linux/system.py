@@ -1,4 +1,4 @@
-"""The administrator's hand on Linux: asks the helper that runs as root (`root_helper.py`)."""
+"""Privileged operations on Linux, through the helper that runs as root (`root_helper.py`)."""
 
 import base64
 import contextlib
@@ -13,7 +13,7 @@ _ANSWER_SECONDS = 8.0
 
 
 class RootHelper:
-    """One connection to the helper, which takes no other: made before an agent is there."""
+    """The only connection to the helper: opened before an agent is there."""
 
     def __init__(self, path: str) -> None:
         """Connects.
@@ -22,7 +22,7 @@ class RootHelper:
             path: of the helper's socket.
 
         Raises:
-            GuestError: it is not there.
+            GuestError: The helper is not there.
         """
         self._lock = threading.Lock()
         self._socket = socket.socket(socket.AF_UNIX)
@@ -35,19 +35,16 @@ class RootHelper:
         self._answers = self._socket.makefile("rb")
 
     def set_clock(self, now: float) -> None:
-        """See `System`."""
         self._ask("clock", now)
 
     def add_entropy(self, entropy: bytes) -> None:
-        """See `System`."""
         self._ask("entropy", base64.b64encode(entropy).decode())
 
     def trust(self, certificate: str) -> None:
-        """See `System`."""
         self._ask("trust", certificate)
 
     def close(self) -> None:
-        """Ends the connection, and the helper with it."""
+        """Closes the connection, and so ends the helper."""
         with contextlib.suppress(OSError):
             self._answers.close()
         self._socket.close()

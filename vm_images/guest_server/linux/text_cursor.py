@@ -1,4 +1,4 @@
-"""The text at the text cursor of the active window, by AT-SPI. Runs in a helper process only."""
+"""Text at the text cursor of the active window, with AT-SPI. Runs in a helper process only."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _LONGEST = 20_000
 
 
 def text_cursor() -> dict[str, str]:
-    """What is selected in the control with the focus, and the line that its cursor is in; empty if there is none."""
+    """Selection of the focused control, and its line with the cursor; empty if there is none."""
     try:
         node = Search().focused(None)
         control = described(node, "")

@@ -1,4 +1,4 @@
-"""The wallpaper: painted on the root window, or by the file manager where that draws the desktop."""
+"""The wallpaper: painted on the root window, or by the file manager if that draws the desktop."""
 
 import configparser
 import subprocess
@@ -29,7 +29,7 @@ class Wallpaper(Protocol):
 
 
 class RootWallpaper:
-    """Paints the root window and tells others where the picture is, as Esetroot began it."""
+    """Paints the root window and announces the picture with Esetroot's convention."""
 
     def __init__(self, x: XClient) -> None:
         self._x = x
@@ -44,7 +44,7 @@ class RootWallpaper:
         return self._path
 
     def show(self, path: Path) -> None:
-        """Fills the screen with the picture, cutting what sticks out."""
+        """Fills the screen with the picture, cropping the rest."""
         screen = self._x.display.screen()
         shot = picture(path, screen.width_in_pixels, screen.height_in_pixels)
         with self._x:
@@ -60,7 +60,7 @@ class RootWallpaper:
         self._pixmap, self._path = pixmap, path
 
     def _fill(self, pixmap: Any, shot: ScreenFrame) -> None:
-        """Sends the picture in strips that fit into one X request."""
+        """Sends the picture in strips that fit into an X request."""
         context = pixmap.create_gc()
         rows = max(1, 2**17 // shot.stride)
         for top in range(0, shot.height, rows):
@@ -74,7 +74,7 @@ def picture(path: Path, width: int, height: int) -> ScreenFrame:
     """A picture file, scaled to cover the size and cut to it.
 
     Raises:
-        GuestError: it is no picture, or absurdly large.
+        GuestError: it is not a picture, or far too large.
     """
     from PIL import Image, ImageOps, UnidentifiedImageError
 
@@ -87,14 +87,14 @@ def picture(path: Path, width: int, height: int) -> ScreenFrame:
 
 
 class PcmanfmWallpaper:
-    """Asks pcmanfm, which draws the desktop when the session is started with DESKARENA_DESKTOP=pcmanfm."""
+    """Uses pcmanfm, which draws the desktop if the session has DESKARENA_DESKTOP=pcmanfm."""
 
     def __init__(self, environment: Mapping[str, str], home: Path) -> None:
         self._environment = dict(environment)
         self._config = home / ".config/pcmanfm/default/desktop-items-0.conf"
 
     def current(self) -> Path | None:
-        """What its configuration says, so a change by the user counts too."""
+        """From its configuration, so changes by the user count, too."""
         parser = configparser.ConfigParser(interpolation=None, strict=False)
         parser.read(self._config, encoding="utf-8")
         for section in parser.sections():
@@ -104,7 +104,7 @@ class PcmanfmWallpaper:
         return None
 
     def show(self, path: Path) -> None:
-        """Gives it to the running instance."""
+        """Passes it to the running instance."""
         argv = ["pcmanfm", f"--set-wallpaper={path}", "--wallpaper-mode=crop"]
         try:
             done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Top-level windows by EWMH, the convention of X11 window managers."""
+"""Top-level windows with EWMH, the convention of X11 window managers."""
 
 import select
 import time
@@ -32,7 +32,7 @@ class XWindows:
         self._own = x.root.create_window(0, 0, 1, 1, 0, X.CopyFromParent, event_mask=X.PropertyChangeMask)
 
     def all(self) -> list[WindowInfo]:
-        """All application windows, bottom to top; the desktop itself, panels and splash screens are none."""
+        """All application windows, bottom to top; without the desktop itself, panels and splash screens."""
         with self._x:
             self._wait_manager()
             ids = self._x.window_property(self._x.root, "_NET_CLIENT_LIST_STACKING")
@@ -41,10 +41,10 @@ class XWindows:
         return [window for window in windows if window is not None]
 
     def _wait_manager(self) -> None:
-        """Waits until the window manager has done all that it was asked before.
+        """Waits until the window manager has processed all earlier requests.
 
-        It may be behind: a window that it lists may not have its frame and place yet. It answers questions in their
-        order, so an answer about a window of ours means that it is done with the others.
+        It may be behind: a listed window may not have its frame and position yet. It processes requests in order, so an
+        answer about a window of ours means that it is done with the others.
         """
         self._x.fresh_events()
         self._own.delete_property(self._x.atom("_NET_FRAME_EXTENTS"))
@@ -116,7 +116,7 @@ class XWindows:
         self._tell(self._object(window.id), name, data)
 
     def _tell(self, window: Any, name: str, data: list[int]) -> None:
-        """Asks the window manager; it listens on the root window."""
+        """Sends a request to the window manager, which listens on the root window."""
         message = events.ClientMessage(
             window=window, client_type=self._x.atom(name), data=(32, data + [0] * (5 - len(data)))
         )
@@ -130,7 +130,7 @@ class XWindows:
             return _until(lambda: self._active() == window.id)
 
     def place(self, window: WindowInfo, placement: Placement) -> WindowInfo | None:
-        """Fills the screen with it, or gives it a place and size of its own."""
+        """Maximises it, or sets its position and size."""
         with self._x:
             self._fill(
                 window, _FILLING[:2] if placement.maximized else _FILLING, _ADD if placement.maximized else _REMOVE
@@ -139,7 +139,7 @@ class XWindows:
             if placement.maximized:
                 return self._settled(window)
             for _ in range(_TRIES):
-                # One that filled the screen gets its frame back, which a busy manager may do after it was measured.
+                # A window that filled the screen gets its frame back, possibly after it was measured.
                 borders = self._borders(self._object(window.id))
                 self._move(window, placement, borders)
                 placed = self._settled(window)
@@ -152,7 +152,7 @@ class XWindows:
             self._message(window, "_NET_WM_STATE", [action, self._x.atom(state), 0, _PAGER])
 
     def _move(self, window: WindowInfo, placement: Placement, borders: tuple[int, int, int, int]) -> None:
-        """Asks for the place of the frame and for the size of what is in it, as EWMH has it."""
+        """Sets the position of the frame and the size of its content, as in EWMH."""
         values = {name: getattr(placement, name) for name in _FIELDS}
         left, right, top, bottom = borders
         for name, border in (("width", left + right), ("height", top + bottom)):
@@ -163,7 +163,7 @@ class XWindows:
         self._message(window, "_NET_MOVERESIZE_WINDOW", [flags, *(_unsigned(values[name]) for name in _FIELDS)])
 
     def _settled(self, window: WindowInfo) -> WindowInfo | None:
-        """The window once it stays as it is: a program answers a new size with its own wishes."""
+        """The window once it is stable: a program may adjust a new size."""
         deadline, before = time.monotonic() + _CHANGE_SECONDS, None
         while True:
             self._wait_manager()

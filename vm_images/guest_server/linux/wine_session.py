@@ -1,9 +1,8 @@
-"""A whole session with Windows programs: `python3 -m guest_server.linux.wine_session`, on Linux.
+"""Session with Windows programs: `python3 -m guest_server.linux.wine_session`, on Linux.
 
-Starts the X server and Wine's desktop on it, and there, by Python for Windows, the server's Windows part, which
-answers the API on the desktop's loopback. This process leads the inherited socket of the API to it, and the desktop's
-way out to the gateway. The secret on standard input goes to the Windows part unread. What is printed and how it ends is
-as in `session`.
+Starts the X server and Wine's desktop on it, and there, with Python for Windows, the server's Windows part, which
+serves the API on the desktop's loopback. This process relays the inherited socket of the API to it, and the desktop's
+egress to the gateway. The secret on stdin goes to the Windows part unread. Output and exit code are as in `session`.
 """
 
 import asyncio
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from Xlib.xobject.drawable import Window
 
 DESKTOP = "Default"
-"""Windows' own name for a user's desktop. The prefix's settings put every program on it and give it a task bar."""
+"""Windows' name of a user's desktop. The prefix's settings put every program on it and give it a task bar."""
 PORT = 5000
 PYTHON = r"C:\Python\python.exe"
 PYTHON_PATH = r"C:\Deskarena"
@@ -43,7 +42,7 @@ _PASSED_ON = ("HOME", "USER", "LOGNAME", "LANG", "WINEPREFIX", "WINEARCH", "WINE
 
 
 def wine_environment(config: SessionConfig, display: str) -> dict[str, str]:
-    """What Wine and all Windows programs get: an allow-list. Windows' own variables come from the registry."""
+    """Environment of Wine and all Windows programs: an allow-list. Windows' own variables come from the registry."""
     source = config.inherited
     passed = {name: source[name] for name in _PASSED_ON if source.get(name)}
     return {
@@ -56,7 +55,7 @@ def wine_environment(config: SessionConfig, display: str) -> dict[str, str]:
 
 
 def server_environment(config: SessionConfig, display: str) -> dict[str, str]:
-    """What the server's Windows part gets beside that: what a session is told."""
+    """Additional environment of the server's Windows part: the session's configuration."""
     limits = {name: value for name, value in config.inherited.items() if name.startswith("DESKARENA_LIMIT_")}
     return {
         **wine_environment(config, display),
@@ -69,7 +68,7 @@ def server_environment(config: SessionConfig, display: str) -> dict[str, str]:
 
 
 def set_size(prefix: Path, width: int, height: int) -> None:
-    """Tells Wine how large its desktop is, whichever program makes it. Raises OSError."""
+    """Sets the size of Wine's desktop. Raises OSError."""
     with (prefix / "user.reg").open("a") as registry:
         registry.write(f'\n[Software\\\\Wine\\\\Explorer\\\\Desktops]\n"{DESKTOP}"="{width}x{height}"\n')
 
@@ -78,7 +77,7 @@ class DesktopWindow:
     """Wine's desktop as the X server shows it: one window, as large as the screen."""
 
     def __init__(self, display: str, size: tuple[int, int]) -> None:
-        """Begins to listen; to be called before Wine is started."""
+        """Starts listening; must be called before Wine is started."""
         from Xlib import X
         from Xlib.display import Display
 
@@ -88,13 +87,13 @@ class DesktopWindow:
         self._display.sync()
 
     def wait(self, deadline: float) -> int:
-        """Returns the process whose window it is, when it is there.
+        """Returns the process of the window once it exists.
 
-        That is an `explorer.exe`, but the one that was started here or another one: the first program that needs a
-        desktop makes it. Without that process, Wine shows nothing any more.
+        It is an `explorer.exe`: the one started here or another, since the first program that needs a desktop creates
+        it. Without that process, Wine shows nothing any more.
 
         Raises:
-            StartError: it does not come in time (`time.monotonic`), or does not say whose it is.
+            StartError: it does not appear in time (`time.monotonic`), or has no process.
         """
         while (window := self._find_window()) is None:
             left = deadline - time.monotonic()
@@ -120,8 +119,8 @@ def boot(services: Services, config: SessionConfig, wine: str) -> tuple[dict[str
     """Starts the programs.
 
     Returns:
-        What the Windows part said when its API answered; and the processes that the session cannot do without. Two of
-        them Wine has started by itself, and where one ends, the others do not end: they show nothing, or wait for ever.
+        The ready report of the Windows part; and the processes without which the session cannot continue. Wine started
+        two of them itself; where one ends, the others do not end: they show nothing, or hang.
 
     Raises:
         StartError: a program could not be started, or was not ready in time.
@@ -148,17 +147,17 @@ def boot(services: Services, config: SessionConfig, wine: str) -> tuple[dict[str
 
 
 def _forget_secret() -> None:
-    """Standard input was the server's; nothing else that is started may read it."""
+    """Stdin belonged to the server; nothing else that is started may read it."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
 
 
 def ready_report(line: str) -> dict[str, object]:
-    """What the Windows part writes once it is ready, as JSON.
+    """The ready report of the Windows part, as JSON.
 
     Raises:
-        StartError: it wrote anything else.
+        StartError: Its output is something else.
     """
     try:
         reply = json.loads(line)
@@ -170,16 +169,16 @@ def ready_report(line: str) -> dict[str, object]:
 
 
 def start_wine_server(wine: str, environment: Mapping[str, str], processes: Path = Path("/proc")) -> int:
-    """Starts what all Windows programs are served by, and returns its process.
+    """Starts Wine's server, and returns its process.
 
-    Each program would start it itself; but of two that do so at once, one fails. It stays until the session ends.
+    Each program would start it; but of two that do so at once, one fails. It stays until the session ends.
 
     Raises:
-        StartError: it cannot be started, or is not there although it said that it is ready.
+        StartError: it cannot be started, or is gone although it reported to be ready.
     """
     command = [str(Path(wine).with_name("wineserver")), "-p"]
     try:
-        # It answers when it is ready, and goes on with the streams that it was given.
+        # It reports when it is ready, and continues with the given streams.
         done = subprocess.run(
             command,
             env=dict(environment),
@@ -201,7 +200,7 @@ def start_wine_server(wine: str, environment: Mapping[str, str], processes: Path
 
 
 class _Session:
-    """The running session: two relays, and the programs that it cannot do without."""
+    """The running session: two relays, and the required programs."""
 
     def __init__(self, services: Services, config: SessionConfig, essential: Mapping[str, int]) -> None:
         self._services, self._config, self._essential = services, config, essential
@@ -209,7 +208,7 @@ class _Session:
         self._problem = ""
 
     async def run(self, listener: socket.socket, facts: Mapping[str, object]) -> str:
-        """Serves until the session ends; says why it cannot go on, empty if it was told to end."""
+        """Serves until the session ends; returns why it cannot continue, empty if it was told to end."""
         loop = asyncio.get_running_loop()
         for number in END_SIGNALS:
             loop.add_signal_handler(number, self._end.set)

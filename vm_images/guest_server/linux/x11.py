@@ -1,4 +1,4 @@
-"""A connection to the X server, one per concern, so that no concern waits for another's lock."""
+"""Connections to the X server, one per concern, so that no concern waits for another's lock."""
 
 import threading
 from typing import Any, Self
@@ -8,15 +8,15 @@ from Xlib import X, display, error
 from guest_server.protocol.errors import GuestError
 
 GONE = (error.BadWindow, error.BadDrawable, error.BadMatch, error.BadAccess)
-"""What a request about a window gives that has closed meanwhile."""
+"""Errors of a request about a window that has closed meanwhile."""
 
 
 class XClient:
-    """One X connection with a lock. Use `with client:` around every use from more than one thread."""
+    """An X connection with a lock. Use `with client:` around every use by more than one thread."""
 
     def __init__(self, name: str) -> None:
         self.display: Any = display.Display(name)
-        # The default handler prints; an error of a void request about a closed window is nothing to print.
+        # The default handler prints; an error about a closed window needs no message.
         self.display.set_error_handler(_ignore)
         self.root: Any = self.display.screen().root
         self._lock = threading.RLock()
@@ -33,7 +33,7 @@ class XClient:
         return int(self.display.get_atom(name))
 
     def sync(self) -> None:
-        """Returns when the server has carried out everything that was sent before."""
+        """Returns when the server has processed everything sent before."""
         self.display.sync()
 
     def window_property(self, window: Any, name: str) -> Any:
@@ -50,10 +50,10 @@ class XClient:
 
 
 def _ignore(_error: object, _request: object) -> None:
-    """Takes an asynchronous X error without printing it."""
+    """Ignores an asynchronous X error."""
 
 
 def require(display_object: Any, extension: str) -> None:
-    """Raises GuestError if the X server lacks an extension that we need."""
+    """Raises GuestError if the X server lacks a required extension."""
     if not display_object.query_extension(extension).present:
         raise GuestError("not_available", f"the X server has no {extension} extension")

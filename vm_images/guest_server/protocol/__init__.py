@@ -1,1 +1,1 @@
-"""What the guest API takes and gives, and what its routes need of a platform."""
+"""Requests and responses of the guest API, and what its routes need of a platform."""

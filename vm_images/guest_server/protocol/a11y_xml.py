@@ -1,4 +1,4 @@
-"""The accessibility tree's XML, in the form of OSWorld's tasks: tag = role, attributes in namespaces."""
+"""XML of the accessibility tree, in the form of OSWorld's tasks: tag = role, attributes in namespaces."""
 
 import re
 from xml.etree.ElementTree import Element, register_namespace, tostring
@@ -16,7 +16,7 @@ NAMESPACES = {
 }
 """Prefix -> namespace, as OSWorld's Ubuntu guests give them."""
 
-# What XML 1.0 cannot carry, and the placeholders of embedded objects.
+# Characters that are invalid in XML 1.0, and placeholders of embedded objects.
 _UNWANTED = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\ufffc\ufffd]")
 _NOT_IN_NAME = re.compile(r"[^\w.-]", re.ASCII)
 

@@ -1,4 +1,4 @@
-"""How a command of a request becomes a command to run; shared by the routes that take one."""
+"""Parses a request's command; shared by several routes."""
 
 import os
 import shlex
@@ -13,13 +13,13 @@ _HOME = ("~/", "~\\") if _WINDOWS else ("~/",)
 
 
 def read_command(params: RequestParams, machine: Machine) -> CommandSpec:
-    """`{command, shell}` as OSWorld's tasks give it.
+    """`{command, shell}` as in OSWorld's tasks.
 
     A string without `shell` is split into words; a list with `shell` is joined into one line; `~/` at the start of a
     word is the home.
 
     Raises:
-        GuestError: it is empty, or its quotes are not closed.
+        GuestError: it is empty, or has an unclosed quote.
     """
     command = params.command()
     if params.flag("shell"):

@@ -30,12 +30,12 @@ STATUS: Mapping[str, int] = MappingProxyType(
 
 
 class GuestError(Exception):
-    """Something the caller is told: what happened and what to do.
+    """An error for the caller: what happened and what to do.
 
     Attributes:
         kind: a key of STATUS.
-        message: for a person; says what to do next where that is known.
-        details: further fields of the JSON reply, for example the output so far of a command that was killed.
+        message: for people; says what to do next if known.
+        details: additional fields of the JSON reply, for example the output so far of a killed command.
     """
 
     def __init__(self, kind: str, message: str, **details: Any) -> None:
@@ -68,15 +68,15 @@ _ERRNO_KINDS: tuple[tuple[type[OSError], str], ...] = (
 
 
 def from_os_error(error: OSError) -> GuestError:
-    """The typed form of what the operating system refused."""
+    """The typed form of an operating system error."""
     import errno
 
     name = f" ({error.filename})" if error.filename else ""
     message = f"{error.strerror or error}{name}"
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return GuestError("no_space", f"{message}: the desktop's disk is full, remove files first")
-    # What a name leads to, not how the system is: links in a circle, a socket, a program in no format, one that is
-    # being written.
+    # Problems of the path, not of the system: circular links, a socket, a program with an unknown format or being
+    # written.
     if error.errno in {errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.ENXIO, errno.ENOEXEC, errno.ETXTBSY}:
         return GuestError("bad_request", message)
     for kind_of_error, kind in _ERRNO_KINDS:

@@ -1,4 +1,4 @@
-"""Turns a picture of the screen into JPEG or PNG."""
+"""Encodes screen pictures as JPEG or PNG."""
 
 import io
 from pathlib import Path
@@ -8,15 +8,15 @@ from PIL import Image, JpegImagePlugin, UnidentifiedImageError
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.machine import ScreenFrame
 
-# The screen's bytes are blue, green, red, unused. Pillow can lay an image over such memory without a copy only if they
-# are called red, green, blue, unused; the JPEG encoder then has to be told to take the three colours in reverse. This
-# halves the time of a picture. Nothing else in this process saves images of that mode.
+# The screen's bytes are blue, green, red, unused. Pillow can wrap such memory without a copy only as red, green, blue,
+# unused; the JPEG encoder is then told to reverse the colours. This halves the time per picture. Nothing else in this
+# process saves images of that mode.
 JpegImagePlugin.RAWMODE["RGBX"] = "BGR"
 
 
 def to_jpeg(shot: ScreenFrame, *, quality: int, scale: float = 1.0) -> tuple[bytes, int, int]:
     """JPEG bytes, width and height."""
-    # Any buffer will do, whatever the types say.
+    # Any buffer works, whatever the types say.
     image = Image.frombuffer("RGBX", (shot.width, shot.height), shot.pixels, "raw", "RGBX", shot.stride, 1)  # type: ignore[arg-type]
     if scale < 1.0:
         size = (max(1, round(shot.width * scale)), max(1, round(shot.height * scale)))
@@ -27,7 +27,7 @@ def to_jpeg(shot: ScreenFrame, *, quality: int, scale: float = 1.0) -> tuple[byt
 
 
 def to_png(shot: ScreenFrame) -> bytes:
-    """PNG bytes; the fastest compression, because the store compresses again."""
+    """PNG bytes; fastest compression, because the store compresses again."""
     size, pixels = (shot.width, shot.height), bytes(shot.pixels)
     image = Image.frombuffer("RGB", size, pixels, "raw", "BGRX", shot.stride, 1)
     buffer = io.BytesIO()
@@ -36,10 +36,10 @@ def to_png(shot: ScreenFrame) -> bytes:
 
 
 def check_picture(path: Path) -> None:
-    """Reads a picture's head.
+    """Reads a picture's header.
 
     Raises:
-        GuestError: it is no picture, or absurdly large.
+        GuestError: it is not a picture, or far too large.
     """
     try:
         with Image.open(path) as image:

@@ -1,4 +1,4 @@
-"""What a platform tells of its own health, and what the guest server asks it."""
+"""Health facts of a platform."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Disk:
-    """Room where programs write; bytes."""
+    """Free space where programs write; bytes."""
 
     path: str
     free: int
@@ -16,7 +16,7 @@ class Disk:
 
 @dataclass(frozen=True)
 class Process:
-    """A program that runs."""
+    """A running program."""
 
     pid: int
     name: str
@@ -24,16 +24,16 @@ class Process:
 
 @dataclass(frozen=True)
 class HealthFacts:
-    """How the desktop is. What could not be read is no fact: the question fails instead.
+    """State of the desktop. If a fact cannot be read, the request fails instead.
 
     Attributes:
         disks: where programs write, the home first.
-        memory_free: bytes that programs can still get; None where that cannot be told.
-        scale: of the display, 1.0 = one pixel of a program is one pixel of the screen.
-        locked: why the screen is covered (a locker's name, `screen saver`); empty if it is not.
-        pending: updates under way and restarts that are due, each in words.
-        licence_until: when the system's licence ends, seconds since 1970; None = never, or it needs none.
-        processes: programs of the desktop's user that were started since the desktop was ready.
+        memory_free: bytes that programs can still allocate; None if unknown.
+        scale: of the display, 1.0 = one program pixel per screen pixel.
+        locked: what covers the screen (a locker's name, `screen saver`); empty if nothing.
+        pending: running updates and due restarts, as text.
+        licence_until: end of the system's licence, seconds since 1970; None = never, or it needs none.
+        processes: programs of the desktop's user started since the desktop was ready.
     """
 
     disks: Sequence[Disk]
@@ -46,16 +46,16 @@ class HealthFacts:
 
 
 class HealthProbe(Protocol):
-    """The platform's answers. Cheap: some milliseconds."""
+    """Reads the facts, in a few milliseconds."""
 
     def settled(self) -> None:
-        """The desktop is ready: what starts from now on belongs to a task. Safe to call again: counts anew."""
+        """The desktop is ready: programs that start from now on belong to a task. Can be called again."""
         ...
 
     def facts(self) -> HealthFacts:
-        """How it is now.
+        """The current facts.
 
         Raises:
-            GuestError: something could not be read; says what.
+            GuestError: a fact could not be read; the message says which.
         """
         ...

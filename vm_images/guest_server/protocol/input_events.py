@@ -1,4 +1,4 @@
-"""Typed input events and how they are read from JSON; the same on every platform."""
+"""Typed input events and their JSON form; the same on every platform."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Button:
-    """Presses (`down`) or releases a mouse button where the pointer is."""
+    """Presses (`down`) or releases a mouse button at the pointer."""
 
     button: str
     down: bool
@@ -34,7 +34,7 @@ class Button:
 
 @dataclass(frozen=True)
 class Click:
-    """Clicks `num` times where the pointer is."""
+    """Clicks `num` times at the pointer."""
 
     button: str = "left"
     num: int = 1
@@ -75,7 +75,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Hotkey:
-    """Presses the keys one after the other and releases them in reverse, `times` times over."""
+    """Presses the keys in order and releases them in reverse, `times` times."""
 
     keys: tuple[str, ...]
     times: int = 1
@@ -85,10 +85,10 @@ Event = Move | Button | Click | Drag | Scroll | Type | Key | Hotkey
 
 
 def read_events(value: Any, limits: GuestLimits) -> list[Event]:
-    """Checks a list of JSON events, all before the first is carried out.
+    """Validates a list of JSON events before the first is performed.
 
     Raises:
-        GuestError: which event is wrong and why.
+        GuestError: which event is invalid and why.
     """
     if not isinstance(value, list):
         raise GuestError("bad_request", "'events' must be a list of input events")
@@ -122,7 +122,7 @@ def _point(params: RequestParams) -> tuple[int, int]:
 
 
 def _there(params: RequestParams) -> list[Event]:
-    """A move first, if the event names a point."""
+    """A move first, if the event has a point."""
     if params.values.get("x") is None and params.values.get("y") is None:
         return []
     return [Move(*_point(params))]
@@ -212,5 +212,5 @@ _READERS = {
 
 
 def points(events: Sequence[Event]) -> list[tuple[int, int]]:
-    """Every point that the events name, to be checked against the screen."""
+    """All points of the events, for checking against the screen."""
     return [(event.x, event.y) for event in events if isinstance(event, Move | Drag)]

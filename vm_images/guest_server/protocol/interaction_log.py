@@ -1,6 +1,6 @@
-"""What was done with mouse and keyboard: clicks with the control under them, typed text with the focused control.
+"""Interaction log: clicks with the control under them, typed text with the focused control.
 
-Pure, for every platform: a recorder tells it of presses in their order, and it makes bounded entries of them.
+Pure, for every platform: a recorder reports presses in order, and it makes bounded entries.
 """
 
 from collections import deque
@@ -17,11 +17,11 @@ MODIFIERS = ("ctrl", "alt", "win", "shift")
 
 @dataclass(frozen=True)
 class InteractionTarget:
-    """A control: under the pointer, or the one with the focus. All empty if nothing is known of it.
+    """A control: under the pointer, or focused. All fields are empty if unknown.
 
     Attributes:
         rect: left, top, width, height in screen pixels.
-        picture: what the screen showed around a point where there is no name, PNG in base64.
+        picture: the surroundings of a point without a name, PNG in base64.
     """
 
     control: str = ""
@@ -31,7 +31,7 @@ class InteractionTarget:
     picture: str = ""
 
     def cut(self) -> "InteractionTarget":
-        """The same within the log's bounds."""
+        """Truncated to the log's limits."""
         return replace(
             self,
             control=self.control[:LONGEST_NAME],
@@ -42,7 +42,7 @@ class InteractionTarget:
 
 @dataclass(frozen=True)
 class InteractionEntry:
-    """One entry as it is told; the fields are those of the reply."""
+    """One entry of the reply."""
 
     number: int
     kind: str
@@ -62,7 +62,7 @@ class InteractionLog:
     """The newest entries, numbered from 1.
 
     Args:
-        focused: finds the control with the focus. Asked when a text has come to its end, not at each key.
+        focused: finds the focused control. Called at the end of a text, not at each key.
     """
 
     focused: Callable[[], InteractionTarget]
@@ -87,13 +87,13 @@ class InteractionLog:
         self._add("type", self.focused().cut(), text="{" + name + "}")
 
     def finish(self) -> None:
-        """What has been typed so far is one entry; what follows is another."""
+        """Ends the current text entry; what follows is another."""
         text, self._typed = self._typed, ""
         if text:
             self._add("type", self.focused().cut(), text=text)
 
     def told(self, since: int) -> list[dict[str, Any]]:
-        """The entries after that number, oldest first; what is being typed ends here."""
+        """Entries after that number, oldest first; ends the current text entry."""
         self.finish()
         entries = [asdict(entry) for entry in self._entries if entry.number > since][:MOST_TOLD]
         for entry in entries[:-MOST_PICTURES]:
@@ -108,5 +108,5 @@ class InteractionLog:
 
 
 def key_words(name: str, modifiers: frozenset[str]) -> str:
-    """A key with the modifiers held, in a fixed order: `ctrl+shift+s`."""
+    """A key with its modifiers, in a fixed order: `ctrl+shift+s`."""
     return "+".join([*(each for each in MODIFIERS if each in modifiers), name])

@@ -1,7 +1,7 @@
 """Key names as pyautogui gives them, and the X11 key symbol behind each.
 
 The names are those of pyautogui 0.9's KEYBOARD_KEYS. Where pyautogui silently does nothing on Linux (volume, browser
-and language keys), the key that X11 has for it is pressed; names that X11 has no key for are refused.
+and language keys), X11's key is pressed; names without a key on X11 are refused.
 """
 
 import string
@@ -51,7 +51,7 @@ WITHOUT_KEY = frozenset({"accept", "final", "fn"})
 """Names of pyautogui that X11 has no key for."""
 
 KEYBOARD_KEYS = frozenset(KEYSYMS) | WITHOUT_KEY
-"""Every name of pyautogui's KEYBOARD_KEYS."""
+"""All names in pyautogui's KEYBOARD_KEYS."""
 
 XF86_SYMBOLS: Mapping[str, int] = MappingProxyType(
     {
@@ -76,7 +76,7 @@ XF86_SYMBOLS: Mapping[str, int] = MappingProxyType(
         "XF86MyComputer": 0x1008FF33,
     }
 )
-"""Values of the vendor key symbols above (X.Org's XF86keysym.h); python-xlib does not load them by itself."""
+"""Values of the vendor key symbols above (X.Org's XF86keysym.h), which python-xlib does not load by default."""
 
 
 def key_name(text: str) -> str:

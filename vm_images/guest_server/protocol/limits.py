@@ -8,29 +8,29 @@ _PREFIX = "DESKARENA_LIMIT_"
 
 @dataclass(frozen=True)
 class GuestLimits:
-    """Sizes are bytes, times seconds. Each can be set by DESKARENA_LIMIT_<NAME> in the session's environment.
+    """Sizes are bytes, times seconds. Each can be set with DESKARENA_LIMIT_<NAME> in the session's environment.
 
     Attributes:
         json_body: a JSON or form request.
-        upload: one uploaded or downloaded file.
-        file: one file that is read.
-        output: what is kept of each of a command's two streams; the rest is read and thrown away.
+        upload: an uploaded or downloaded file.
+        file: a file that is read.
+        output: each of a command's two streams; the rest is discarded.
         tree_nodes: entries of a directory listing.
         tree_depth: folders of a directory listing.
         text: characters of one `type` event, and of the clipboard.
         events: input events of one request.
-        a11y_nodes, a11y_depth, a11y_children: of the accessibility tree; what is beyond is cut.
-        a11y_seconds: for walking the tree; what is not reached by then is cut.
+        a11y_nodes, a11y_depth, a11y_children: of the accessibility tree; the rest is truncated.
+        a11y_seconds: for walking the tree; the rest is truncated.
         command_seconds, python_seconds, script_seconds: default deadlines.
-        longest_seconds: no deadline may be longer than this.
-        blocking_seconds: for one question to the display server.
-        input_seconds: for carrying out input events, beyond what gestures and texts take by themselves.
-        start_seconds: for which each program of the desktop may take until it is ready.
+        longest_seconds: maximum of any deadline.
+        blocking_seconds: for one request to the display server.
+        input_seconds: for performing input events, beyond the duration of gestures and texts.
+        start_seconds: for each program of the desktop to become ready.
         window_seconds: default for waiting for a window.
         frames_per_second: of a stream.
         message: one websocket message.
-        lines: of the worker's that may wait at a time for a program that wants to go out.
-        line_seconds: for which a program that wants to go out waits for one.
+        lines: maximum waiting tunnels of the worker.
+        line_seconds: maximum wait of a program for a tunnel.
     """
 
     json_body: int = 16 * 2**20
@@ -60,7 +60,7 @@ class GuestLimits:
 
 
 def limits_from(environment: Mapping[str, str]) -> GuestLimits:
-    """The defaults, with what the environment sets.
+    """The defaults, with settings of the environment.
 
     Raises:
         ValueError: a value is not a positive number, or the name is unknown.

@@ -1,4 +1,4 @@
-"""What the routes need of the platform, as Protocols, and the bundle that hands it to them."""
+"""Platform interface of the routes, as Protocols, and their bundle."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +24,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ScreenFrame:
-    """One picture of the screen: rows of 4 bytes (blue, green, red, unused) a pixel, `stride` bytes a row.
+    """A screen picture: rows of 4 bytes (blue, green, red, unused) per pixel, `stride` bytes per row.
 
-    `pixels` may be the live screen itself (`ScreenAccess.peek`), which goes on changing.
+    `pixels` may be the live screen itself (`ScreenAccess.peek`), which keeps changing.
     """
 
     pixels: bytes | memoryview = field(repr=False)
@@ -53,9 +53,9 @@ class WindowInfo:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a window is wanted, in screen pixels with its frame; None leaves that as it is.
+    """Target of a window, in screen pixels with its frame; None keeps the value.
 
-    `maximized` fills the screen and leaves the rest aside; else a window that fills it is given its own size first.
+    `maximized` fills the screen and ignores the rest; otherwise a maximised window is restored first.
     """
 
     x: int | None = None
@@ -67,7 +67,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class CommandResult:
-    """A command that has ended; `truncated` if it said more than the limit."""
+    """A finished command; `truncated` if its output exceeded the limit."""
 
     returncode: int
     output: str
@@ -77,7 +77,7 @@ class CommandResult:
 
 @dataclass(frozen=True)
 class CommandSpec:
-    """A command to run. `shell` gives the one string in `argv` to the platform's shell."""
+    """A command to run. With `shell`, the one string in `argv` goes to the platform's shell."""
 
     argv: Sequence[str]
     shell: bool = False
@@ -87,11 +87,11 @@ class CommandSpec:
 
 @dataclass(frozen=True)
 class TreeRequest:
-    """Which accessibility tree is wanted, and how much of it at most.
+    """Requested accessibility tree and its limits.
 
     Attributes:
-        backend: `uia` or `win32` (WindowsAgentArena's parameter); empty: the best that the platform has.
-        names: `osworld` or `waa`: whose namespaces a Windows tree bears.
+        backend: `uia` or `win32` (WindowsAgentArena's parameter); empty: the platform's best.
+        names: `osworld` or `waa`: namespaces of a Windows tree.
     """
 
     nodes: int
@@ -107,7 +107,7 @@ class RecorderSpec:
     """A program that records the screen.
 
     Attributes:
-        farewell: what ends it when it comes on its standard input; if empty, an interrupt ends it.
+        farewell: text on stdin that ends it; if empty, an interrupt ends it.
     """
 
     argv: Sequence[str]
@@ -116,7 +116,7 @@ class RecorderSpec:
 
 @dataclass(frozen=True)
 class Tree:
-    """The accessibility tree as XML; `cut` says why it is not whole, empty if it is."""
+    """The accessibility tree as XML; `cut` says why it is truncated, empty if it is not."""
 
     xml: str
     nodes: int
@@ -138,23 +138,23 @@ class ScreenAccess(Protocol):
 
     @property
     def scale(self) -> float:
-        """1.0 where programs draw as many pixels as they are told."""
+        """1.0 if programs draw unscaled."""
         ...
 
     def grab(self) -> ScreenFrame:
-        """The screen now, with the pointer, after all requests of before have been drawn."""
+        """The current screen with the pointer, after all earlier requests have been drawn."""
         ...
 
     def peek(self) -> ScreenFrame:
-        """The same without a copy: to be encoded at once and not kept."""
+        """Like `grab` without a copy: encode it at once and do not keep it."""
         ...
 
     def pointer(self) -> tuple[int, int]:
-        """Where the pointer is."""
+        """Position of the pointer."""
         ...
 
     def wait_stable(self, quiet: float, timeout: float) -> bool:
-        """Waits until nothing has changed for `quiet` seconds; False if `timeout` came first."""
+        """Waits until nothing has changed for `quiet` seconds; False at `timeout`."""
         ...
 
 
@@ -162,28 +162,26 @@ class InputDevice(Protocol):
     """Mouse and keyboard."""
 
     def check(self, events: Sequence[Event]) -> None:
-        """Raises GuestError if one of them cannot be carried out here."""
+        """Raises GuestError if an event cannot be performed here."""
         ...
 
     def perform(self, events: Sequence[Event]) -> None:
-        """Carries them out in order and returns when the display server has taken them all."""
+        """Performs them in order and returns when the display server has processed them all."""
         ...
 
 
 class Interactions(Protocol):
-    """The log of what was done with mouse and keyboard, by whomever. It begins with the first question."""
+    """Interaction log of mouse and keyboard, whatever the source. It starts with the first request."""
 
     async def told(self, since: int) -> list[dict[str, Any]]:
-        """Entries after that number, oldest first, with all that was done before the question.
+        """Entries after that number, oldest first, including everything before the request.
 
         Raises:
-            GuestError: `not_available` if no log can be kept here, `failed` if it has broken off.
+            GuestError: `not_available` if no log is possible here, `failed` if it has broken off.
         """
         ...
 
-    async def stop(self) -> None:
-        """Ends it."""
-        ...
+    async def stop(self) -> None: ...
 
 
 class ClipboardAccess(Protocol):
@@ -210,30 +208,30 @@ class Windows(Protocol):
         ...
 
     def place(self, window: WindowInfo, placement: Placement) -> WindowInfo | None:
-        """Moves and sizes it and waits for that; gives it as it is then, None if it has closed.
+        """Moves and resizes it and waits; returns its final state, None if it has closed.
 
-        A program may refuse a size: it is then as near to it as the program allows.
+        A program may refuse a size: it then gets the nearest one allowed.
         """
         ...
 
     def close(self, window: WindowInfo) -> None:
-        """Asks it to close."""
+        """Asks the window to close."""
         ...
 
     def kill(self, window: WindowInfo) -> None:
-        """Ends the application behind it."""
+        """Ends the window's application."""
         ...
 
 
 class Accessibility(Protocol):
-    """The accessibility tree. Never lets a hung application block the server."""
+    """The accessibility tree. A hanging application never blocks the server."""
 
     async def start(self) -> None:
-        """Makes ready, so that the first question is answered sooner."""
+        """Prepares, so that the first request is faster."""
         ...
 
     async def stop(self) -> None:
-        """Ends whatever it keeps running."""
+        """Ends its helpers."""
         ...
 
     async def tree(self, options: TreeRequest) -> Tree:
@@ -241,11 +239,11 @@ class Accessibility(Protocol):
         ...
 
     async def terminal(self) -> str | None:
-        """The text of the active terminal, None if no terminal shows its text."""
+        """Text of the active terminal, None if there is none."""
         ...
 
     async def text_cursor(self) -> dict[str, str]:
-        """`selection` and `line` at the text cursor, with `control` and `role` of what has the focus; empty: none."""
+        """`selection` and `line` at the text cursor, with `control` and `role` of the focused control; empty: none."""
         ...
 
 
@@ -256,7 +254,7 @@ class Commands(Protocol):
         """Runs it in its own process group and waits; the group is killed at the deadline.
 
         Raises:
-            GuestError: `not_found` if there is no such program, `timeout` with the output so far.
+            GuestError: `not_found` if the program does not exist, `timeout` with the output so far.
         """
         ...
 
@@ -265,16 +263,16 @@ class Commands(Protocol):
         ...
 
     def alive(self, pid: int) -> bool:
-        """True while a process of that number runs."""
+        """Whether a process with that id runs."""
         ...
 
     def stop_all(self) -> None:
-        """Kills every process group that was started and is still there."""
+        """Kills every started process group that still exists."""
         ...
 
 
 class DesktopShell(Protocol):
-    """Habits of the desktop environment."""
+    """Conventions of the desktop environment."""
 
     def folder(self, name: str) -> Path:
         """The user's folder `Desktop` or `Documents`."""
@@ -301,26 +299,24 @@ class DesktopShell(Protocol):
         ...
 
     def recorder(self, target: Path) -> RecorderSpec:
-        """What records the screen into that file. Raises GuestError `not_available`."""
+        """Recorder of the screen into that file. Raises GuestError `not_available`."""
         ...
 
 
 class Capability(Protocol):
-    """A module with routes. `def routes(machine)` at its top makes a module one."""
+    """A module with routes: it defines `def routes(machine)`."""
 
-    def routes(self, machine: "Machine") -> "list[web.RouteDef]":
-        """The routes of one desktop."""
-        ...
+    def routes(self, machine: "Machine") -> "list[web.RouteDef]": ...
 
 
 @dataclass
 class Machine:
-    """Everything a route may use. `stopping` is set when the desktop shall end.
+    """Dependencies of the routes. `stopping` is set when the desktop must end.
 
     Attributes:
-        lines: the way out of a virtual machine; None = `egress_socket`, or none.
-        system: what the desktop's user may not do itself; None = it is no machine of its own.
-        capabilities: modules with routes that only this platform has.
+        lines: egress tunnels of a virtual machine; None = `egress_socket`, or none.
+        system: privileged operations; None = it is not its own machine.
+        capabilities: modules with routes of this platform only.
     """
 
     platform: str
@@ -349,11 +345,11 @@ class Machine:
     pool: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(max_workers=32))
 
     async def blocking(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a short blocking call in a thread, with the deadline for questions to the display server."""
+        """Runs a short blocking call in a thread, with the deadline for display server requests."""
         return await self.within(self.limits.blocking_seconds, function, *args, **kwargs)
 
     async def within(self, seconds: float, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a blocking call in a thread with a deadline of its own."""
+        """Runs a blocking call in a thread with its own deadline."""
         loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self.pool, lambda: function(*args, **kwargs))
         try:

@@ -1,4 +1,4 @@
-"""Reads and checks request parameters, so that every wrong one gives the same clear error."""
+"""Parses and validates request parameters with uniform errors."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _REQUIRED: Final = object()
 class RequestParams:
     """Parameters of one request, from a JSON body, a form or the query.
 
-    Every reader raises GuestError `bad_request` naming the parameter, what was expected and what came.
+    Every reader raises GuestError `bad_request` with the parameter, what was expected and what was received.
     """
 
     def __init__(self, values: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The one secret that every request must show."""
+"""The secret that every request must carry."""
 
 import hmac
 import os
@@ -11,24 +11,24 @@ _LONGEST = 1024
 
 
 class Secret:
-    """Holds the secret and compares in constant time."""
+    """Stores the secret and compares in constant time."""
 
     def __init__(self, value: str) -> None:
         self._value = b""
         self.replace(value)
 
     def replace(self, value: str) -> None:
-        """Takes a new secret; the old one is refused from now on.
+        """Sets a new secret; the old one is refused from now on.
 
         Raises:
-            GuestError: it is too short to be one.
+            GuestError: It is too short.
         """
         if len(value) < _SHORTEST or not value.isascii() or not value.isprintable():
             raise GuestError("bad_request", f"a secret is {_SHORTEST} or more printable ASCII characters")
         self._value = value.encode()
 
     def allows(self, authorization: str | None) -> bool:
-        """True if the Authorization header carries the secret."""
+        """Whether the Authorization header carries the secret."""
         if authorization is None or not authorization.startswith(_SCHEME):
             return False
         shown = authorization[len(_SCHEME) :].strip().encode("utf-8", "surrogateescape")
@@ -36,7 +36,7 @@ class Secret:
 
 
 def read_secret(descriptor: int) -> Secret:
-    """The first line of standard input, which is closed then: nothing that we start can read it."""
+    """The first line of stdin, which is then closed: nothing that we start can read it."""
     line = b""
     while not line.endswith(b"\n") and len(line) < _LONGEST:
         byte = os.read(descriptor, 1)

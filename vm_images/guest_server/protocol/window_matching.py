@@ -13,8 +13,8 @@ def find_window(
     Args:
         windows: bottom to top.
         name: what to look for.
-        strict: the whole title or class, letter by letter; else a part of it in any case.
-        by_class: look at `instance.Class` (either part counts as whole) and not at the title.
+        strict: the whole title or class, case-sensitive; else a part of it in any case.
+        by_class: match `instance.Class` (either part counts as whole) and not the title.
     """
     for window in reversed(windows):
         if _matches(window, name, strict=strict, by_class=by_class):

@@ -1,8 +1,8 @@
-"""The desktop's own end of its way out: a port on its loopback whose every connection is led to the gateway.
+"""The desktop's own end of its egress: a loopback port whose connections are relayed to the gateway.
 
-Programs know proxies by host and port. The gateway outside can be reached by a socket's path (in a sandbox on the
-worker's machine) or by lines that the worker keeps open to us (in a virtual machine). What may be asked is decided
-there, so this end just carries bytes.
+Programs know proxies by host and port. The gateway outside is reached through a socket (in a sandbox on the worker's
+machine) or through tunnels that the worker keeps open (in a virtual machine). The gateway decides what is allowed; this
+end only relays bytes.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
 
 async def start_relay(machine: Machine) -> "asyncio.AbstractServer | None":
-    """Listens where `machine.egress_proxy` says; None if this desktop has no way to a gateway, or the port is taken."""
+    """Listens at `machine.egress_proxy`; None if this desktop has no gateway, or the port is in use."""
     lead = _by_socket(machine.egress_socket) if machine.egress_socket else machine.lines and machine.lines.lead
     if not lead:
         return None
@@ -43,5 +43,5 @@ async def start_relay(machine: Machine) -> "asyncio.AbstractServer | None":
 
 
 def _by_socket(path: str) -> Lead:
-    # The gateway is away before the attempt begins: whoever asks then is told by an end of the connection.
+    # There is no gateway before the attempt starts: connections are closed until then.
     return leading(lambda: asyncio.open_unix_connection(path))

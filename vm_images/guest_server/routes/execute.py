@@ -35,7 +35,7 @@ async def run(machine: Machine, spec: CommandSpec, seconds: float) -> CommandRes
 
 
 def reply(done: CommandResult) -> dict[str, Any]:
-    """A finished command in OSWorld's form. A command that failed is no failure of the route."""
+    """A finished command in OSWorld's form. A failed command is not an error of the route."""
     return {
         "status": "success",
         "output": done.output,

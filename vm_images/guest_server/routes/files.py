@@ -16,7 +16,7 @@ from guest_server.protocol.machine import Machine
 from guest_server.protocol.params import RequestParams, form_params, json_params
 
 _PIECE = 2**18
-# What aiohttp's reader raises, depending on where a form ends too early.
+# Exceptions of aiohttp's reader for a truncated form.
 _BROKEN_FORM = (ValueError, AssertionError, http_exceptions.HttpProcessingError, EOFError)
 
 
@@ -56,12 +56,12 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
 
 def message_response(message: str) -> web.Response:
-    """The reply of a route that has done something."""
+    """Reply of a route without data."""
     return web.json_response({"status": "success", "message": message})
 
 
 def existence(path: Path, test: Callable[[Path], bool]) -> web.Response:
-    """200 if it is there, 400 if not, as WAA's tasks expect."""
+    """200 if it exists, 400 if not, as WAA's tasks expect."""
     there = test(path)
     status = "success" if there else "error"
     message = f"'{path}' exists" if there else f"'{path}' does not exist"
@@ -142,7 +142,7 @@ async def _short_text(part: BodyPartReader) -> str:
 
 
 async def _store(part: BodyPartReader, machine: Machine) -> tuple[Path, int]:
-    """Writes a part to a temporary file in the home, so that moving it into place costs nothing."""
+    """Writes a part to a temporary file in the home, so that moving it is cheap."""
     descriptor, name = await asyncio.to_thread(tempfile.mkstemp, prefix=".upload-", dir=machine.home)
     temporary = Path(name)
     try:
@@ -171,12 +171,12 @@ def _move(temporary: Path | None, fields: RequestParams) -> None:
 
 
 def put_in_place(temporary: Path, target: Path) -> None:
-    """Moves a temporary file to its place, making folders."""
+    """Moves a temporary file to its place, creating folders."""
     import shutil
 
     if target.is_dir():
         raise GuestError("bad_request", f"'{target}' is a folder")
     target.parent.mkdir(parents=True, exist_ok=True)
-    # As an ordinary new file: temporary files are private.
+    # Mode of an ordinary new file: temporary files are private.
     temporary.chmod(0o644)
     shutil.move(temporary, target)

@@ -57,7 +57,7 @@ def _folder(machine: Machine, name: str, key: str) -> web.Response:
 
 
 class FolderListing:
-    """Lists a folder with all below it. A tree too large is refused: a part of it would look like the whole."""
+    """Lists a folder recursively. A tree that is too large is refused: a part of it would look complete."""
 
     def __init__(self, limits: GuestLimits) -> None:
         self._limits = limits
@@ -87,10 +87,10 @@ class FolderListing:
         try:
             return folder | {"children": self._children(entry.path, depth + 1)}
         except OSError as error:
-            # As OSWorld tells it: one folder that may not be read does not hide the others.
+            # As in OSWorld: one unreadable folder does not hide the others.
             return folder | {"error": error.strerror or str(error)}
 
 
 def _is_junction(entry: "os.DirEntry[str]") -> bool:
-    """Whether it leads elsewhere. Windows puts such links, which nobody may list, into each user's `Documents`."""
+    """Whether it is a junction. Windows puts such unreadable links into each user's `Documents`."""
     return bool(getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0) == _MOUNT_POINT)

@@ -1,4 +1,4 @@
-"""How the desktop is: /health, asked before every attempt, and /settled."""
+"""Health of the desktop: /health, requested before every attempt, and /settled."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ _DARK = bytes(range(9))
 """Values of a colour that count as black."""
 _ROWS_LOOKED_AT = 64
 _BRIGHT_SHARE = 0.002
-"""A pointer, or a cursor that blinks, does not make a black screen a picture."""
+"""A pointer or a blinking cursor does not make a black screen a picture."""
 _MOST_PROCESSES, _LONGEST_NAME = 50, 200
 _DAY = 86_400.0
 
@@ -25,7 +25,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def health(_: web.Request) -> web.Response:
         facts = await machine.blocking(_describe, machine)
-        # Last, so that the caller can say between which two moments of its own clock this one lies.
+        # Last, so that the caller can bound it by two readings of its own clock.
         return web.json_response(facts | {"clock": time.time()})
 
     async def settled(_: web.Request) -> web.Response:
@@ -59,7 +59,7 @@ def _describe(machine: Machine) -> dict[str, Any]:
 
 
 def is_black(shot: ScreenFrame) -> bool:
-    """Whether a picture shows nothing: hardly a pixel of the rows that are looked at is brighter than black."""
+    """Whether a picture is black: hardly a pixel of the sampled rows is brighter."""
     step = max(1, shot.height // _ROWS_LOOKED_AT)
     bright = looked_at = 0
     for row in range(0, shot.height, step):

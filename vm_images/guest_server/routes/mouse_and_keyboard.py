@@ -29,10 +29,10 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
 
 async def carry_out(machine: Machine, value: Any) -> int:
-    """Checks a list of JSON events, carries them out, returns how many there were.
+    """Validates a list of JSON events, performs them, returns their number.
 
     Raises:
-        GuestError: one is wrong (then none was carried out), or the display server does not take them.
+        GuestError: one is invalid (then none was performed), or the display server does not accept them.
     """
     events = read_events(value, machine.limits)
     machine.input.check(events)
@@ -42,7 +42,7 @@ async def carry_out(machine: Machine, value: Any) -> int:
 
 
 def _duration(events: Sequence[Event]) -> float:
-    """What the events may take by their own nature."""
+    """Minimum duration of the events themselves."""
     seconds = 0.0
     for event in events:
         if isinstance(event, Move | Drag):

@@ -12,7 +12,7 @@ from guest_server.protocol.params import json_params
 from guest_server.routes.execute import run
 
 _LOOK_SECONDS = 0.03
-# Programs show a first window that gives way to the real one; what is still there after this is the real one.
+# Programs may show a splash window first; what still exists after this time is the real one.
 _STAYS_SECONDS = 1.0
 _OPENER_SECONDS = 20.0
 
@@ -34,7 +34,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
 
 async def _start(machine: Machine, path: Path) -> str:
-    """Opens it; the part of a window's title by which it will be known (empty: any new window)."""
+    """Opens it; returns the part of a window's title by which to find it (empty: any new window)."""
     if await asyncio.to_thread(path.exists):
         done = await run(machine, machine.shell.opener(path), _OPENER_SECONDS)
         if done.returncode:
@@ -49,7 +49,7 @@ async def _start(machine: Machine, path: Path) -> str:
 
 
 async def _wait_window(machine: Machine, name: str, before: set[int], seconds: float) -> str:
-    """Waits for a window that bears the file's name, or for a new one without it that stays."""
+    """Waits for a window with the file's name, or for a new one without it that stays."""
     start = time.monotonic()
     appeared_at: dict[int, float] = {}
     while True:

@@ -1,4 +1,4 @@
-"""Who is there: /probe, /platform, and a new secret."""
+"""Identity: /probe, /platform, and a new secret."""
 
 import asyncio
 import shutil
@@ -58,7 +58,7 @@ def _describe(machine: Machine) -> dict[str, Any]:
 
 
 def _optional(machine: Machine) -> list[str]:
-    """What depends on what is installed or configured."""
+    """Optional capabilities, by installation and configuration."""
     features = ["download"] if machine.egress_proxy else []
     try:
         machine.shell.recorder(machine.home)

@@ -78,7 +78,7 @@ class _Recorder:
         return self._path
 
     def _say_end(self, process: asyncio.subprocess.Process) -> None:
-        """Lets it write the end of the file."""
+        """Lets it finish the file."""
         with contextlib.suppress(ProcessLookupError, ConnectionError):
             if process.stdin is None:
                 process.send_signal(signal.SIGINT)

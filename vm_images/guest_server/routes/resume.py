@@ -1,4 +1,4 @@
-"""What a virtual machine is told when it goes on, and whom it shall trust: /restored and /trust."""
+"""Resume of a virtual machine, and its trusted authority: /restored and /trust."""
 
 import base64
 import binascii
@@ -23,7 +23,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         now = params.number("time", low=0.0, high=_LATEST)
         entropy = _decoded(params.text("entropy", longest=_MOST_ENTROPY))
         secret = params.text("secret", longest=512)
-        # The clock first: every moment that a program sees before is one of the template's past.
+        # The clock first: programs would otherwise see the template's time.
         await machine.blocking(system.set_clock, now)
         await machine.blocking(system.add_entropy, entropy)
         if machine.lines is not None:

@@ -1,4 +1,4 @@
-"""Runs source code: /run_python and /run_bash_script. The code always runs in a process of its own."""
+"""Runs source code: /run_python and /run_bash_script, always in a separate process."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def run_python(request: web.Request) -> web.Response:
         params = await json_params(request)
-        # By standard input: no length limit as for an argument, and no file is left in the desktop.
+        # Through stdin: no length limit as for an argument, and no file is left in the desktop.
         spec = CommandSpec([*machine.python, "-"], folder=machine.home, stdin=_source(params, "code"))
         done = await run(machine, spec, deadline(params, machine, machine.limits.python_seconds))
         good = done.returncode == 0
@@ -38,7 +38,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         folder = _folder(params, machine.home)
         spec = CommandSpec([*machine.bash], folder=folder, stdin=_source(params, "script"))
         done = await run(machine, spec, deadline(params, machine, machine.limits.script_seconds))
-        # OSWorld gives both streams in one, with an empty `error`.
+        # OSWorld returns both streams as one, with an empty `error`.
         body = {"output": done.output + done.error, "error": "", "returncode": done.returncode}
         status = "success" if done.returncode == 0 else "error"
         return web.json_response({"status": status, **body, "truncated": done.truncated})
@@ -47,7 +47,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
 
 def _source(params: RequestParams, name: str) -> bytes:
-    # A line end after it, so that empty code is a program too.
+    # A line end after it, so that empty code is a program, too.
     try:
         return params.text(name).encode() + b"\n"
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""The live view: /stream sends a picture whenever the screen has changed and takes input on the way back."""
+"""Live view: /stream sends a picture whenever the screen has changed, and receives input."""
 
 import asyncio
 import contextlib
@@ -19,14 +19,14 @@ _HEARTBEAT_SECONDS = 20.0
 
 @dataclass
 class _Rate:
-    """What the viewer wants; it may change it at any time."""
+    """The viewer's settings, which may change at any time."""
 
     fps: float
     quality: int
     scale: float
 
     def change(self, params: RequestParams, most: float) -> None:
-        """Takes what is given and keeps the rest."""
+        """Updates the given values."""
         self.fps, self.quality, self.scale = (
             params.number("fps", self.fps, low=0.1, high=most),
             params.integer("quality", self.quality, low=1, high=95),
@@ -56,7 +56,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
 
 async def _pump(machine: Machine, socket: web.WebSocketResponse, rate: _Rate, changed: asyncio.Event) -> None:
-    """Sends pictures. A slow viewer makes it wait here and gets the newest picture next, not the ones between."""
+    """Sends pictures. A slow viewer makes it wait and then gets the newest picture."""
     number = 0
     last: object = None
     form: tuple[int, float] | None = None

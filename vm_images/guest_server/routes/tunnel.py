@@ -1,4 +1,4 @@
-"""A way to a port of the desktop: /tunnel/{port} carries raw bytes to 127.0.0.1 over a websocket."""
+"""Tunnel to a port of the desktop: /tunnel/{port} carries raw bytes to 127.0.0.1 over a websocket."""
 
 import asyncio
 import contextlib
@@ -42,7 +42,7 @@ async def _connect(machine: Machine, text: str) -> tuple[asyncio.StreamReader, a
 
 
 async def _relay(socket: web.WebSocketResponse, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Both directions until one side ends."""
+    """Relays both directions until one side ends."""
     tasks = {asyncio.create_task(_outward(socket, reader)), asyncio.create_task(_inward(socket, writer))}
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

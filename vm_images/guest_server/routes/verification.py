@@ -48,7 +48,7 @@ async def _wait(
 
 
 async def _missing(machine: Machine, conditions: RequestParams) -> str:
-    """What is not yet as it should be, empty if all is."""
+    """What is still missing, empty if nothing."""
     window = conditions.text("window_exists", "")
     if window and find_window(await machine.blocking(machine.windows.all), window) is None:
         return f"no window '{window}' was there"

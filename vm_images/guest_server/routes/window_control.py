@@ -117,10 +117,10 @@ async def _wait_gone(machine: Machine, seconds: float) -> list[WindowInfo]:
 
 
 async def _wait_ended(machine: Machine, pids: set[int]) -> None:
-    """Waits a moment for the programs behind the windows to end.
+    """Waits a moment for the windows' programs to end.
 
-    One that is just ending still takes the request of its own next start, and opens nothing. Some programs go on
-    without a window for good; they are left alone.
+    A program that is just ending may take over the request of its own next start, and open nothing. Some programs keep
+    running without a window; they are left alone.
     """
     deadline = time.monotonic() + _END_SECONDS
     while time.monotonic() < deadline:

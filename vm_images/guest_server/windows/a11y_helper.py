@@ -1,7 +1,7 @@
 """The accessibility helper: `python -m guest_server.windows.a11y_helper`.
 
-Reads questions as JSON lines on standard input and answers on standard output. It is a process of its own so that
-the server can kill it when an application hangs.
+Reads requests as JSON lines from stdin and answers on stdout. It is a separate process so that the server can kill it
+when an application hangs.
 """
 
 import json
@@ -18,7 +18,7 @@ from guest_server.windows.win32_controls import Win32Source
 
 
 class A11yHelper:
-    """Answers questions, with UI Automation where this Windows has it."""
+    """Answers requests, with UI Automation if this Windows has it."""
 
     def __init__(self) -> None:
         self._automation: Automation | None = None
@@ -52,7 +52,7 @@ def main() -> None:
     see_real_pixels()
     helper = A11yHelper()
     for line in sys.stdin.buffer:
-        # ASCII, whatever this Windows takes a pipe's encoding for.
+        # ASCII, independent of this Windows' encoding of pipes.
         sys.stdout.write(json.dumps(helper.answer(json.loads(line))) + "\n")
         sys.stdout.flush()
 

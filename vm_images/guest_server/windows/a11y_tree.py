@@ -1,7 +1,7 @@
-"""A Windows accessibility tree as XML, in OSWorld's or WindowsAgentArena's form. Pure: asks a `Source`, not Windows.
+"""A Windows accessibility tree as XML, in OSWorld's or WindowsAgentArena's form. Pure: uses a `Source`, not Windows.
 
-Both projects made theirs with pywinauto: the tag is the control's class in lower case, the attributes are its states,
-place, values and kind. They differ in the names of the namespaces only.
+Both projects use pywinauto: the tag is the control's class in lower case, the attributes are its states, position,
+values and kind. They differ only in the names of the namespaces.
 """
 
 import re
@@ -33,23 +33,23 @@ NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
     }
 )
-"""Whose form -> prefix -> namespace. The first identifies a control, the second is WindowsAgentArena's `win`."""
+"""Form -> prefix -> namespace. The first identifies a control, the second is WindowsAgentArena's `win`."""
 _NOT_IN_TAG = re.compile(r"[^\w-]", re.ASCII)
 
 
 @dataclass(frozen=True)
 class ControlInfo:
-    """What a control says of itself.
+    """Properties of a control.
 
     Attributes:
-        name: what a person calls it.
+        name: display name.
         tag: its class, or its kind if it has no class.
         kind: `Button`, `Edit`: the kind of control.
-        text: its content, if that is not its name.
-        box: left, top, width, height in screen pixels; None if it has no place.
-        states: name to whether it holds.
+        text: its content, if it differs from its name.
+        box: left, top, width, height in screen pixels; None without a position.
+        states: name -> whether it applies.
         values: `value`, `min`, `max`, `step`.
-        identity: further names of it, `automation_id` for one.
+        identity: further names, such as `automation_id`.
     """
 
     name: str
@@ -63,23 +63,23 @@ class ControlInfo:
 
 
 class Source(Protocol[N]):
-    """Where controls come from."""
+    """Source of controls."""
 
     def windows(self) -> Sequence[N]:
         """The top-level windows, topmost first."""
         ...
 
     def children(self, node: N) -> Sequence[N]:
-        """What is directly in a control. Raises GoneError."""
+        """Direct children of a control. Raises GoneError."""
         ...
 
     def seen(self, node: N) -> ControlInfo:
-        """What it says. Raises GoneError."""
+        """Properties of a control. Raises GoneError."""
         ...
 
 
 class GoneError(Exception):
-    """A control has gone, or its program does not answer: it is left out."""
+    """A control is gone, or its program does not respond: it is left out."""
 
 
 def tag_of(name: str) -> str:

@@ -1,7 +1,7 @@
-"""The functions of Windows' own libraries that this package calls, with their types.
+"""Typed declarations of the Windows library functions that this package calls.
 
-A handle or pointer that is not declared is cut to 32 bits by ctypes, so whatever is called is declared here. Libraries
-are loaded when the first function of one is asked for: the module can be imported anywhere.
+ctypes truncates undeclared handles and pointers to 32 bits, so every function is declared here. Libraries are loaded on
+first use: the module can be imported anywhere.
 """
 
 import ctypes
@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 Signature = tuple[Any, tuple[Any, ...]]
-"""What a function gives, and what it takes."""
+"""Result and argument types of a function."""
 
 _BOOL, _INT, _UINT, _DWORD = wintypes.BOOL, ctypes.c_int, wintypes.UINT, wintypes.DWORD
 _HANDLE, _HWND, _HDC = wintypes.HANDLE, wintypes.HWND, wintypes.HDC
@@ -25,12 +25,12 @@ def callback(result: Any, *takes: Any) -> Any:
 
 
 def last_error() -> int:
-    """The number of the last failure in this thread."""
+    """Error code of the last failure in this thread."""
     return int(vars(ctypes)["get_last_error"]())
 
 
 def failure(what: str) -> OSError:
-    """The last failure in Windows' words."""
+    """The last failure as Windows' message."""
     error: OSError = vars(ctypes)["WinError"](last_error())
     error.strerror = f"{what}: {error.strerror}"
     return error
@@ -230,7 +230,7 @@ class Guid(ctypes.Structure):
 
     @classmethod
     def of(cls, text: str) -> "Guid":
-        """From its usual text."""
+        """Parses the usual text form."""
         import uuid
 
         return cls.from_buffer_copy(uuid.UUID(text).bytes_le)

@@ -17,7 +17,7 @@ _CHARACTER_BYTES = 2
 
 
 class WindowsClipboard:
-    """Reads and writes text; other programs' formats are left alone until something is written."""
+    """Reads and writes text; other formats are untouched until something is written."""
 
     def __init__(self, limits: GuestLimits) -> None:
         self._longest = limits.text
@@ -40,7 +40,7 @@ class WindowsClipboard:
         return text.partition("\0")[0].replace("\r\n", "\n")
 
     def write(self, text: str) -> None:
-        """Replaces all that the clipboard holds; line ends become those of Windows."""
+        """Replaces the clipboard's content; line ends become those of Windows."""
         lines = text.replace("\r\n", "\n").replace("\n", "\r\n")
         data = lines.encode("utf-16-le", "surrogatepass") + b"\0\0"
         with self._lock:
@@ -48,7 +48,7 @@ class WindowsClipboard:
 
 
 def give(kind: int, data: bytes) -> None:
-    """Replaces all that the clipboard holds by data of one of Windows' kinds.
+    """Replaces the clipboard's content with data in one of Windows' formats.
 
     Raises:
         GuestError: another program holds it open.
@@ -63,7 +63,7 @@ def give(kind: int, data: bytes) -> None:
             raise failure("no memory for the clipboard")
         ctypes.memmove(place, data, len(data))
         kernel32.GlobalUnlock(handle)
-        # From here on the memory is Windows' own.
+        # From here on Windows owns the memory.
         if not user32.SetClipboardData(kind, handle):
             kernel32.GlobalFree(handle)
             raise failure("the clipboard did not take it")
@@ -71,7 +71,7 @@ def give(kind: int, data: bytes) -> None:
 
 @contextlib.contextmanager
 def _opened() -> Iterator[None]:
-    """Only one program has the clipboard open at a time; waits for its turn."""
+    """Only one program can open the clipboard at a time; waits for its turn."""
     owner = user32.CreateWindowExW(0, "STATIC", None, 0, 0, 0, 0, 0, None, None, None, None)
     try:
         deadline = time.monotonic() + _OPEN_SECONDS

@@ -1,4 +1,4 @@
-"""What Windows' Clock shows, read from its accessibility tree. Pure.
+"""Reads Windows' Clock app from its accessibility tree. Pure.
 
 The names are those that the app gives its controls in English, as WindowsAgentArena's checks look for them. A running
 timer is `Edit timer, ..., Running, 59 seconds, Remaining Of, 30 minutes 0 seconds`, with the button

@@ -1,4 +1,4 @@
-"""Calls to COM objects by the places of their functions in the interface's table."""
+"""Calls COM objects by position in the interface's function table."""
 
 import ctypes
 from ctypes import wintypes
@@ -14,7 +14,7 @@ Argument = tuple[Any, Any]
 
 
 class ComError(Exception):
-    """A call failed; `code` is its HRESULT, as Windows' documentation writes it."""
+    """A call failed; `code` is its HRESULT, as in Windows' documentation."""
 
     def __init__(self, what: str, code: int) -> None:
         super().__init__(f"{what} failed with {code & 0xFFFFFFFF:#010x}")
@@ -22,7 +22,7 @@ class ComError(Exception):
 
 
 class Com:
-    """A COM object that we hold; it is given back when nobody here knows it any more."""
+    """A COM object that we hold; released with the last reference."""
 
     def __init__(self, pointer: int) -> None:
         self.pointer = pointer
@@ -33,7 +33,7 @@ class Com:
         callback(wintypes.ULONG, ctypes.c_void_p)(self._table[2])(self.pointer)
 
     def call(self, index: int, *arguments: Argument) -> None:
-        """Calls the function at a place of the table.
+        """Calls the function at a position of the table.
 
         Raises:
             ComError: it failed.
@@ -99,7 +99,7 @@ class _Variant(ctypes.Structure):
     _fields_ = (("kind", wintypes.WORD), ("reserved", wintypes.WORD * 3), ("data", _Data))
 
     def plain(self) -> "str | int | float | bool | None":
-        """Texts, numbers and truth values; None for all else."""
+        """Texts, numbers and booleans; None for everything else."""
         if self.kind == _BSTR:
             place = self.data.pointer
             return "" if place is None else ctypes.wstring_at(place, oleaut32.SysStringLen(ctypes.c_void_p(place)))
@@ -115,7 +115,7 @@ def _out(target: Any) -> Argument:
 
 
 def join_com() -> None:
-    """Joins this thread to COM, among those that may be called at any time."""
+    """Initialises COM in this thread, multi-threaded."""
     ole32.CoInitializeEx(None, 0)
 
 
@@ -123,7 +123,7 @@ def create(identity: str, interface: str) -> Com:
     """A new object of a registered class.
 
     Raises:
-        ComError: there is no such class.
+        ComError: There is no such class.
     """
     kind, interface_id, pointer = Guid.of(identity), Guid.of(interface), ctypes.c_void_p()
     code = ole32.CoCreateInstance(

@@ -1,4 +1,4 @@
-"""How a command line becomes words, and words a command line, on Windows. Pure."""
+"""Splits and joins command lines on Windows. Pure."""
 
 import subprocess
 from collections.abc import Sequence

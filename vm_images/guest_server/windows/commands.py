@@ -17,7 +17,7 @@ from guest_server.windows.handles import opened_process
 from guest_server.windows.programs import Programs
 
 _READ = 65_536
-# A program that has ended may have left a child that holds its output open; what is there by then is the output.
+# A program that has ended may have left a child that keeps its output open; then the output so far counts.
 _AFTER_EXIT_SECONDS = 0.2
 _SUSPENDED, _NEW_CONSOLE, _NO_WINDOW = 0x00000004, 0x00000010, 0x08000000
 _SYNCHRONIZE, _WAITING = 0x00100000, 0x102
@@ -38,22 +38,22 @@ class _Accounting(ctypes.Structure):
 
 
 class _Job:
-    """A program and all that it starts."""
+    """A program and all its descendants."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.process = process
         self._handle = kernel32.CreateJobObjectW(None, None)
-        # Windows' own members of Popen are not there on other systems.
+        # Windows' own members of Popen do not exist on other systems.
         self._started: Any = vars(process)["_handle"]
         self._joined = bool(self._handle and kernel32.AssignProcessToJobObject(self._handle, int(self._started)))
-        # It was started asleep, so that nothing of it could run outside of the job.
+        # It is started suspended, so that nothing of it can run outside the job.
         if ntdll.NtResumeProcess(int(self._started)) < 0:
             problem = failure("the program was started and cannot run")
             process.kill()
             raise problem
 
     def kill(self) -> None:
-        """Ends all of it. Where Windows gave no job, the program alone."""
+        """Ends all of it; without a job, the program alone."""
         if self._joined:
             kernel32.TerminateJobObject(self._handle, _KILLED)
         else:
@@ -70,7 +70,7 @@ class _Job:
         return bool(accounting.active)
 
     def close(self) -> None:
-        """Gives the handle back; what runs goes on."""
+        """Closes the handle; running processes continue."""
         if self._handle:
             kernel32.CloseHandle(self._handle)
             self._handle, self._joined = None, False
@@ -87,7 +87,7 @@ class WindowsCommands:
         self._lock = threading.Lock()
 
     def start(self, spec: CommandSpec) -> int:
-        """Starts a program for a person to see: a console program gets a window, and reads what is typed there."""
+        """Starts an interactive program: a console program gets a window."""
         flags, output = (_NO_WINDOW, subprocess.DEVNULL) if spec.shell else (_NEW_CONSOLE, None)
         job = self._open(spec, flags, output)
         threading.Thread(target=self._forget_ended, args=(job,), name="reaper", daemon=True).start()
@@ -95,7 +95,7 @@ class WindowsCommands:
 
     def _forget_ended(self, job: _Job) -> None:
         job.process.wait()
-        # The job is kept while another process of it lives, so that `stop_all` finds that one.
+        # The job is kept while another process in it lives, so that `stop_all` finds it.
         if not job.active():
             with self._lock:
                 self._jobs.discard(job)
@@ -114,7 +114,7 @@ class WindowsCommands:
             job.kill()
 
     def _open(self, spec: CommandSpec, flags: int, output: int | None) -> _Job:
-        """Args: flags: how Windows shall create it; output: for both streams; None: those of its own console."""
+        """Args: flags: creation flags; output: for both streams; None: those of its own console."""
         stdin = None if output is None else _input_file(spec.stdin)
         try:
             job = _Job(self._created(spec, flags, stdin, output))
@@ -166,7 +166,7 @@ class WindowsCommands:
 
 
 class _Stream:
-    """Collects what a program says; what is beyond the limit is read and thrown away."""
+    """Collects a program's output; output beyond the limit is discarded."""
 
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         self._stream = stream
@@ -186,14 +186,14 @@ class _Stream:
         self._stream.close()
 
     def text(self, seconds: float) -> str:
-        """What was said, after waiting a moment for its end; a child that lives on may hold the stream open."""
+        """The output, after waiting a moment for its end; a child may keep the stream open."""
         self._thread.join(seconds)
         with self._lock:
             return decoded(bytes(self._kept))
 
 
 def decoded(data: bytes) -> str:
-    """A program's output as text: UTF-8, UTF-16 with its mark, or the code page of consoles; lines end as on Linux."""
+    """A program's output as text: UTF-8, UTF-16 with its mark, or the console's code page; line ends as on Linux."""
     if data.startswith(b"\xff\xfe"):
         text = data[2:].decode("utf-16-le", "replace")
     else:
@@ -205,7 +205,7 @@ def decoded(data: bytes) -> str:
 
 
 def _exit_code(process: "subprocess.Popen[bytes]") -> int:
-    """Windows' codes have 32 bits and no sign; a program that broke down has a large one."""
+    """Windows' codes are unsigned 32-bit numbers; a crashed program has a large one."""
     code = process.returncode
     return code if code < 2**31 else code - 2**32
 
@@ -219,7 +219,7 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> bool:
 
 
 def _input_file(data: bytes) -> IO[bytes]:
-    """A file to read standard input from: no pipe, so nobody has to feed it."""
+    """A file for stdin, which unlike a pipe need not be fed."""
     file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it.
     file.write(data)
     file.seek(0)

@@ -1,4 +1,4 @@
-"""The Windows part of the library `computer`: the same clipboard, windows and programs that the server uses."""
+"""The Windows part of the library `computer`: clipboard, windows and programs of the server."""
 
 import os
 import subprocess
@@ -20,7 +20,7 @@ _PICTURE = 8
 _FILE_HEADER = 14
 _NEW_CONSOLE = 0x00000010
 
-# Programs as WAA's prompts name them, where Windows calls them otherwise.
+# Programs in WAA's prompts with other names on Windows.
 _PROGRAMS = {
     "edge": "msedge",
     "word": "winword",
@@ -51,7 +51,7 @@ class WindowsPrograms:
         self._clipboard.write(text)
 
     def copy_picture(self, box: "Box") -> None:
-        """A part of the screen to the clipboard, as a bitmap without the head of its file."""
+        """Copies a part of the screen as a bitmap without the file header."""
         import io
 
         from PIL import Image
@@ -75,11 +75,11 @@ class WindowsPrograms:
         self._windows.place(window, Placement(maximized=True))
 
     def find_program(self, name: str) -> Sequence[str]:
-        """By command, by WAA's name for it, or as the dialog `Run` finds it."""
+        """Searches by command, by WAA's name, or as the `Run` dialog does."""
         plain = name.strip().lower().removesuffix(".exe")
         command = self._programs.find(_PROGRAMS.get(plain, plain))
         return [command] if command else []
 
     def start(self, command: Sequence[str]) -> None:
-        """As a person starts it: it outlives this process; one for consoles gets a window, where it reads."""
+        """Starts it interactively: it outlives this process; a console program gets a window."""
         subprocess.Popen(list(command), creationflags=_NEW_CONSOLE)

@@ -1,4 +1,4 @@
-"""Which control lies at a point, and which has the focus: by UI Automation, else as Win32 knows it."""
+"""Finds the control at a point and the focused one: with UI Automation, else with Win32."""
 
 from ctypes import wintypes
 from typing import Protocol
@@ -15,7 +15,7 @@ _LONGEST = 2000
 
 
 class Controls(Protocol):
-    """Asked in one thread only."""
+    """Used in one thread only."""
 
     def at(self, x: int, y: int) -> InteractionTarget:
         """The control at a point of the screen."""
@@ -27,7 +27,7 @@ class Controls(Protocol):
 
 
 def controls() -> Controls:
-    """The best that this Windows has; to be called in the thread that asks."""
+    """The best implementation on this Windows; call it in the thread that uses it."""
     try:
         return UiaControls(Automation())
     except ComError:
@@ -35,13 +35,13 @@ def controls() -> Controls:
 
 
 class UiaControls:
-    """Names of all controls, also of those that are no windows of their own."""
+    """Names of all controls, including those that are not windows."""
 
     def __init__(self, automation: Automation) -> None:
         self._automation = automation
 
     def at(self, x: int, y: int) -> InteractionTarget:
-        """Nothing is known of a control that goes while it is asked."""
+        """Empty if the control is gone meanwhile."""
         try:
             return _to_target(self._automation.seen(self._automation.at(x, y)))
         except GoneError:
@@ -60,14 +60,14 @@ def _to_target(control: ControlInfo) -> InteractionTarget:
 
 
 class Win32Controls:
-    """Texts of windows: a button is one, an item of a list is none."""
+    """Texts of windows: a button is one, an item of a list is not."""
 
     def at(self, x: int, y: int) -> InteractionTarget:
         """The innermost window at the point."""
         return _of_window(int(user32.WindowFromPoint(wintypes.POINT(x, y)) or 0))
 
     def focused(self) -> InteractionTarget:
-        """The window that gets the keys."""
+        """The window with keyboard focus."""
         return _of_window(focused())
 
 
@@ -80,6 +80,6 @@ def _of_window(window: int) -> InteractionTarget:
 
 
 def active_title() -> str:
-    """The title of the window in front, empty if there is none."""
+    """Title of the foreground window, empty if there is none."""
     window = user32.GetForegroundWindow()
     return handles.title(window) if window else ""

@@ -1,11 +1,11 @@
-"""The size of a machine's screen: its device offers several, and Windows remembers the one that it had before."""
+"""Size of a machine's screen: its device offers several, and Windows remembers the last one."""
 
 import ctypes
 import logging
 
 from guest_server.windows.api import user32
 
-# By their sizes, so that the layout is the same wherever it is looked at.
+# By size, so that the layout is the same on every platform.
 _WORD, _DWORD, _LONG, _Name = ctypes.c_uint16, ctypes.c_uint32, ctypes.c_int32, ctypes.c_uint16 * 32
 _WIDTH, _HEIGHT = 0x00080000, 0x00100000
 _DONE = 0
@@ -14,7 +14,7 @@ _log = logging.getLogger("guest_server")
 
 
 class DevMode(ctypes.Structure):
-    """DEVMODEW, as it is for screens."""
+    """DEVMODEW for displays."""
 
     _fields_ = (
         ("device", _Name),
@@ -40,9 +40,9 @@ class DevMode(ctypes.Structure):
 
 
 def show_size(width: int, height: int) -> None:
-    """Asks Windows for a size of the primary screen until the user logs off.
+    """Requests a size of the primary screen until the user logs off.
 
-    A size that the device does not offer is only logged: the health gate names the screen that is wrong.
+    An unsupported size is only logged: the health check reports the wrong screen.
     """
     if (user32.GetSystemMetrics(_WIDTH_METRIC), user32.GetSystemMetrics(_HEIGHT_METRIC)) == (width, height):
         return

@@ -1,4 +1,4 @@
-"""Tells Windows that we count in real pixels, whatever the scale of the display."""
+"""Makes Windows count real pixels, whatever the display's scale."""
 
 from guest_server.windows.api import user32
 
@@ -6,6 +6,6 @@ _EACH_MONITOR_2 = -4
 
 
 def see_real_pixels() -> None:
-    """To be called before any other question about the screen."""
+    """Must be called before any other request about the screen."""
     if not user32.SetProcessDpiAwarenessContext(_EACH_MONITOR_2):
         user32.SetProcessDPIAware()

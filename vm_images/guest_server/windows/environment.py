@@ -1,4 +1,4 @@
-"""What a Windows session is told by its environment, and the environment that the desktop's programs get."""
+"""Configuration of a Windows session from its environment, and environment of the desktop's programs."""
 
 import os
 import sys
@@ -16,12 +16,12 @@ _NOT_PASSED_ON = frozenset({"PYTHONPATH", "PYTHONHOME", "PYTHONUTF8"})
 
 @dataclass(frozen=True)
 class WindowsConfig:
-    """How the session shall be.
+    """Configuration of the session.
 
     Attributes:
-        virtual_machine: this is a machine of its own: its clock may be set, and the worker keeps its way out open.
-        screen: width and height that the machine shall show; None = what it shows.
-        python: of the agents' code; empty: the server's own.
+        virtual_machine: it is its own machine: its clock may be set, and the worker keeps its egress open.
+        screen: width and height to set; None = the current one.
+        python: interpreter for agents' code; empty: the server's own.
     """
 
     home: Path
@@ -40,10 +40,10 @@ def read_config(environment: Mapping[str, str], *, virtual_machine: bool = False
 
     Args:
         environment: of the process.
-        virtual_machine: see WindowsConfig; its way out then has a usual place.
+        virtual_machine: see WindowsConfig; its egress then has a default.
 
     Raises:
-        ValueError: which one is wrong or missing.
+        ValueError: names the wrong or missing variable.
     """
     home = environment.get("USERPROFILE", "")
     if not home or not Path(home).is_dir():
@@ -62,18 +62,18 @@ def read_config(environment: Mapping[str, str], *, virtual_machine: bool = False
 
 
 def children_environment(config: WindowsConfig) -> dict[str, str]:
-    """What every program of the desktop gets: what Windows gives to all, nothing of ours."""
+    """Environment of every program of the desktop: Windows' own variables, none of ours."""
     source = {name.upper(): value for name, value in config.inherited.items()}
     environment = {
         name: value for name, value in source.items() if name not in _NOT_PASSED_ON and not name.startswith(_OURS)
     }
-    # Last: a Python of the desktop's own comes first.
+    # Last: the desktop's own Python comes first.
     environment["PATH"] = os.pathsep.join([*filter(None, [source.get("PATH", "")]), str(Path(sys.executable).parent)])
     parts = [*filter(None, [config.python_path]), str(LIBRARY)]
     return environment | {"PYTHONPATH": os.pathsep.join(parts), "PYTHONIOENCODING": "utf-8"}
 
 
 def own_environment(config: WindowsConfig) -> dict[str, str]:
-    """What our own helper processes get: the children's, and the way to this package."""
+    """Environment of our own helper processes: the children's, with the path of this package."""
     parts = [str(PACKAGE.parent), *filter(None, [config.python_path])]
     return children_environment(config) | {"PYTHONPATH": os.pathsep.join(parts)}

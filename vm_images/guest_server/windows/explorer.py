@@ -1,6 +1,6 @@
-"""What Explorer and the file system say of folders, asked through PowerShell: it speaks to the shell's own objects.
+"""State of folders in Explorer and the file system, queried through PowerShell.
 
-Each question is a script that prints JSON; paths and names come to it as data, so that none is ever code.
+Each query is a script that prints JSON; paths and names are passed as data, so none is ever code.
 """
 
 import base64
@@ -56,22 +56,22 @@ $found = @(foreach ($rule in $rules) {
 })
 ConvertTo-Json -Compress -Depth 4 @{ account = $account; groups = $groups; found = $found }
 """
-"""The access rules of a folder, with the account and its groups by their identifiers."""
+"""Access rules of a folder, with the account and its groups by identifier."""
 
 DETAILS = 4
 _MODIFIED = ("system.datemodified", "system.itemdate")
 _LIST, _CREATE_FILES, _CREATE_FOLDERS = 0x0001, 0x0002, 0x0004
 _EVERYBODY = frozenset({"S-1-1-0", "S-1-5-11", "S-1-5-4", "S-1-2-0"})
-"""Everyone, authenticated, interactive and local users: every account belongs to them."""
+"""Everyone, authenticated, interactive and local users: every account is a member."""
 
 
 def ask(machine: Machine, script: str, values: Mapping[str, str]) -> dict[str, Any]:
     """Runs a script with its arguments; what it prints.
 
     Raises:
-        GuestError: `not_available` without PowerShell, `failed` with what PowerShell says.
+        GuestError: `not_available` without PowerShell, `failed` with PowerShell's message.
     """
-    # Wine has a program of that name which says nothing.
+    # Wine has a stub program of that name.
     if is_wine() or not machine.shell.program(_COMMAND[0]):
         raise GuestError("not_available", "this desktop has no PowerShell to ask Explorer with")
     done = machine.commands.run(CommandSpec(question(script, values)), timeout=_SECONDS, limit=_LIMIT)
@@ -86,7 +86,7 @@ def ask(machine: Machine, script: str, values: Mapping[str, str]) -> dict[str, A
 
 
 def question(script: str, values: Mapping[str, str]) -> list[str]:
-    """The command that asks: arguments go in as data, the script as Windows' encoded form of one."""
+    """The command: arguments as data, the script in Windows' encoded form."""
     arguments = base64.b64encode(json.dumps(dict(values)).encode("utf-8")).decode("ascii")
     source = (
         "$ErrorActionPreference = 'Stop'\n$ProgressPreference = 'SilentlyContinue'\n"
@@ -98,7 +98,7 @@ def question(script: str, values: Mapping[str, str]) -> list[str]:
 
 
 def same_folder(one: str, other: str) -> bool:
-    """Whether two paths name one folder, however their slashes stand."""
+    """Whether two paths name the same folder, whatever their slashes."""
     return _plain(one) == _plain(other)
 
 
@@ -121,15 +121,15 @@ def sorted_by_time(views: Sequence[Mapping[str, Any]], path: str) -> bool:
 
 
 def untagged(files: Sequence[Mapping[str, Any]], tag: str, endings: tuple[str, ...]) -> list[str]:
-    """Names of the pictures that do not bear a tag."""
+    """Names of pictures without a tag."""
     pictures = [each for each in files if str(each.get("path")).lower().endswith(endings)]
     return [str(each.get("name")) for each in pictures if tag not in (each.get("tags") or [])]
 
 
 def is_read_only(answer: Mapping[str, Any]) -> bool:
-    """Whether an account may read a folder and neither create files nor folders in it.
+    """Whether an account may read a folder but create neither files nor folders in it.
 
-    Rules count in their order: what is decided for a right first stays, as Windows itself reads them.
+    Rules apply in order: the first decision for a right counts, as in Windows.
     """
     mine = {str(answer.get("account")), *map(str, answer.get("groups") or [])} | _EVERYBODY
     decided: dict[int, bool] = {}
@@ -144,6 +144,6 @@ def is_read_only(answer: Mapping[str, Any]) -> bool:
 
 
 def _is_generic(rights: int, bit: int) -> bool:
-    """Rights for everything, for reading or for writing, which stand for the single ones."""
+    """Generic rights for everything, reading or writing, which stand for the specific ones."""
     rights &= 0xFFFFFFFF
     return bool(rights & (0x10000000 | (0x80000000 if bit == _LIST else 0x40000000)))

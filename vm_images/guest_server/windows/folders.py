@@ -1,4 +1,4 @@
-"""The user's folders, the recycle bin and opening of files, by Windows' shell."""
+"""The user's folders, the recycle bin and opening of files, with Windows' shell."""
 
 import ctypes
 import os
@@ -16,7 +16,7 @@ FOLDER_IDENTITIES = {
     "Pictures": "33e28130-4e1e-4676-835a-98395c3bc3bb",
     "Videos": "18989b1d-99b5-455b-841c-ab7c74e4ddfc",
 }
-"""The user's folders and how Windows names them."""
+"""The user's folders and their Windows ids."""
 _DELETE, _ALLOW_UNDO, _SILENT, _NO_QUESTION, _NO_ERROR = 3, 0x40, 0x04, 0x10, 0x400
 
 
@@ -39,7 +39,7 @@ def known_folder(name: str) -> Path:
     """One of FOLDER_IDENTITIES, wherever the user has moved it.
 
     Raises:
-        GuestError: Windows does not say.
+        GuestError: Windows does not return it.
     """
     place = ctypes.c_void_p()
     identity = Guid.of(FOLDER_IDENTITIES[name])
@@ -56,13 +56,13 @@ def recycle(path: Path) -> None:
     """Moves it to the recycle bin.
 
     Raises:
-        FileNotFoundError: there is no such file or folder.
+        FileNotFoundError: It does not exist.
         GuestError: Windows refuses.
     """
     absolute = Path(os.path.abspath(path))  # noqa: PTH100 - a link itself is what goes to the bin.
     if not os.path.lexists(absolute):
         raise FileNotFoundError(2, "No such file or directory", str(path))
-    # The list of names ends in an empty one.
+    # The list of names ends with an empty one.
     names = ctypes.create_unicode_buffer(str(absolute) + "\0")
     flags = _ALLOW_UNDO | _SILENT | _NO_QUESTION | _NO_ERROR
     operation = _Operation(what=_DELETE, source=ctypes.addressof(names), flags=flags)

@@ -1,4 +1,4 @@
-"""What a window's handle says: its texts, place, process. Used by the server and its helpers."""
+"""Properties of a window's handle: texts, position, process. Used by the server and its helpers."""
 
 import ctypes
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ _PARENT, _ROOT_OWNER = 1, 3
 
 
 def root_owner(window: int) -> int:
-    """The window that a dialog belongs to in the end, the window itself if it is no dialog."""
+    """The window that a dialog finally belongs to, the window itself if it is not a dialog."""
     return int(user32.GetAncestor(window, _ROOT_OWNER) or window)
 
 
@@ -53,7 +53,7 @@ def _listed(enumerate_them: Callable[[object], object]) -> list[int]:
 
 
 def title(window: int) -> str:
-    """A top-level window's title. Windows keeps it, so that a program that hangs is not asked."""
+    """A top-level window's title. Windows stores it, so a hanging program does not block."""
     length = user32.GetWindowTextLengthW(window)
     buffer = ctypes.create_unicode_buffer(length + 1)
     user32.GetWindowTextW(window, buffer, length + 1)
@@ -61,7 +61,7 @@ def title(window: int) -> str:
 
 
 def send(window: int, message: int, first: int = 0, second: int = 0) -> int | None:
-    """A window's answer to a message; None if its program hangs, or it has gone."""
+    """A window's answer to a message; None if its program hangs, or it is gone."""
     answer = ctypes.c_size_t()
     done = user32.SendMessageTimeoutW(
         window, message, first, second, _ABORT_IF_HUNG, _ASK_MILLISECONDS, ctypes.byref(answer)
@@ -70,7 +70,7 @@ def send(window: int, message: int, first: int = 0, second: int = 0) -> int | No
 
 
 def text(window: int, longest: int) -> str | None:
-    """A control's text, of other programs too; None if its program does not answer."""
+    """A control's text, also of other programs; None if its program does not respond."""
     length = send(window, _GET_TEXT_LENGTH)
     if length is None:
         return None
@@ -82,21 +82,21 @@ def text(window: int, longest: int) -> str | None:
 
 
 def class_name(window: int) -> str:
-    """The name of its class."""
+    """Name of its window class."""
     buffer = ctypes.create_unicode_buffer(_LONGEST_CLASS)
     user32.GetClassNameW(window, buffer, _LONGEST_CLASS)
     return buffer.value
 
 
 def rectangle(window: int) -> Box:
-    """Where it lies with all that belongs to it, the invisible border of newer Windows included."""
+    """Its rectangle, including the invisible border of newer Windows."""
     rect = wintypes.RECT()
     user32.GetWindowRect(window, ctypes.byref(rect))
     return _box(rect)
 
 
 def visible_rectangle(window: int) -> Box:
-    """Where what one sees of it lies."""
+    """Its visible rectangle."""
     rect = wintypes.RECT()
     failed = dwmapi.DwmGetWindowAttribute(window, _FRAME_BOUNDS, ctypes.byref(rect), ctypes.sizeof(rect))
     return rectangle(window) if failed or rect.right <= rect.left else _box(rect)
@@ -114,7 +114,7 @@ def cloaked(window: int) -> bool:
 
 
 def process_of(window: int) -> int:
-    """The number of its process, 0 if it has gone."""
+    """Its process id, 0 if it is gone."""
     number = wintypes.DWORD()
     user32.GetWindowThreadProcessId(window, ctypes.byref(number))
     return int(number.value)
@@ -122,7 +122,7 @@ def process_of(window: int) -> int:
 
 @contextmanager
 def opened_process(number: int, rights: int) -> Iterator[int | None]:
-    """A handle of a process; None if there is none of that number, or it may not be opened."""
+    """A handle of a process; None if it does not exist, or may not be opened."""
     handle = kernel32.OpenProcess(rights, False, number)  # noqa: FBT003 - Windows' own order of arguments.
     try:
         yield handle or None
@@ -132,7 +132,7 @@ def opened_process(number: int, rights: int) -> Iterator[int | None]:
 
 
 def program_of(process: int) -> str:
-    """The name of a process's program without its ending, `notepad`; empty if it may not be known."""
+    """The name of a process's program without extension, `notepad`; empty if unknown."""
     with opened_process(process, _QUERY_LIMITED) as handle:
         if handle is None:
             return ""

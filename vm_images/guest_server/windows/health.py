@@ -1,4 +1,4 @@
-"""How a Windows desktop is, made of what `WindowsSources` reads; nothing here calls Windows itself."""
+"""Health of a Windows desktop, from `WindowsSources`; nothing here calls Windows itself."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from guest_server.protocol.errors import GuestError
 from guest_server.protocol.health_facts import Disk, HealthFacts, Process
 
 COVERS = {"winlogon": "locked", "screen-saver": "screen saver"}
-"""Names of input desktops (in lower case) that cover the user's own, and what they mean."""
+"""Names of input desktops (in lower case) that cover the user's own, and their meaning."""
 SERVICES = frozenset(
     {
         "applicationframehost.exe", "backgroundtaskhost.exe", "backgroundtransferhost.exe", "conhost.exe",
@@ -26,7 +26,7 @@ SERVICES = frozenset(
         "widgets.exe", "wmiprvse.exe",
     }
 )  # fmt: skip
-"""What Windows itself starts in a user's session, some of it minutes after the screen has become still: no task's."""
+"""Programs that Windows itself starts in a user's session, some of them minutes later: they belong to no task."""
 _UPDATE = r"HKLM\SOFTWARE\Microsoft\Windows\CurrentVersion\WindowsUpdate\Auto Update\RebootRequired"
 _SERVICING = r"HKLM\SOFTWARE\Microsoft\Windows\CurrentVersion\Component Based Servicing"
 _SESSION = r"HKLM\SYSTEM\CurrentControlSet\Control\Session Manager"
@@ -39,10 +39,10 @@ RESTARTS: Sequence[tuple[str, str, str]] = (
     (_SESSION, "PendingFileRenameOperations", "files are replaced at the next restart"),
     (_SETUP, "SystemSetupInProgress", "the system is being set up"),
 )
-"""(key, name of a value or empty, meaning): due where the key is there, or the value and it is neither 0 nor empty."""
+"""(key, name of a value or empty, meaning): due if the key exists, or the value and it is neither 0 nor empty."""
 INSTALLERS = {"tiworker.exe": "Windows installs updates", "msiexec.exe": "a program is being installed"}
 WINDOWS_APPLICATION = "55c92734-d682-4d71-983e-d6ec3f16059f"
-"""The application id of Windows itself among the products that SoftwareLicensingProduct lists."""
+"""Application id of Windows itself among the products that SoftwareLicensingProduct lists."""
 LICENCE_QUESTION: Sequence[str] = (
     "powershell.exe",
     "-NoProfile",
@@ -54,7 +54,7 @@ LICENCE_QUESTION: Sequence[str] = (
 )
 _LICENCE_SECONDS = 120.0
 _EVALUATION = "TIMEBASED_EVAL"
-"""In the description of a product that shuts its machine down in the end; any other only asks to be activated."""
+"""Part of the description of a product that finally shuts its machine down; others only ask to be activated."""
 
 
 @dataclass(frozen=True)
@@ -69,37 +69,37 @@ class SnapshotProcess:
 
 
 class WindowsSources(Protocol):
-    """What only Windows can say. Each raises GuestError `failed` where Windows refuses."""
+    """Facts that only Windows knows. Each raises GuestError `failed` if Windows refuses."""
 
     def processes(self) -> Sequence[SnapshotProcess]:
         """A snapshot of all processes."""
         ...
 
     def input_desktop(self) -> str:
-        """Name of the desktop that has the input: the user's own, `Default` or Wine's, unless something covers it."""
+        """Name of the input desktop: the user's own, `Default` or Wine's, unless something covers it."""
         ...
 
     def registry(self, key: str, name: str) -> object | None:
-        """A value; with an empty name whether the key is there (True); None where there is no such thing."""
+        """A value; with an empty name whether the key exists (True); None if it does not."""
         ...
 
     def memory_free(self) -> int | None:
-        """Bytes of physical memory that programs can still get."""
+        """Bytes of physical memory that programs can still allocate."""
         ...
 
     def scale(self) -> float:
-        """Of the primary display, 1.0 for 96 dots an inch."""
+        """Of the primary display, 1.0 for 96 DPI."""
         ...
 
 
 def of_a_task(rows: Iterable[SnapshotProcess], before: frozenset[tuple[int, int]], own_pid: int) -> list[Process]:
-    """The user's programs that came later, without what Windows itself starts and without our own helpers."""
+    """The user's programs that started later, without those of Windows itself and our own helpers."""
     processes = list(rows)
     return [
         Process(each.pid, each.name)
         for each in processes
         if each.own
-        # One that has no name begins or ends just now.
+        # A process without a name is starting or exiting.
         and each.name
         and (each.pid, each.born) not in before
         and each.name.lower() not in SERVICES
@@ -108,23 +108,23 @@ def of_a_task(rows: Iterable[SnapshotProcess], before: frozenset[tuple[int, int]
 
 
 def pending(rows: Iterable[SnapshotProcess], registry: Callable[[str, str], object | None]) -> list[str]:
-    """Updates under way and restarts that are due, in words."""
+    """Running updates and due restarts, as text."""
     due = [words for key, name, words in RESTARTS if registry(key, name)]
     names = {each.name.lower() for each in rows}
     return [*due, *(words for name, words in INSTALLERS.items() if name in names)]
 
 
 def cover(desktop: str, own: str) -> str:
-    """What covers the screen, by the names of the input desktop and of the user's own; empty if nothing does."""
+    """What covers the screen, by the names of the input desktop and the user's own; empty if nothing."""
     foreign = "" if desktop.lower() == own.lower() else f"the desktop {desktop}"
     return COVERS.get(desktop.lower(), foreign)
 
 
 def licence_until(answer: str, asked_at: float) -> float | None:
-    """When an evaluation ends, seconds since 1970, by the answer to LICENCE_QUESTION; None = Windows is none.
+    """When an evaluation ends, seconds since 1970, from the answer to LICENCE_QUESTION; None = it is not an evaluation.
 
     Raises:
-        GuestError: it is another answer, or names no product.
+        GuestError: it is another answer, or has no product.
     """
     try:
         products = [(str(each["Description"]), int(each["GracePeriodRemaining"])) for each in _list(json.loads(answer))]
@@ -134,20 +134,20 @@ def licence_until(answer: str, asked_at: float) -> float | None:
         raise GuestError("failed", "Windows named no product that has a licence")
     if not all(_EVALUATION in description for description, _ in products):
         return None
-    # None left: it has ended.
+    # No time left: it has ended.
     return asked_at + 60.0 * max(minutes for _, minutes in products)
 
 
 def _list(value: object) -> list[dict[str, Any]]:
-    """PowerShell writes a list of one as the one."""
+    """PowerShell writes a list with one item as the item."""
     return [value] if isinstance(value, dict) else list(value)  # type: ignore[call-overload]
 
 
 def ask_licence() -> float | None:
-    """When an evaluation ends. Takes seconds; None also where there is no PowerShell to ask, as under Wine.
+    """When an evaluation ends. Takes seconds; None without PowerShell, as on Wine.
 
     Raises:
-        GuestError: it could not be asked.
+        GuestError: The query failed.
     """
     try:
         done = subprocess.run(
@@ -166,13 +166,13 @@ def ask_licence() -> float | None:
 
 
 class WindowsHealth:
-    """Health of a Windows session. The licence is asked for once: its end does not move."""
+    """Health of a Windows session. The licence is queried once: its end does not change."""
 
     def __init__(
         self, home: Path, sources: WindowsSources, own_pid: int, ask: Callable[[], float | None] = ask_licence
     ) -> None:
         self._home = home
-        # Now: finding the folder tries to write there, which a full disk would refuse.
+        # Now: it writes a test file, which a full disk would refuse later.
         self._temporary = Path(tempfile.gettempdir())
         self._sources = sources
         self._own_pid = own_pid
@@ -183,14 +183,16 @@ class WindowsHealth:
         self._before: frozenset[tuple[int, int]] = frozenset()
 
     def settled(self) -> None:
-        """Remembers what runs and which desktop shows. Asks for the licence, so that nobody waits for it later."""
+        """Remembers running processes and the visible desktop.
+
+        Queries the licence, so that nobody waits for it later.
+        """
         if not self._asked:
             self._until, self._asked = self._ask(), True
         self._desktop = self._sources.input_desktop()
         self._before = frozenset((each.pid, each.born) for each in self._sources.processes())
 
     def facts(self) -> HealthFacts:
-        """Reads them all."""
         if not self._asked:
             raise GuestError("failed", "the desktop was never said to be settled")
         rows = self._sources.processes()
@@ -206,7 +208,7 @@ class WindowsHealth:
 
 
 def disks(*folders: Path) -> list[Disk]:
-    """Room in each folder; one drive is told once. Raises OSError."""
+    """Free space in each folder; each drive is reported once. Raises OSError."""
     by_drive: dict[str, Disk] = {}
     for folder in folders:
         usage = shutil.disk_usage(folder)

@@ -1,4 +1,4 @@
-"""What Windows itself says for `health_windows`: processes, registry, what covers the screen, memory."""
+"""Facts from Windows for `health`: processes, registry, what covers the screen, memory."""
 
 import contextlib
 import ctypes
@@ -51,27 +51,27 @@ class _TokenUser(ctypes.Structure):
 
 
 class Sources:
-    """See `health_windows.WindowsSources`."""
+    """See `health.WindowsSources`."""
 
     def __init__(self, screen: GdiScreen) -> None:
         self._screen = screen
         self._own = _account(int(kernel32.GetCurrentProcess()))
 
     def processes(self) -> Sequence[SnapshotProcess]:
-        """By a snapshot of Windows; a process that ends while it is looked at is left out."""
+        """From a snapshot; a process that ends meanwhile is left out."""
         return [row for entry in _entries() if (row := self._row(entry)) is not None]
 
     def _row(self, entry: _Entry) -> SnapshotProcess | None:
         number = int(entry.process)
         with opened_process(number, _QUERY_LIMITED) as process:
             if process is None:
-                # Of another user, or gone: neither is the desktop user's.
+                # Another user's, or gone: in both cases not the desktop user's.
                 return SnapshotProcess(number, int(entry.parent), 0, str(entry.name), own=False)
             own = self._own is not None and _account(process) == self._own
             return SnapshotProcess(number, int(entry.parent), _born(process), str(entry.name), own=own)
 
     def input_desktop(self) -> str:
-        """Name of the desktop that has the input; one that may not be opened is Windows' own log-on screen."""
+        """Name of the input desktop; one that may not be opened is Windows' log-on screen."""
         desktop = user32.OpenInputDesktop(0, False, _READ_OBJECTS)  # noqa: FBT003 - Windows' own order.
         if not desktop:
             return "Winlogon"
@@ -85,7 +85,7 @@ class Sources:
             user32.CloseDesktop(desktop)
 
     def registry(self, key: str, name: str) -> object | None:
-        """By Python's own module for it."""
+        """With Python's own module."""
         import winreg
 
         registry: Any = vars(winreg)
@@ -108,7 +108,7 @@ class Sources:
 
 
 def free_memory() -> int | None:
-    """Bytes that programs can still get, None if Windows does not say."""
+    """Bytes that programs can still allocate, None if unknown."""
     memory = _Memory(ctypes.sizeof(_Memory))
     done = kernel32.GlobalMemoryStatusEx(ctypes.byref(memory))
     return int(memory.bytes[1]) if done else None
@@ -129,7 +129,7 @@ def _entries() -> Iterator[_Entry]:
 
 
 def _born(process: int) -> int:
-    """Creation time in units of 100 ns, 0 if it is not known."""
+    """Creation time in units of 100 ns, 0 if unknown."""
     times = [wintypes.FILETIME() for _ in range(4)]
     if not kernel32.GetProcessTimes(process, *map(ctypes.byref, times)):
         return 0
@@ -137,7 +137,7 @@ def _born(process: int) -> int:
 
 
 def _account(process: int) -> bytes | None:
-    """The security identifier of a process's user, None if it may not be known."""
+    """Security identifier of a process's user, None if unknown."""
     token = wintypes.HANDLE()
     if not advapi32.OpenProcessToken(process, _TOKEN_QUERY, ctypes.byref(token)):
         return None

@@ -1,4 +1,4 @@
-"""Mouse and keyboard of a Windows desktop, by SendInput."""
+"""Mouse and keyboard of a Windows desktop, with SendInput."""
 
 import ctypes
 import threading
@@ -26,7 +26,7 @@ _UNITS_AT_ONCE = 50
 _NO_KEY = 0xE8
 _TYPED_KEYS = frozenset("\n\t\b")
 _WINE_CONSOLE = "WineConsoleClass"
-"""Of Wine's console windows, which know keys only; Windows' own take characters, too."""
+"""Wine's console windows accept keys only; Windows' own accept characters, too."""
 
 
 class _MouseInput(ctypes.Structure):
@@ -59,7 +59,7 @@ class _Input(ctypes.Structure):
 
 
 class WindowsInput:
-    """Carries out events in order. Requests from several callers do not mix."""
+    """Performs events in order. Requests of several callers do not interleave."""
 
     def __init__(self, screen: GdiScreen) -> None:
         self._screen = screen
@@ -73,7 +73,7 @@ class WindowsInput:
                 raise GuestError("off_screen", f"({x}, {y}) is not on the screen of {width}x{height} pixels")
 
     def perform(self, events: Sequence[Event]) -> None:
-        """Carries them out and returns when Windows has put them into its queue."""
+        """Performs them and returns when Windows has queued them."""
         with self._lock:
             place: tuple[int, int] | None = None
             for event in events:
@@ -81,7 +81,7 @@ class WindowsInput:
                 place = (event.x, event.y) if isinstance(event, Move | Drag) else place
 
     def _perform(self, event: Event, place: tuple[int, int] | None) -> None:  # noqa: PLR0912 - one branch a kind.
-        """Carries out one. `place`: where the request has moved the pointer before, if it has."""
+        """Performs one. `place`: where the request has moved the pointer before, if it has."""
         if isinstance(event, Move):
             self._move(event.x, event.y, event.duration)
         elif isinstance(event, Button):
@@ -105,7 +105,7 @@ class WindowsInput:
                 _send([part for key in reversed(event.keys) for part in _release(key)])
 
     def _button(self, flag: int, place: tuple[int, int] | None) -> _Input:
-        """A button at its place: on Wine, where an earlier move may still be coming back from the X server."""
+        """A button at its position: on Wine an earlier move may still be pending in the X server."""
         if place is None:
             return _mouse(flag)
         return _mouse(flag | _MOVE | _ABSOLUTE, *self._absolute(*place))
@@ -127,7 +127,7 @@ class WindowsInput:
         _send([_mouse(_MOVE | _ABSOLUTE, *self._absolute(x, y))])
 
     def _wait_arrival(self, x: int, y: int) -> None:
-        """Windows moves the pointer in a thread of its own; a program may also hold it inside of its window."""
+        """Windows moves the pointer in its own thread; a program may also confine it to its window."""
         deadline = time.monotonic() + _ARRIVAL_SECONDS
         while self._screen.pointer() != (x, y) and time.monotonic() < deadline:
             user32.SetCursorPos(x, y)
@@ -135,7 +135,7 @@ class WindowsInput:
 
 
 def _send(inputs: Sequence[_Input]) -> None:
-    """All at once: what a person does meanwhile comes before or after."""
+    """All at once: a person's input comes before or after."""
     if not inputs:
         return
     batch = (_Input * len(inputs))(*inputs)
@@ -150,14 +150,14 @@ def _mouse(flags: int, x: int = 0, y: int = 0, data: int = 0) -> _Input:
 
 
 def _scroll(event: Scroll) -> None:
-    """Click by click: programs tell a wheel from a touch pad by the amount."""
+    """Notch by notch: programs distinguish a wheel from a touch pad by the amount."""
     for amount, flag in ((event.dy, _WHEEL), (event.dx, _TILT)):
         step = _WHEEL_CLICK if amount > 0 else -_WHEEL_CLICK
         _send([_mouse(flag, data=step) for _ in range(abs(amount))])
 
 
 def _key(key: int, *, release: bool = False) -> _Input:
-    """A virtual key, with the scan code that its keyboard would give."""
+    """A virtual key, with the scan code of its keyboard."""
     scan = user32.MapVirtualKeyExW(key, _TO_SCAN_CODE, None) & 0xFF
     flags = (_EXTENDED if is_extended(key) else 0) | (_RELEASE if release else 0)
     event = _Input(kind=_KEYBOARD)
@@ -166,7 +166,7 @@ def _key(key: int, *, release: bool = False) -> _Input:
 
 
 def _units(text: str, *, down: bool = True, up: bool = True) -> list[_Input]:
-    """Characters as such, whatever the layout and Caps Lock."""
+    """Characters, independent of layout and Caps Lock."""
     parts = []
     for unit in utf16(text):
         for flags in ([_UNICODE] if down else []) + ([_UNICODE | _RELEASE] if up else []):
@@ -191,17 +191,17 @@ def _type(text: str) -> None:
 
 
 def nudge() -> None:
-    """Input that does nothing: Windows lets the program that gave the last input bring windows to the front."""
+    """Input without effect: Windows lets the program with the last input bring windows to the front."""
     _send([_key(_NO_KEY), _key(_NO_KEY, release=True)])
 
 
 def _batches(inputs: list[_Input], size: int) -> Iterable[list[_Input]]:
-    """Not too many at once: a program's queue holds 10,000 messages."""
+    """In batches: a program's queue has room for 10,000 messages."""
     return (inputs[start : start + size] for start in range(0, len(inputs), size))
 
 
 def _strokes(name: str) -> tuple[int, ...]:
-    """Virtual keys in the order of their presses; empty for a character that no key gives."""
+    """Virtual keys in order of presses; empty for a character without a key."""
     if name in VIRTUAL_KEYS:
         return (VIRTUAL_KEYS[name],)
     layout = user32.GetKeyboardLayout(user32.GetWindowThreadProcessId(user32.GetForegroundWindow(), None))

@@ -1,4 +1,4 @@
-"""Where artifacts lie: in a folder of this machine, or in a bucket of an S3-compatible store."""
+"""Artifact stores: a folder, or a bucket of an S3-compatible store."""
 
 import os
 
@@ -8,17 +8,17 @@ from backend.services.artifacts.stores.folder import FolderStore
 
 
 def folder_of(settings: Settings) -> FolderStore:
-    """The folder, whether or not it is the one that is used."""
+    """The folder store, whether or not it is configured."""
     return FolderStore(settings.data_dir / "artifacts")
 
 
 def open_store(settings: Settings) -> ArtifactStore:
-    """The store that the settings name: the bucket if there is one, else the folder below the data folder.
+    """The configured store: the bucket if there is one, else the folder in the data folder.
 
-    Connecting happens at first use.
+    Connects on first use.
 
     Raises:
-        Invalid: the settings of the bucket contradict each other.
+        Invalid: The settings of the bucket are inconsistent.
     """
     if not settings.s3_bucket:
         return folder_of(settings)
@@ -29,11 +29,11 @@ def open_store(settings: Settings) -> ArtifactStore:
 
 
 def try_out(store: ArtifactStore) -> None:
-    """Writes some bytes, reads them back and removes them.
+    """Writes, reads and removes a test object.
 
     Raises:
         Unavailable: it cannot be written or read; the hint says what to do.
-        NotFound: what was written is not there.
+        NotFound: The written object is missing.
     """
     sha256 = store.put(b"deskarena tries its store " + os.urandom(16), "application/octet-stream")
     try:

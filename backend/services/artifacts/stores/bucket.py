@@ -1,4 +1,4 @@
-"""Artifacts in a bucket of an S3-compatible store: Amazon's own, SeaweedFS, Ceph and others."""
+"""Artifact store in a bucket of an S3-compatible store: Amazon S3, SeaweedFS, Ceph and others."""
 
 import base64
 import hashlib
@@ -22,26 +22,26 @@ from backend.services.artifacts.stores.s3 import (
 )
 
 FRESH_SECONDS = 3600.0
-"""An object younger than this is not written again when somebody stores its bytes again."""
+"""Objects younger than this are not rewritten when the same bytes are stored again."""
 MOST_BYTES = 2 * 2**30
-"""No artifact is that large: an object that is, is none of ours and is not read into memory."""
+"""Larger objects are not artifacts of ours and are not read into memory."""
 READ_SECONDS = 120.0
-"""In which an object's bytes must have come, from the first try's beginning to the last one's end."""
+"""Time limit for reading an object, including retries."""
 LISTED = 1000
-"""Objects that one request lists; no store lists more."""
+"""Maximum number of objects per list request."""
 _PIECE = 2**20
 
 
 class IncompleteRead(Unavailable):
-    """The bytes of an object did not come to their end."""
+    """An object's bytes ended early."""
 
     code = "store_unavailable"
 
 
 class BucketStore:
-    """An ArtifactStore in a bucket: `PREFIXab/cd/abcd...`, each object written by one request, so never half there.
+    """An ArtifactStore in a bucket: `PREFIXab/cd/abcd...`, each object written by one request, so never partially.
 
-    The bucket is made with the first write if there is none and the key may make it.
+    The bucket is created on the first write if it is missing and the key permits it.
     """
 
     def __init__(self, place: BucketConfig) -> None:
@@ -49,7 +49,7 @@ class BucketStore:
         self._client = connect(place)
 
     def put(self, data: bytes, media_type: str) -> str:  # noqa: ARG002 - the port's signature; the row keeps the type
-        """See ArtifactStore. What is there already but old is written again, which saves it from collection."""
+        """Existing old objects are rewritten, which protects them from garbage collection."""
         sha256 = hashlib.sha256(data).hexdigest()
         head = self._head(sha256)
         if head is None or head["ContentLength"] != len(data) or _age(head, time.time()) > FRESH_SECONDS:
@@ -57,7 +57,7 @@ class BucketStore:
         return sha256
 
     def get(self, sha256: str) -> bytes:
-        """See ArtifactStore. Bytes that come damaged or break off are asked for once more."""
+        """Damaged or incomplete bytes are requested once more."""
         deadline = time.monotonic() + READ_SECONDS
         try:
             return self._read(sha256, deadline)
@@ -65,7 +65,6 @@ class BucketStore:
             return self._read(sha256, deadline)
 
     def delete(self, sha256: str) -> None:
-        """See ArtifactStore."""
         where = self._object(sha256)
         try:
             self._client.delete_object(**where)
@@ -99,7 +98,7 @@ class BucketStore:
         try:
             head: Mapping[str, Any] = self._client.head_object(**where)
         except ClientError as error:
-            # Whether the bucket is missing, too, is not told here; a write will find out.
+            # Whether the bucket itself is missing shows at the next write.
             if is_absent(error):
                 return None
             raise store_error(error, self.place) from error
@@ -108,7 +107,7 @@ class BucketStore:
         return head
 
     def _write(self, sha256: str, data: bytes) -> None:
-        # The store compares: what is changed on its way is refused and sent again.
+        # The store verifies the checksum: a damaged upload is refused and repeated.
         digest = base64.b64encode(hashlib.md5(data, usedforsecurity=False).digest()).decode()
         request = {**self._object(sha256), "Body": data, "ContentMD5": digest}
         try:
@@ -126,7 +125,7 @@ class BucketStore:
         try:
             self._client.create_bucket(Bucket=self.place.bucket, **self.place.location())
         except ClientError as error:
-            # Two processes that begin at once both try.
+            # Two processes may try at the same time.
             if code_of(error) != "BucketAlreadyOwnedByYou":
                 raise no_bucket(self.place, f"could not be made: {error}") from error
 
@@ -151,7 +150,7 @@ def _whole(body: StreamingBody, size: int, deadline: float) -> bytes:
 
     Raises:
         IncompleteRead: they ended early, or took longer than the deadline.
-        DamagedArtifact: there are more than any artifact of ours has.
+        DamagedArtifact: The object is larger than any artifact.
     """
     if size > MOST_BYTES:
         body.close()

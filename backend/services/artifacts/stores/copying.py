@@ -1,4 +1,4 @@
-"""All artifacts of one store into another one."""
+"""Copies all artifacts from one store to another."""
 
 import math
 from collections.abc import Callable
@@ -13,12 +13,12 @@ AT_ONCE = 8
 
 @dataclass
 class CopyReport:
-    """What a copy did.
+    """Result of a copy.
 
     Attributes:
-        copied: artifacts that were brought.
-        there: artifacts that were there already.
-        bad: what could not be copied because it is damaged, or gone meanwhile: hash, and why.
+        copied: number of copied artifacts.
+        there: number of artifacts that existed already.
+        bad: artifacts that could not be copied, damaged or removed meanwhile: hash -> reason.
     """
 
     copied: int = 0
@@ -27,20 +27,20 @@ class CopyReport:
 
     @property
     def seen(self) -> int:
-        """Artifacts that were looked at."""
+        """Number of artifacts checked."""
         return self.copied + self.there + len(self.bad)
 
 
 def copy(source: ArtifactStore, target: ArtifactStore, tell: Callable[[CopyReport], None]) -> CopyReport:
-    """Brings every artifact that the target lacks. Safe to call again, and while both are in use.
+    """Copies every artifact that the target lacks. Safe to repeat, and while both are in use.
 
     Args:
-        source: is only read.
-        target: gets what it lacks.
-        tell: called now and then with what was done so far.
+        source: read only.
+        target: store to copy to.
+        tell: called occasionally with the state so far.
 
     Raises:
-        Unavailable: one of the stores is away or full; what was copied stays.
+        Unavailable: one of the stores is unavailable or full; what was copied stays.
     """
     done = CopyReport()
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -54,7 +54,7 @@ def copy(source: ArtifactStore, target: ArtifactStore, tell: Callable[[CopyRepor
 
 
 def _copy_artifact(source: ArtifactStore, target: ArtifactStore, sha256: str) -> bool | str:
-    """True: brought; False: there already; a sentence: why not."""
+    """True: copied; False: existed; text: why not."""
     if target.age(sha256, 0.0) is not None:
         return False
     try:

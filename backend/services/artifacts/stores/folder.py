@@ -1,4 +1,4 @@
-"""Artifacts in a folder of this machine."""
+"""Artifact store in a folder of this machine."""
 
 import errno
 import hashlib
@@ -15,17 +15,17 @@ _NEW = ".new-"
 
 
 class FolderStore:
-    """An ArtifactStore in a folder: `ab/cd/abcd...`, written beside and renamed, so that no file is ever half there."""
+    """An ArtifactStore in a folder: `ab/cd/abcd...`, written under a temporary name and renamed, so never partial."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def path(self, sha256: str) -> Path:
-        """Where the bytes lie, if they are there. Raises NotFound for what is no hash."""
+        """Path of existing bytes. Raises NotFound for an invalid hash."""
         return self.root / key_of(sha256)
 
     def put(self, data: bytes, media_type: str) -> str:  # noqa: ARG002 - the port's signature; the row keeps the type
-        """See ArtifactStore. What is there already is touched, which saves it from collection."""
+        """Existing files are touched, which protects them from garbage collection."""
         sha256 = hashlib.sha256(data).hexdigest()
         target = self.path(sha256)
         try:
@@ -38,7 +38,6 @@ class FolderStore:
         return sha256
 
     def get(self, sha256: str) -> bytes:
-        """See ArtifactStore."""
         try:
             data = self.path(sha256).read_bytes()
         except FileNotFoundError as error:
@@ -48,25 +47,22 @@ class FolderStore:
         return checked(sha256, data, str(self.root))
 
     def delete(self, sha256: str) -> None:
-        """See ArtifactStore."""
         self.path(sha256).unlink(missing_ok=True)
 
     def age(self, sha256: str, now: float) -> float | None:
-        """See ArtifactStore."""
         try:
             return now - self.path(sha256).stat().st_mtime
         except FileNotFoundError:
             return None
 
     def old(self, before: float) -> Iterator[Sequence[str]]:
-        """See ArtifactStore. A batch is a folder."""
+        """A batch is a folder."""
         for files in self._folders():
             names = [file.name for file in files if hash_in(file.as_posix()) and _before(file, before)]
             if names:
                 yield names
 
     def tidy(self, before: float) -> int:
-        """See ArtifactStore."""
         left = [file for files in self._folders() for file in files if file.name.startswith(_NEW)]
         gone = [file for file in left if _before(file, before)]
         for file in gone:
@@ -79,7 +75,7 @@ class FolderStore:
 
 
 def _before(file: Path, moment: float) -> bool:
-    """Whether it was written before then; what is gone meanwhile was not."""
+    """Whether it was written before that time; False if it is gone."""
     try:
         return file.stat().st_mtime < moment
     except FileNotFoundError:
@@ -87,7 +83,7 @@ def _before(file: Path, moment: float) -> bool:
 
 
 def _touch(path: Path, size: int) -> bool:
-    """True if the whole file is there; its time is now."""
+    """True if the complete file exists; sets its time to now."""
     try:
         if path.stat().st_size != size:
             return False

@@ -1,4 +1,4 @@
-"""Where a bucket is, the client that asks it, and what its errors mean. The only importer of botocore's session."""
+"""S3 client: configuration, connection and errors. The only importer of botocore's session."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,7 +14,7 @@ from backend.domain.errors import Invalid, Unavailable
 CONNECT_SECONDS = 5.0
 SILENT_SECONDS = 15.0
 ATTEMPTS = 4
-"""A request is tried so often, with growing pauses: a store that is away is given up after 80 s at the latest."""
+"""Number of tries per request, with growing pauses: an unavailable store is given up after at most 80 s."""
 _ABSENT = frozenset({"NoSuchKey", "404", "NotFound"})
 _NO_BUCKET = "NoSuchBucket"
 _REFUSED = frozenset({"AccessDenied", "403", "Forbidden", "InvalidAccessKeyId", "SignatureDoesNotMatch"})
@@ -24,13 +24,13 @@ _DEFAULT_REGION = "us-east-1"
 
 @dataclass(frozen=True, kw_only=True)
 class BucketConfig:
-    """Where a bucket is and how it is asked.
+    """Location of a bucket and how to access it.
 
     Attributes:
-        endpoint: address of the store; empty = Amazon's.
-        prefix: what every key begins with; empty or with a slash at its end.
+        endpoint: address of the store; empty = Amazon S3.
+        prefix: of every key; empty or ending with a slash.
         access_key: empty = the machine's own role, as Amazon's libraries find it.
-        path_style: whether the bucket is the path's first part, not the host's.
+        path_style: whether the bucket is the first part of the path, not of the host.
     """
 
     bucket: str
@@ -43,10 +43,10 @@ class BucketConfig:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """What the settings say.
+        """From the settings.
 
         Raises:
-            Invalid: the endpoint is no address, or one of the two keys is missing.
+            Invalid: the endpoint is not a valid address, or one of the two keys is missing.
         """
         access, secret = (
             key.get_secret_value() if key else "" for key in (settings.s3_access_key, settings.s3_secret_key)
@@ -78,18 +78,18 @@ class BucketConfig:
 
     @property
     def name(self) -> str:
-        """The bucket for people."""
+        """Name of the bucket for messages."""
         return f"{self.endpoint or 'Amazon S3'}/{self.bucket}"
 
     def location(self) -> dict[str, Any]:
-        """What the making of a bucket must say of its region: nothing in the first one."""
+        """Location constraint for creating the bucket; empty in the first region."""
         if self.region == _DEFAULT_REGION:
             return {}
         return {"CreateBucketConfiguration": {"LocationConstraint": self.region}}
 
 
 def connect(place: BucketConfig) -> Any:
-    """A client of the store; may be used by several threads. Connects at the first request."""
+    """A client of the store; thread-safe. Connects at the first request."""
     keys = {"aws_access_key_id": place.access_key, "aws_secret_access_key": place.secret_key}
     return botocore.session.Session().create_client(
         "s3",
@@ -107,29 +107,29 @@ def _config(*, path_style: bool) -> Config:
         retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
         max_pool_connections=32,
         s3={"addressing_style": "path" if path_style else "virtual"},
-        # Not every store knows the newer checksums; ours is the hash that names the object.
+        # Not every store supports newer checksums; we use the hash in the object's name.
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
 
 
 def code_of(error: ClientError) -> str:
-    """The store's own code, as `NoSuchKey`; the HTTP status where an answer has no body."""
+    """The store's error code, such as `NoSuchKey`; the HTTP status if the response has no body."""
     return str(error.response.get("Error", {}).get("Code", ""))
 
 
 def is_absent(error: ClientError) -> bool:
-    """Whether the store says that there is no such object."""
+    """Whether the error means that the object does not exist."""
     return code_of(error) in _ABSENT
 
 
 def lacks_bucket(error: ClientError) -> bool:
-    """Whether the store says that there is no such bucket."""
+    """Whether the error means that the bucket does not exist."""
     return code_of(error) == _NO_BUCKET
 
 
 def store_error(error: BotoCoreError | ClientError, place: BucketConfig) -> Unavailable:
-    """The error in our words, with what to do."""
+    """Maps the error to ours, with what to do."""
     if isinstance(error, ClientError):
         return _answered(error, place)
     if isinstance(error, NoCredentialsError | PartialCredentialsError):
@@ -166,7 +166,7 @@ def _answered(error: ClientError, place: BucketConfig) -> Unavailable:
 
 
 def no_bucket(place: BucketConfig, what: str) -> Unavailable:
-    """There is no bucket, and what is the matter with it."""
+    """The error for a missing bucket, with the reason."""
     return Unavailable(
         f"the bucket {place.bucket!r} of the artifact store {place.name} {what}",
         code="bucket_not_found",

@@ -1,1 +1,1 @@
-"""What pages show of benchmarks and tasks."""
+"""Views of benchmarks and tasks."""

@@ -1,4 +1,4 @@
-"""Pages about benchmarks and tasks: what is in it, is it sound, who solves it?"""
+"""Views of benchmarks and tasks: content, soundness, results."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -88,7 +88,7 @@ def benchmark_list(session: Session) -> list[BenchmarkRow]:
 
 @dataclass(frozen=True)
 class Checks:
-    """What the three validation agents scored on one task; None = no result yet."""
+    """Scores of the three validation agents on one task; None = no result yet."""
 
     feasible: bool
     scores: Mapping[str, float | None]
@@ -97,7 +97,7 @@ class Checks:
 
     @property
     def wrong(self) -> list[str] | None:
-        """What is wrong with the task; None until all three agents have a score."""
+        """Problems of the task; None until all three agents have a score."""
         scores = {agent: self.scores.get(agent) for agent in VALIDATION_AGENTS}
         if any(score is None for score in scores.values()):
             return None
@@ -105,7 +105,7 @@ class Checks:
 
     @property
     def sound(self) -> bool | None:
-        """Whether the task tells right from wrong; None until that is known."""
+        """Whether the task is sound; None until known."""
         return None if self.wrong is None else not self.wrong
 
 
@@ -212,7 +212,7 @@ def benchmark_page(
 
 
 def checks_of(session: Session, tasks: Mapping[UUID, bool]) -> dict[UUID, Checks]:
-    """Validation results by task; `tasks` says which are feasible."""
+    """Validation results by task; `tasks` has their feasibility."""
     by_task: dict[UUID, dict[str, Any]] = {task_id: {} for task_id in tasks}
     for result in repository.validations(session, list(tasks)):
         by_task[result.task_id][result.agent] = result
@@ -284,7 +284,7 @@ class TaskHistoryRow:
 
 @dataclass(frozen=True)
 class AgentHistory:
-    """What one agent made of a task, over all its episodes shown."""
+    """One agent's results on a task, over all episodes shown."""
 
     agent: str
     privileged: bool

@@ -1,4 +1,4 @@
-"""What published suites bring, as pages show it: selections, variants, reported results, what is not understood."""
+"""What suites publish: selections, variants, reported results, unsupported parts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,20 +38,20 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class ReportedResults:
-    """Reported results: rates of the whole benchmark first, everything else by the table that it is from."""
+    """Published results: rates of the whole benchmark first, the rest by source table."""
 
     rates: list[ReportedResult]
     others: Mapping[str, list[ReportedResult]]
 
     @property
     def total(self) -> int:
-        """All numbers."""
+        """All figures."""
         return len(self.rates) + sum(map(len, self.others.values()))
 
 
 @dataclass(frozen=True)
 class SuiteParts:
-    """What a task set has beside its tasks."""
+    """Parts of a task set besides its tasks."""
 
     selections: Mapping[str, int]
     variants: Mapping[str, int]
@@ -83,21 +83,21 @@ def reported(rows: list[ReportedResult]) -> ReportedResults:
 
 
 def amount(row: ReportedResult) -> str:
-    """A reported number with its unit, digits as printed where they are digits of ours, too."""
+    """A published figure with its unit, with the printed digits if ours have as many."""
     unit = {"percent": " %", "percentage points": " points"}.get(row.unit, f" {row.unit}" if row.unit else "")
     return f"{row.value:g}{unit}"
 
 
 @dataclass(frozen=True)
 class TaskParts:
-    """What is known of a task beside how it runs.
+    """Information about a task besides how it runs.
 
     Attributes:
-        facts: labels in words.
+        facts: labels as text.
         twin: key of the same task on another system.
-        assets: addresses of files of the web that it needs.
-        variants: what each variant changes of it; None where it changes nothing.
-        findings: what is wrong or odd in it.
+        assets: addresses of web files that it needs.
+        variants: changes by each variant; None if none.
+        findings: problems found by lint.
     """
 
     facts: list[tuple[str, str]]
@@ -108,7 +108,7 @@ class TaskParts:
 
 
 def task_parts(session: Session, task_id: UUID) -> TaskParts | None:
-    """The parts of a task; None where there is no such task."""
+    """Information about a task; None if it does not exist."""
     row = task_repository.get(session, task_id)
     if row is None:
         return None

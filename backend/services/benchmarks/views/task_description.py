@@ -1,4 +1,4 @@
-"""A task's set-up and evaluator in words, for people who do not read its JSON."""
+"""A task's set-up and evaluator as text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ def parameter_text(value: Any) -> str:
 
 
 def step_words(step: Mapping[str, Any]) -> str:
-    """One set-up step: its type and what it is given."""
+    """One set-up step: type and parameters."""
     parameters = parameter_text(step.get("parameters") or {})
     name = str(step.get("type", "")).replace("_", " ")
     return f"{name}: {parameters}" if parameters else name
@@ -34,7 +34,7 @@ def setup_words(spec: Mapping[str, Any]) -> list[str]:
 
 
 def source_words(source: Mapping[str, Any] | None) -> str:
-    """Where a metric's value comes from."""
+    """Source of a metric's value."""
     if not source:
         return ""
     rest = {key: value for key, value in source.items() if key != "type"}
@@ -43,7 +43,7 @@ def source_words(source: Mapping[str, Any] | None) -> str:
 
 
 def evaluator_words(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """How the end state is scored: postconfig steps, the rule that joins, one line per metric, and the parts."""
+    """How the final state is scored: postconfig steps, the conjunction, one line per metric, and the parts."""
     evaluator = spec.get("evaluator") or {}
     calls = evaluator.get("calls") or ()
     joined = {

@@ -1,1 +1,1 @@
-"""What pages show of what this installation can run."""
+"""Views of what this installation can run."""

@@ -1,4 +1,4 @@
-"""What this installation can run now, joined from what its online workers say of themselves."""
+"""What this installation can run now, merged from its online workers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from backend.services.results.leaderboards import FLOORS
 
 @dataclass(frozen=True)
 class SlotsView:
-    """How many desktops of a kind one worker runs at once, and why so many; the slots may be a cluster's."""
+    """Number of slots of a kind on one worker, and the reason; they may be a cluster's."""
 
     worker: str
     number: int
@@ -34,7 +34,7 @@ class WorkerImages:
 
 @dataclass(frozen=True)
 class ProviderView:
-    """A kind of desktop. `ok` when at least one online worker can make it; `reason` says why not, or its limits."""
+    """A kind of desktop. `ok` if at least one online worker can create it; `reason` says why not, or its limits."""
 
     name: str
     ok: bool
@@ -47,7 +47,7 @@ class ProviderView:
 
 @dataclass(frozen=True)
 class AgentView:
-    """An agent that workers offer, with the schema of its parameters."""
+    """An agent offered by workers, with the schema of its parameters."""
 
     name: str
     about: str
@@ -59,7 +59,7 @@ class AgentView:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Everything that can be chosen for a run."""
+    """All choices for a run."""
 
     providers: list[ProviderView]
     agents: list[AgentView]
@@ -74,7 +74,7 @@ class RunOptions:
         return next((each for each in self.providers if each.name == name), None)
 
     def why_not(self, provider: str, task: Task, image: str | None = None) -> str:
-        """Why a task cannot run on that provider's desktops (of that image, if one is named); empty if it can."""
+        """Why a task cannot run on that provider's desktops (of that image, if given); empty if it can."""
         view = self.provider(provider)
         if self.can is None or view is None:
             return f"no worker offers {provider} desktops"
@@ -84,7 +84,7 @@ class RunOptions:
 
 
 def abilities(session: Session) -> RunOptions:
-    """Asks the online workers' records."""
+    """The view, from online workers' rows."""
     worker_offers = offers_of_workers(session)
     return RunOptions(
         providers=_providers(worker_offers),
@@ -98,7 +98,7 @@ def abilities(session: Session) -> RunOptions:
 
 
 def _capabilities(session: Session) -> Capabilities | None:
-    """What a run would be checked against; None while no worker has ever been heard of."""
+    """What a run would be checked against; None if no worker has ever registered."""
     try:
         return capabilities(session)
     except Unavailable:
@@ -136,7 +136,7 @@ def _provider(name: str, offers: Sequence[tuple[str, Mapping[str, Any]]]) -> Pro
 
 
 def _images(offers: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[WorkerImages, ...]:
-    """By name; of one that several workers have, what one says on which it works."""
+    """By name; if several workers have an image, a working one is preferred."""
     by_name: dict[str, list[tuple[str, ImageOffer]]] = {}
     for worker, offer in offers:
         for each in offer.get("images") or ():
@@ -169,5 +169,5 @@ def _agents(worker_offers: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Agen
 
 
 def _order(agent: AgentView) -> tuple[bool, bool, bool, str]:
-    """Agents that are measured first, then the floors (random, the least bare one, first), then those that peek."""
+    """Measured agents first, then floors (random first), then privileged ones."""
     return agent.privileged, agent.name in FLOORS, agent.name != "random", agent.name

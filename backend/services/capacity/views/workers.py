@@ -1,4 +1,4 @@
-"""The page about workers: can this installation run what I want?"""
+"""The workers page."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -19,12 +19,12 @@ from backend.services.capacity.views.capabilities import RunOptions, abilities
 from backend.services.runs.scheduling_settings import ProjectRow, list_projects
 
 CLOSED = "closed"
-"""State of a slot that would be free, if its node were ready and a worker were online that could use it."""
+"""State of a slot that is free but unusable, because its node is not ready or no worker can use it."""
 
 
 @dataclass(frozen=True)
 class SlotRow:
-    """One slot and what it does: `state` is free, leased, broken, draining, or closed: nothing may begin in it now."""
+    """One slot: `state` is free, leased, broken, draining, or closed (nothing may start in it now)."""
 
     provider: str
     index: int
@@ -39,7 +39,7 @@ class SlotRow:
 
 @dataclass(frozen=True)
 class NodeRow:
-    """A machine with its slots; `cluster` is empty for a worker's own, `age` is seconds since it was seen there."""
+    """A machine with its slots; `cluster` is empty for a worker's own machine, `age` in seconds."""
 
     cluster: str
     name: str
@@ -52,7 +52,7 @@ class NodeRow:
 
     @property
     def title(self) -> str:
-        """Its name, or whose scheduler chooses it."""
+        """Its name, or the cluster whose scheduler chooses it."""
         return self.name or f"any node of {self.cluster}"
 
     def count(self, state: str) -> int:
@@ -60,7 +60,7 @@ class NodeRow:
         return sum(slot.state == state for slot in self.slots)
 
     def seen_from(self, worker: "WorkerRow") -> list[SlotRow]:
-        """Its slots as one of its workers has them: closed where that one can begin nothing."""
+        """Its slots from the view of one worker: closed if that worker cannot start anything."""
         online = worker.state == WorkerState.ONLINE
         return [
             slot if online else replace(slot, state=_open_or_closed(slot.state, begins=False)) for slot in self.slots
@@ -68,7 +68,7 @@ class NodeRow:
 
     @property
     def broken(self) -> list[tuple[str, int]]:
-        """Why slots of it are out of use, with how many of them, the commonest first."""
+        """Reasons of unusable slots with their number, most frequent first."""
         return Counter(slot.reason for slot in self.slots if slot.state == "broken").most_common()
 
 
@@ -91,7 +91,7 @@ class WorkerRow:
 
 @dataclass(frozen=True)
 class WorkersPage:
-    """Everything on the page."""
+    """The whole page."""
 
     nodes: list[NodeRow]
     workers: list[WorkerRow]
@@ -100,7 +100,7 @@ class WorkersPage:
     projects: list[ProjectRow]
 
     def slots(self, state: str) -> int:
-        """Slots in a state, over all nodes of clusters and machines that have a worker."""
+        """Slots in a state, over all cluster nodes and machines with a worker."""
         manned = {worker.node for worker in self.workers if worker.state != WorkerState.OFFLINE}
         return sum(node.count(state) for node in self.nodes if node.cluster or node.name in manned)
 
@@ -142,7 +142,7 @@ def workers_page(session: Session) -> WorkersPage:
 
 
 def list_nodes(session: Session) -> list[NodeRow]:
-    """Machines and nodes of clusters, each with its slots and who holds them."""
+    """Machines and cluster nodes with their slots and lease holders."""
     workers = repository.capabilities(session)
     machines = {row.node_id for row in workers}
     clusters = {each.get("cluster") for row in workers for each in row.capabilities.get("providers", {}).values()}
@@ -154,12 +154,12 @@ def list_nodes(session: Session) -> list[NodeRow]:
 
 
 def _unserved(node: Node, machines: Collection[UUID], clusters: Collection[str]) -> str:
-    """Why nothing can begin on a node that is ready; empty if something can, or if it is not ready.
+    """Why nothing can start on a ready node; empty if something can, or if it is not ready.
 
     Args:
         node: a worker's own machine, or a node of a cluster.
-        machines: ids of nodes with a worker that is online.
-        clusters: those in which a worker that is online can begin something.
+        machines: ids of nodes with an online worker.
+        clusters: those in which an online worker can start something.
     """
     if node.state != NodeState.READY:
         return ""

@@ -1,4 +1,4 @@
-"""The page of a run's failures, and the form on a failed episode's page."""
+"""Page of a run's failures, and form on a failed episode's page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from backend.services.results import failure_labels as service
 from backend.services.results.failure_labels import Failure, LabelReview, ReviewSample
 
 KEYBOARD = "1234567890qwer"
-"""Keys of the labels, in their order; none of them does anything else on an episode's page."""
+"""Keys of labels in order; they have no other function on an episode's page."""
 
 
 @dataclass(frozen=True)
@@ -20,10 +20,10 @@ class LabelChoice:
     """One label of the form.
 
     Attributes:
-        key: on the keyboard.
-        chosen: the person had set it.
+        key: keyboard shortcut.
+        chosen: set by the person.
         reason: why a rule suggests it; empty if none does.
-        step: at which.
+        step: step of the suggestion.
     """
 
     label: FailureLabel
@@ -38,9 +38,9 @@ class Panel:
     """The form on a failed episode's page.
 
     Attributes:
-        own: what this person said before.
-        others: what others said; shown only once this person has judged, so that nobody is led.
-        left: failures of the sample that this person has not judged, without this one; None outside a sample.
+        own: this person's previous labels.
+        others: other people's labels; shown only after this person's, to avoid bias.
+        left: unjudged failures of the sample, without this one; None outside a sample.
     """
 
     failure: Failure
@@ -93,7 +93,7 @@ SHARES_HEAD = ("label", "title", "by", "count", "n", "share", "low", "high")
 
 
 def share_rows(draw: ReviewSample) -> Iterator[list[Any]]:
-    """The shares, flat."""
+    """Shares as flat rows."""
     for by, shares in (("people", draw.by_people), ("rules", draw.by_rules)):
         for one in shares:
             ends = one.interval or (None, None)
@@ -104,7 +104,7 @@ ROWS_HEAD = ("task", "episode", "score", "ended_by", "suggested", "person", "lab
 
 
 def label_rows(draw: ReviewSample) -> Iterator[list[Any]]:
-    """Every episode of the sample, once per person who judged it."""
+    """Episodes of the sample, one row per person."""
     for row in draw.rows:
         known = [row.task.key, str(row.episode.id), row.episode.score, row.episode.ended_by]
         known.append(" ".join(one.label for one in row.suggestions))

@@ -1,4 +1,4 @@
-"""The leaderboard's page: the board of a benchmark, cut by a dimension for charts and their tables."""
+"""Leaderboard page: a benchmark's board, cut by a dimension for charts and tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,10 +25,10 @@ CUTS = {
     "complexity": Dimension.COMPLEXITY,
 }
 RATES = {"mean": "mean score", "success": "success rate"}
-"""What a chart can show besides measures."""
+"""Values of a chart besides measures."""
 DIFFICULTIES = [*map(str, Difficulty), UNLABELLED]
 PAPERS = "CR"
-"""What OmniBench's own tables of capabilities and complexities show."""
+"""Values of OmniBench's own tables of capabilities and complexities."""
 _ORDERS: Mapping[str, Sequence[str]] = {
     "difficulty": DIFFICULTIES,
     "capability": list(CAPABILITIES),
@@ -38,7 +38,7 @@ _ORDERS: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True)
 class ChartValue:
-    """One number of a chart with its interval; `note` says what it rests on."""
+    """One value of a chart with its interval; `note` says what it is based on."""
 
     value: float
     interval: Interval | None
@@ -48,13 +48,13 @@ class ChartValue:
 
 @dataclass(frozen=True)
 class ChartCell:
-    """What one agent configuration comes to under one key; `summary` None = nothing there."""
+    """Result of a configuration under one key; `summary` None = no data."""
 
     summary: RunSummary | None
     means: Means
 
     def value(self, measure: str) -> ChartValue | None:
-        """A rate (`RATES`) or a measure; None where there is none."""
+        """A rate (`RATES`) or a measure; None without a value."""
         if measure in RATES:
             return _rate(self.summary, measure)
         measure_mean = self.means.get(measure)
@@ -90,8 +90,8 @@ class BoardBreakdown:
     """A board cut by one dimension.
 
     Attributes:
-        measures: words of what it can show, by name.
-        shown: what it shows.
+        measures: available measures with titles, by name.
+        shown: selected value.
     """
 
     dimension: str
@@ -102,7 +102,7 @@ class BoardBreakdown:
 
 
 def first_with_runs(session: Session) -> str | None:
-    """The benchmark with most runs: where `/leaderboards` leads."""
+    """The benchmark with most runs, the target of `/leaderboards`."""
     rows = sorted(benchmarks_view.benchmarks(session), key=lambda row: (-row.runs, row.Benchmark.name))
     return rows[0].Benchmark.name if rows else None
 
@@ -113,13 +113,13 @@ def names(session: Session) -> list[str]:
 
 
 def cut(board: BenchmarkBoard, dimension: str, measure: str | None = None) -> BoardBreakdown:
-    """The board by a dimension, rows with a scored episode only.
+    """The board by a dimension, only rows with a scored episode.
 
     Args:
         board: of a benchmark.
         dimension: one of `CUTS`.
-        measure: a rate or a measure; one that the cut does not have, or None: the mean score, or coverage rate where
-            the paper's table shows it.
+        measure: a rate or a measure; an unavailable one, or None: the mean score, or coverage rate where the paper's
+            table has it.
     """
     rows = [row for row in board.rows if row.summary.mean_score is not None]
     kind = CUTS[dimension]
@@ -147,7 +147,7 @@ def board_of(session: Session, benchmark: str, version: int | None) -> Benchmark
 
 
 def sorted_by(board: BenchmarkBoard, column: str) -> BenchmarkBoard:
-    """The board with its rows by a column, highest first and those without a value last; any other word: by rank."""
+    """The board sorted by a column, highest first and rows without a value last; any other word: by rank."""
     by: dict[str, Callable[[BoardRow], float | None]] = {
         "mean": lambda row: row.summary.mean_score,
         "success": lambda row: row.summary.success_rate,

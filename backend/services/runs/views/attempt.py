@@ -1,4 +1,4 @@
-"""An attempt as it is shown, with its steps and evaluations."""
+"""Views of an attempt with steps and evaluations."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -18,7 +18,7 @@ _SILENT = ({"final": True}, {"value": None}, {"value": ""})
 
 
 class DesktopStartup(ReadModel):
-    """What an attempt waits for while its desktop is being made."""
+    """What an attempt waits for while its desktop is created."""
 
     subject: str = ""
     phase: str
@@ -29,13 +29,13 @@ class DesktopStartup(ReadModel):
 
 
 def startup_of(state: str, desktop: Mapping[str, Any]) -> DesktopStartup | None:
-    """None once the desktop is there, and where nothing was reported."""
+    """None once the desktop exists, and if nothing was reported."""
     facts = desktop.get(OPENING)
     return DesktopStartup.model_validate(facts) if facts and state == AttemptState.PREPARING else None
 
 
 class EvidenceView(ReadModel):
-    """What a verdict rests on: raw bytes that a getter collected, or that they were absent."""
+    """Evidence of a verdict: raw bytes collected by a getter, or that they were absent."""
 
     position: int
     role: str = Field(examples=["result"])
@@ -50,7 +50,7 @@ class EvidenceView(ReadModel):
 
 
 class EvaluationView(ReadModel):
-    """One scoring of one attempt by one evaluator version."""
+    """One evaluation of an attempt by one evaluator version."""
 
     id: UUID
     attempt_id: UUID
@@ -71,7 +71,7 @@ class EvaluationView(ReadModel):
 
 
 class AttemptView(ReadModel):
-    """One try at an episode on one desktop."""
+    """One attempt of an episode on one desktop."""
 
     id: UUID
     episode_id: UUID
@@ -94,26 +94,26 @@ class AttemptView(ReadModel):
 
     @property
     def to_first_observation(self) -> float | None:
-        """Seconds from its beginning until the agent saw the screen."""
+        """Seconds from its start to the agent's first observation."""
         if self.started_at is None or self.first_observation_at is None:
             return None
         return (self.first_observation_at - self.started_at).total_seconds()
 
     @property
     def unreported(self) -> float:
-        """Seconds that no phase has, of an attempt lost to the cluster: a worker that died reported none of them."""
+        """Seconds without a phase, for an attempt lost to the cluster: a worker that died reported none."""
         if self.started_at is None or self.ended_at is None or self.failure_class is not FailureClass.CLUSTER:
             return 0.0
         return max(0.0, (self.ended_at - self.started_at).total_seconds() - sum(self.seconds.values()))
 
     @property
     def startup(self) -> DesktopStartup | None:
-        """What its desktop waits for while it is being made."""
+        """What its desktop waits for while it is created."""
         return startup_of(self.state, self.desktop)
 
 
 class ArtifactView(ReadModel):
-    """Where bytes are; they are read through the episode they belong to."""
+    """Reference to bytes; they are read through their episode."""
 
     sha256: str
     url: str
@@ -123,7 +123,7 @@ class ArtifactView(ReadModel):
 
 
 class StepView(ReadModel):
-    """One observation, the agent's words, its actions and their timing."""
+    """One observation with the agent's text, actions and timing."""
 
     id: UUID
     attempt_id: UUID
@@ -149,22 +149,22 @@ class StepView(ReadModel):
 
     @property
     def final(self) -> bool:
-        """The state that the agent left, without an action of its own."""
+        """The final state, without an action."""
         return any(result.get("final") for result in self.results)
 
     @property
     def answers(self) -> list[dict[str, Any]]:
-        """What the desktop answered, without answers that say nothing."""
+        """The desktop's answers, without empty ones."""
         return [result for result in self.results if result and result not in _SILENT]
 
 
 def artifact_url(sha256: str) -> str:
-    """Where an artifact is read."""
+    """Address of an artifact."""
     return f"/api/v1/artifacts/{sha256}"
 
 
 def attempt_views(rows: Sequence[LocatedAttempt], evaluations: Sequence[EvaluationRow]) -> list[AttemptView]:
-    """Attempts with where they ran and how they were scored."""
+    """Attempts with where they ran and their evaluations."""
     by_attempt: dict[UUID, list[EvaluationView]] = {row.attempt.id: [] for row in rows}
     for row in evaluations:
         by_attempt[row.evaluation.attempt_id].append(evaluation_view(row))
@@ -233,7 +233,7 @@ def _evidence(row: EvidenceFile) -> EvidenceView:
 
 
 def step_view(row: models.Step) -> StepView:
-    """A step; pictures and trees by address."""
+    """A step; pictures and trees as addresses."""
     frame = row.frame_sha256
     return StepView(
         id=row.id,

@@ -1,4 +1,4 @@
-"""An episode as it is shown."""
+"""View of an episode."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -15,7 +15,7 @@ from backend.services.read_model import ReadModel
 from backend.services.runs.episodes import EpisodeSummary, WaitView
 
 DEFAULT_STEPS = 30
-"""Step budget where neither run nor task names one (backend.domain.model.run)."""
+"""Step budget if neither run nor task has one (backend.domain.model.run)."""
 
 
 class EpisodeView(ReadModel):
@@ -57,14 +57,14 @@ class EpisodeView(ReadModel):
 
     @property
     def duration(self) -> float | None:
-        """Seconds from its first attempt's beginning to its end; None until then."""
+        """Seconds from its first attempt's start to its end; None until then."""
         if self.started_at is None or self.ended_at is None:
             return None
         return (self.ended_at - self.started_at).total_seconds()
 
 
 def max_steps_of(config: Mapping[str, Any], spec: Mapping[str, Any]) -> int:
-    """The step budget that holds for a task in a run."""
+    """Effective step budget of a task in a run."""
     budget = Budget.model_validate(config.get("budget") or {})
     level = (spec.get("labels") or {}).get("level")
     return budget.steps_of(level, spec.get("max_steps")) or DEFAULT_STEPS
@@ -105,5 +105,5 @@ def episode_view(row: EpisodeSummary, config: Mapping[str, Any], waiting: WaitVi
 
 
 def without_result(episode: EpisodeView) -> EpisodeView:
-    """For a page that a person sees who has not rated the task: nobody is told before whether it was solved."""
+    """For a person who has not rated the task: without whether it was solved."""
     return episode.model_copy(update={"score": None, "solved": None})

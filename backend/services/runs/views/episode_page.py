@@ -1,4 +1,4 @@
-"""One episode: what does the agent do now, or what did it do?"""
+"""Page of one episode."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,13 +35,13 @@ from backend.services.scheduling.wait_reasons import explain
 
 @dataclass(frozen=True)
 class EpisodePage:
-    """Everything on the page. `anew`: how a person judged whose desktop was lost (yes, no); empty if none was.
+    """The whole page. `anew`: feasibility answer of the person whose desktop was lost (yes, no); else empty.
 
     Attributes:
         episode: without its score while it is `unrated`.
-        unrated: a person's task that has ended, but not been rated: nobody is told yet whether it was solved.
-        shown: the attempt whose steps and evaluations these are.
-        newer: the benchmark's newest version has the task, too.
+        unrated: a person's ended task that is not rated: its result is hidden.
+        shown: selected attempt.
+        newer: whether the benchmark's newest version has the task, too.
     """
 
     episode: EpisodeView
@@ -71,22 +71,22 @@ class EpisodePage:
 
     @property
     def acted(self) -> int:
-        """Steps of the agent, without the picture of the state that it left."""
+        """The agent's steps, without the final state."""
         return sum(not step.final for step in self.steps)
 
     @property
     def repeated(self) -> bool:
-        """The first evaluation came to no verdict, a repeated one did."""
+        """The first evaluation gave no verdict, a repeated one did."""
         return any(one.failure for one in self.evaluations) and any(one.current for one in self.evaluations)
 
     @property
     def spent(self) -> Usage:
-        """Tokens and money of the attempt that is shown; not priced as soon as one of its steps is not."""
+        """Tokens and cost of the selected attempt; not priced if any step is not."""
         return sum((Usage.model_validate(step.usage) for step in self.steps if step.usage), Usage())
 
 
 def episode_page(session: Session, episode_id: UUID, number: int | None) -> EpisodePage:
-    """One episode with one of its attempts (the newest unless `number` says which). Raises NotFound."""
+    """One episode with one of its attempts (default: the newest). Raises NotFound."""
     row = repository.episode(session, episode_id)
     if row is None:
         raise NotFound("there is no such episode", code="episode_not_found", hint="Look for it in the list of its run.")
@@ -127,7 +127,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
 
 
 def _evaluations(session: Session, attempt_id: UUID) -> list[EvaluationView]:
-    """The one that counts first, then the newest."""
+    """The current one first, then the newest."""
     rows = sorted(episodes.evaluations(session, [attempt_id]), key=lambda row: row.evaluation.id, reverse=True)
     return [evaluation_view(row) for row in sorted(rows, key=lambda row: not row.evaluation.current)]
 
@@ -139,7 +139,7 @@ def _anew(run: Run, episode: Episode) -> str:
 
 
 def _unrated(run: Run, episode: Episode, attempt: Attempt | None) -> bool:
-    """A person's task that has ended, but not been rated: nobody is told yet whether it was solved."""
+    """A person's ended task that is not rated: its result is hidden."""
     if episode.state != EpisodeState.SCORED or run.purpose in {Purpose.PRACTICE, Purpose.RECORD}:
         return False
     return attempt is None or (attempt.person or {}).get("rating") is None
@@ -155,7 +155,7 @@ def _select_attempt(attempts: list[AttemptView], number: int | None) -> AttemptV
 
 
 def phases_of(attempt: AttemptView) -> list[PhaseSeconds]:
-    """Seconds by phase, in the order in which they happen."""
+    """Seconds by phase, in order of occurrence."""
     seconds = {**attempt.seconds, "lost": attempt.unreported}
     values = {name: seconds.get(name, 0.0) for name in PHASES}
     total = sum(values.values())
@@ -163,7 +163,7 @@ def phases_of(attempt: AttemptView) -> list[PhaseSeconds]:
 
 
 def checks_of(evaluation: EvaluationView) -> list[dict[str, Any]]:
-    """What each metric was told, in their order, without what it was not told."""
+    """Parameters of each metric, in order, without defaults."""
     return [
         {key: value for key, value in call.items() if value and key != "func"}
         for call in evaluation.spec.get("calls", ())

@@ -1,4 +1,4 @@
-"""The home page: what is happening right now?"""
+"""Home page."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ NEWS = 6
 
 @dataclass(frozen=True)
 class Slots:
-    """Desktops that can run at once; none begins in a closed one, for its node or want of a worker."""
+    """Number of desktops that can run; closed ones are unusable, because of their node or a missing worker."""
 
     used: int
     free: int
@@ -30,13 +30,12 @@ class Slots:
 
     @property
     def total(self) -> int:
-        """All of them."""
         return self.used + self.free + self.broken + self.draining + self.closed
 
 
 @dataclass(frozen=True)
 class Wait:
-    """Episodes that wait for one reason."""
+    """Number of episodes that wait for one reason."""
 
     reason: str
     episodes: int
@@ -44,7 +43,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Alarm:
-    """Something that a person should look at. `kind`: flagged, quarantine, worker or slot; `target` by kind."""
+    """Something that needs attention. `kind`: flagged, quarantine, worker or slot; `target` by kind."""
 
     kind: str
     title: str
@@ -55,7 +54,7 @@ class Alarm:
 
 @dataclass(frozen=True)
 class Home:
-    """Everything on the page."""
+    """The whole page."""
 
     tiles: list[Tile]
     slots: Slots
@@ -66,12 +65,12 @@ class Home:
 
     @property
     def waiting(self) -> int:
-        """Episodes in the queue."""
+        """Number of waiting episodes."""
         return sum(wait.episodes for wait in self.queue)
 
 
 def home(session: Session) -> Home:
-    """The whole page; as many queries for many episodes as for one."""
+    """The whole page; the number of queries does not depend on the number of episodes."""
     slots = _slots(repository.slots(session))
     return Home(
         tiles=tiles(session),
@@ -91,7 +90,7 @@ def _slots(rows: Sequence[AnyRow]) -> Slots:
 
 
 def _queue(session: Session, rows: Sequence[AnyRow]) -> list[Wait]:
-    """By reason, the most frequent first."""
+    """By reason, most frequent first."""
     reasons = explain_alike(session, {_alike(row) for row in rows if not row.later})
     counts: Counter[str] = Counter()
     for row in rows:

@@ -1,4 +1,4 @@
-"""The form that starts a run: what can be chosen, and what was chosen, as a request."""
+"""Form that starts a run: choices, and the request from submitted values."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ class Parameter:
 
     Attributes:
         kind: text, integer, number, boolean, choice or json.
-        low, high: bounds, where the schema has them.
+        low, high: bounds, if the schema has them.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class TaskChoice:
-    """One task that can be ticked."""
+    """A task that can be selected."""
 
     key: str
     name: str
@@ -52,7 +52,7 @@ class TaskChoice:
 
 @dataclass(frozen=True)
 class NewRun:
-    """What the form offers; of the benchmark's tasks, `judged` need a judge."""
+    """Choices of the form; `judged`: number of tasks that need a judge."""
 
     benchmarks: list[tuple[str, str]]
     benchmark: str
@@ -71,7 +71,7 @@ class NewRun:
 
 
 def new_run(session: Session, benchmark: str, provider: str, image: str = "") -> NewRun:
-    """The form for a benchmark (the first one where it is unknown), with what can run on that provider's image."""
+    """The form for a benchmark (default: the first), with what can run on that provider's image."""
     known = [(row.name, row.title or row.name) for row in benchmark_repository.all_of(session, None)]
     names = [name for name, _ in known]
     chosen = benchmark if benchmark in names else (names[0] if names else "")
@@ -121,7 +121,7 @@ def parameters(schema: Mapping[str, Any]) -> list[Parameter]:
 
 
 def _resolved(field: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A field with its reference followed and its `null` alternative left out."""
+    """A field with its reference resolved and its `null` alternative removed."""
     merged = dict(field)
     if "$ref" in merged:
         name = str(merged.pop("$ref")).rpartition("/")[2]
@@ -151,7 +151,7 @@ def _parameter(name: str, field: Mapping[str, Any], *, required: bool) -> Parame
 
 
 def params_of(fields: Sequence[Parameter], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Typed parameters from a form's texts; an empty text leaves the agent's default. Raises Invalid."""
+    """Typed parameters from a form's texts; an empty text keeps the agent's default. Raises Invalid."""
     params: dict[str, Any] = {}
     for field in fields:
         text = texts.get(field.name, "").strip()
@@ -187,7 +187,7 @@ def options_of(path: str, text: str) -> dict[str, Any]:
 
 
 def request_of(values: Mapping[str, Any]) -> RunRequest:
-    """The request that a form's values make. Raises Invalid with the field's path."""
+    """The request from a form's values. Raises Invalid with the field's path."""
     try:
         return RunRequest.model_validate(values)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""How far an agent got and when: the parts of one episode, and whole runs beside each other."""
+"""Progress within episodes: parts of one episode, and comparison of runs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from backend.services.runs.runs import get_run
 
 BESIDE = 30
 MOST = 6
-"""Runs in one chart."""
+"""Maximum runs in one chart."""
 
 
 @dataclass(frozen=True)
 class PartView:
-    """One part of an episode; `judges` are the checks that judged it."""
+    """One part of an episode; `judges` are its checks."""
 
     result: PartResult
     judges: Sequence[str]
@@ -31,19 +31,19 @@ class PartView:
 
 @dataclass(frozen=True)
 class EpisodeProcess:
-    """The parts of an episode in the task's order; `last` is the last step that is drawn."""
+    """Parts of an episode in the task's order; `last` is the last drawn step."""
 
     parts: Sequence[PartView]
     last: int
 
     @property
     def reached(self) -> int:
-        """How many were reached."""
+        """Number of reached parts."""
         return sum(part.result.reached for part in self.parts)
 
 
 def episode_process(session: Session, attempt_id: UUID, steps: int) -> EpisodeProcess | None:
-    """What became of an attempt's parts; None where its verdict has none."""
+    """Parts of an attempt; None if its verdict has none."""
     evaluation = repository.current_evaluation(session, attempt_id)
     if evaluation is None or not evaluation.parts:
         return None
@@ -57,7 +57,7 @@ def episode_process(session: Session, attempt_id: UUID, steps: int) -> EpisodePr
 
 @dataclass(frozen=True)
 class RunProcess:
-    """One run: its curve, its bins, its measures."""
+    """One run: curve, bins, measures."""
 
     run_id: UUID
     label: str
@@ -68,20 +68,20 @@ class RunProcess:
     means: Means
 
     def at(self, step: int) -> Point | None:
-        """The curve at a step; after its last one it stays there."""
+        """Value of the curve at a step; constant after its last one."""
         return self.curve[min(step, len(self.curve) - 1)] if self.curve else None
 
 
 @dataclass(frozen=True)
 class Processes:
-    """Runs beside each other, the asked one first; `others` can be added, as (id, label)."""
+    """Runs compared, the requested one first; `others` can be added, as (id, label)."""
 
     runs: Sequence[RunProcess]
     others: Sequence[tuple[UUID, str]]
 
     @property
     def steps(self) -> list[int]:
-        """Steps of a table: each at first, then ever fewer, the last one always."""
+        """Steps for a table: dense at first, then sparser, always including the last."""
         last = max((len(run.curve) - 1 for run in self.runs), default=0)
         wide = max(1, -(-last // 15))
         return [*range(0, last, wide), last]
@@ -109,7 +109,7 @@ def processes(session: Session, run_id: UUID, beside: Sequence[UUID]) -> Process
 
 
 def measures(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Means]:
-    """Means of measures of whole runs, as of their last roll-up."""
+    """Means of measures of whole runs, from their last roll-up."""
     cubes = measure_rollups.of_runs(session, run_ids, [Dimension.ALL])
     return {key: cube[Dimension.ALL][""] for key, cube in cubes.items()}
 
@@ -127,7 +127,7 @@ PARTS_HEAD = ("task", "repeat", "episode", "part", "kind", "app", "value", "step
 
 
 def part_rows(session: Session, run_id: UUID) -> Iterator[list[Any]]:
-    """Every part of every episode of a run that counts, flat. Raises NotFound."""
+    """All parts of all counted episodes of a run, as flat rows. Raises NotFound."""
     get_run(session, run_id)
     for row in repository.parts(session, run_id):
         part: Mapping[str, Any] = row.part
@@ -140,7 +140,7 @@ CURVE_HEAD = ("run", "label", "step", "parts_reached", "parts", "share")
 
 
 def curve_rows(processes: Processes) -> Iterator[list[Any]]:
-    """The curves, flat."""
+    """Curves as flat rows."""
     for run in processes.runs:
         for point in run.curve:
             yield [str(run.run_id), run.label, point.step, point.reached, run.parts, point.share]
@@ -150,7 +150,7 @@ BINS_HEAD = ("run", "label", "parts_reached", "episodes", "mean_score")
 
 
 def bin_rows(processes: Processes) -> Iterator[list[Any]]:
-    """Episodes by the share of parts that they reached, flat."""
+    """Episodes by share of reached parts, as flat rows."""
     for run in processes.runs:
         for one in run.bins:
             yield [str(run.run_id), run.label, one.words, one.episodes, one.score]

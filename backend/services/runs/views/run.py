@@ -1,4 +1,4 @@
-"""A run as it is shown."""
+"""View of a run."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ class TaskSetRef(ReadModel):
 
 
 class ConcurrencyView(ReadModel):
-    """How many of a run's episodes can be under way at once now, and what limits it."""
+    """Number of a run's episodes that can run in parallel now, and what limits it."""
 
     at_once: int = Field(description="The least of all that limits it.", examples=[3])
     slots: int = Field(description="Slots of its provider that may be used now.", examples=[8])
@@ -36,7 +36,7 @@ class ConcurrencyView(ReadModel):
 
     @classmethod
     def of(cls, concurrency: Concurrency | None) -> "ConcurrencyView | None":
-        """None where nothing limits it any more: the run has ended."""
+        """None if the run has ended."""
         return None if concurrency is None else cls.model_validate(concurrency)
 
 
@@ -72,7 +72,7 @@ class RunView(ReadModel):
 
     @property
     def title(self) -> str:
-        """Its name, or what it measures where it has none."""
+        """Its name, else its benchmark and agent."""
         return self.name or f"{self.agent} on {self.benchmark}"
 
     @property
@@ -82,7 +82,7 @@ class RunView(ReadModel):
 
     @property
     def duration(self) -> float | None:
-        """Seconds that it took, or has taken until now."""
+        """Duration in seconds, so far if it is active."""
         if self.started_at is None:
             return None
         return ((self.ended_at or datetime.now(UTC)) - self.started_at).total_seconds()
@@ -122,7 +122,7 @@ def run_view(row: AnyRow, summary: RunSummary) -> RunView:
 
 
 class ChangeResult(ReadModel):
-    """How many episodes a command touched."""
+    """Number of episodes affected by a command."""
 
     run: UUID
     status: RunState

@@ -1,4 +1,4 @@
-"""The list of runs, and one run: how is it doing and can I trust it?"""
+"""List of runs, and page of one run."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -64,7 +64,7 @@ PHASES: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class RunList:
-    """One part of the list, and what it can be filtered by."""
+    """One page of the list, and its filters."""
 
     rows: list[RunRow]
     next: UUID | None
@@ -82,7 +82,7 @@ def run_list(session: Session, filters: dict[str, str], before: UUID | None, lim
 
 @dataclass(frozen=True)
 class EpisodeList:
-    """One part of a run's episodes."""
+    """One page of a run's episodes."""
 
     rows: list[EpisodeView]
     next: UUID | None
@@ -90,7 +90,7 @@ class EpisodeList:
 
 @dataclass(frozen=True)
 class HeatMapCell:
-    """One field of the heat map."""
+    """One cell of the heat map."""
 
     split: OutcomeCounts
 
@@ -101,7 +101,7 @@ class HeatMapCell:
 
     @property
     def scored(self) -> int:
-        """Scored episodes: what the rate of the field is divided by."""
+        """Scored episodes: denominator of the cell's rate."""
         looks = (OutcomeStyle.PASS, OutcomeStyle.PARTIAL, OutcomeStyle.FAIL, OutcomeStyle.AGENT)
         return sum(self.split.counts.get(look, 0) for look in looks)
 
@@ -117,7 +117,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class PhaseSeconds:
-    """Seconds that all attempts of a run spent in one phase."""
+    """Seconds of all attempts of a run in one phase."""
 
     name: str
     words: str
@@ -142,10 +142,10 @@ class RunPage:
     """Everything on a run's page.
 
     Attributes:
-        waits: what waiting episodes wait for besides a slot, with how many there are: licences.
-        in_use: slots that it has now.
-        spent: tokens and money of all attempts, lost ones included; `judged` is what judging them cost.
-        unrated: an episode that a person has done and not rated: until then nothing may tell how it ended.
+        waits: what waiting episodes wait for besides a slot, with counts: licences.
+        in_use: number of its slots now.
+        spent: tokens and cost of all attempts, including lost ones; `judged` is the cost of judging.
+        unrated: a person's ended episode without a rating: its result is hidden.
     """
 
     run: RunView

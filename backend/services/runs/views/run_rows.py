@@ -1,4 +1,4 @@
-"""What several pages share: runs with their bars, tiles of live screens."""
+"""Shared parts of pages: runs with their bars, tiles of live screens."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ from backend.services.runs.views.run import RunView, run_view
 
 
 def splits(rows: Iterable[Row[UUID, str, int]]) -> dict[UUID, OutcomeCounts]:
-    """Bars by run, from (run, look, episodes)."""
+    """Bars by run, from (run, style, episodes)."""
     by_run: dict[UUID, dict[OutcomeStyle, int]] = defaultdict(dict)
     for run_id, look, count in rows:
         by_run[run_id][OutcomeStyle(look)] = count
@@ -43,7 +43,7 @@ def run_rows(session: Session, rows: Sequence[AnyRow]) -> list[RunRow]:
 
 @dataclass(frozen=True)
 class Tile:
-    """One live screen of the wall."""
+    """One live screen."""
 
     attempt_id: UUID
     episode_id: UUID
@@ -61,7 +61,7 @@ class Tile:
 
 
 def tiles(session: Session, *, run_id: UUID | None = None, limit: int = 64) -> list[Tile]:
-    """The live screens, oldest attempt first, so that a screen keeps its place on the wall."""
+    """Live screens, oldest attempt first, so that each keeps its position."""
     return [_tile(row) for row in repository.live_attempts(session, run_id=run_id, limit=limit)]
 
 

@@ -156,9 +156,9 @@ class TestExplain:
 
     def test_says_what_keeps_workers_from_beginning_anything(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task()))
-        installation.worker(capabilities={**capabilities(), "hindrance": "the artifact store takes nothing"})
+        installation.worker(capabilities={**capabilities(), "hindrance": "the artifact store does not accept data"})
         run = installation.submit()
-        sentence = "workers are not starting attempts: the artifact store takes nothing"
+        sentence = "workers are not starting attempts: the artifact store does not accept data"
         assert why(installation, run)[0] == WaitView(why=sentence)
         found = installation.do(concurrency_of, run.id)
         assert found is not None

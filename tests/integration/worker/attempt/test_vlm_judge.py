@@ -230,7 +230,7 @@ class TestAnotherJudge:
 
     def test_an_endpoint_that_nobody_has(self, here: Installation) -> None:
         _, episode = here.run(HALF)
-        with pytest.raises(UnknownPlugin, match="no model endpoint called 'tapes'"):
+        with pytest.raises(UnknownPlugin, match="no model endpoint 'tapes'"):
             here.ask(episode, reevaluation.ReevaluationOptions(judge=JudgeConfig(endpoint="tapes", model="m")))
 
     def test_a_task_without_a_criterion_for_it(self, here: Installation) -> None:
@@ -303,5 +303,5 @@ class TestSubmit:
     def test_an_endpoint_that_nobody_has(self, here: Installation) -> None:
         here.world.benchmark(benchmark_of(judged_task()))
         here.start_worker()
-        with pytest.raises(UnknownPlugin, match="no model endpoint called 'tapes'"):
+        with pytest.raises(UnknownPlugin, match="no model endpoint 'tapes'"):
             submit(here.world, judge={"endpoint": "tapes", "model": "m"})

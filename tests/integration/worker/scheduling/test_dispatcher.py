@@ -270,7 +270,7 @@ class TestTrouble:
             return found.words if found else ""
 
         until(
-            lambda: "workers are not starting attempts: the artifact store takes nothing" in waits_for(),
+            lambda: "workers are not starting attempts: the artifact store does not accept data" in waits_for(),
             what="it is said",
         )
         world.store.room = None

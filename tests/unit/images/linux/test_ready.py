@@ -42,7 +42,7 @@ class TestCheck:
     @pytest.mark.parametrize("name", OF_OTHERS)
     def test_a_missing_program_is_named(self, machine: SimpleNamespace, tmp_path: Path, name: str) -> None:
         (machine.tools / name).unlink()
-        with pytest.raises(ClusterLost, match=f"lacks {name}$") as raised:
+        with pytest.raises(ClusterLost, match=f"missing programs: {name}$") as raised:
             check("minimal", tmp_path, root=False, path=str(machine.tools))
         assert "make image-linux" in raised.value.hint
 
@@ -51,7 +51,7 @@ class TestCheck:
         self, machine: SimpleNamespace, tmp_path: Path, which: int
     ) -> None:
         machine.numbers[which].write_text("somebodyelse:100000:65536\n")
-        with pytest.raises(ClusterLost, match="gives somebody no numbers") as raised:
+        with pytest.raises(ClusterLost, match="assigns somebody no subordinate ids") as raised:
             check("minimal", tmp_path, root=False, path=str(machine.tools))
         assert "--add-subuids" in raised.value.hint
 

@@ -48,7 +48,7 @@ class TestReadCatalog:
         assert list(programs)[-1] == "editor"
 
     def test_says_where_a_list_is_wrong(self, tmp_path: Path) -> None:
-        with pytest.raises(Invalid, match=r"list\.yaml: programs\.0: editor: a url needs the sha256"):
+        with pytest.raises(Invalid, match=r"list\.yaml: programs\.0: editor: a url requires a sha256"):
             read_catalog([written(tmp_path, ENTRY | {"file": "", "url": "https://example.com/editor.exe"})])
 
     def test_says_that_a_list_is_missing(self, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class TestInstallers:
         assert found[0].package().sha256 == HASH
 
     def test_names_each_that_is_missing_with_its_licence(self, tmp_path: Path) -> None:
-        with pytest.raises(NotFound, match=r"lacks editor\.exe \(Editor, free\)"):
+        with pytest.raises(NotFound, match=r": editor\.exe \(Editor, free\)"):
             installers([program()], tmp_path, tmp_path / "cache", print)
         assert missing([program()], None) == (program(),)
 

@@ -39,7 +39,7 @@ class TestWriteDisc:
 
     def test_refuses_a_file_that_windows_could_not_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(windows_iso, "MOST_FILE", 10)
-        with pytest.raises(Invalid, match="at most 10 fit"):
+        with pytest.raises(Invalid, match="the maximum is 10"):
             write_disc(tmp_path / "m.iso", {"a": b"x" * 11})
         assert list(tmp_path.iterdir()) == [], "nothing half is left"
 

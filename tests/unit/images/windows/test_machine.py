@@ -61,5 +61,5 @@ class TestUntilOff:
         assert run(ends, PHASE) == ["  Windows: windows phase"]
 
     def test_an_end_without_its_words_is_too_early(self, ends: list[socket.socket]) -> None:
-        with pytest.raises(Unavailable, match=f"stopped before the end of windows: {OFF}"):
+        with pytest.raises(Unavailable, match=f"stopped before it finished windows: {OFF}"):
             run(ends, b"\n")

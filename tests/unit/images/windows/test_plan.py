@@ -49,7 +49,7 @@ class TestMakePlan:
         ("wrong", "named"),
         [
             ({"edition": "Ultimate"}, "0 editions match 'Ultimate'"),
-            ({"language": "de-DE"}, "cannot be set up in de-DE"),
+            ({"language": "de-DE"}, "does not support the language de-DE"),
             ({"sets": ("wa",)}, "no programs for the set wa"),
             ({"without": ("vcl",)}, "unknown programs in --without: vcl"),
         ],

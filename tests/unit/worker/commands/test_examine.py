@@ -208,7 +208,7 @@ class TestModels:
         address = 'base_url = "http://127.0.0.1:1/v1"'
         (tmp_path / "models.toml").write_text(f'[endpoints.mine]\napi = "openai_chat"\n{address}\n')
         found = examine._models(Settings(data_dir=tmp_path))
-        assert (found.state, "mine: http://127.0.0.1:1/v1 does not answer" in found.detail) == (BROKEN, True)
+        assert (found.state, "mine: http://127.0.0.1:1/v1 does not respond" in found.detail) == (BROKEN, True)
 
     def test_a_cassette(self, tmp_path: Path) -> None:
         (tmp_path / "tape.jsonl").touch()
@@ -238,7 +238,7 @@ class TestDetectors:
 
     def test_one_that_nobody_serves(self) -> None:
         found = examine._detectors(Settings(detectors={"omni": "http://127.0.0.1:1/"}))
-        assert (found.state, "does not answer" in found.detail) == (BROKEN, True)
+        assert (found.state, "does not respond" in found.detail) == (BROKEN, True)
 
     def test_none(self) -> None:
         assert examine._detectors(Settings()).state == MISSING

@@ -42,5 +42,5 @@ class TestMain:
     ) -> None:
         before = (folder / "tasks.jsonl").read_text()
         assert main([str(folder), "--endpoint", "nobody", "--model", "m"]) == 3
-        assert "no model endpoint called 'nobody'" in capsys.readouterr().err
+        assert "no model endpoint 'nobody'" in capsys.readouterr().err
         assert (folder / "tasks.jsonl").read_text() == before

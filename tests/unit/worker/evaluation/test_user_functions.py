@@ -116,9 +116,9 @@ return EvalResult(True, 'fine')
         [
             ("return None", "expected True or False"),
             ("return 'yes'", "expected True or False"),
-            ("raise ValueError('mine')", "broke: ValueError: mine"),
-            ("return check_file_exists()", "broke: TypeError"),
-            ("return check_mind('x')", "broke: NameError"),
+            ("raise ValueError('mine')", "raised ValueError: mine"),
+            ("return check_file_exists()", "raised TypeError"),
+            ("return check_mind('x')", "raised NameError"),
             ("[check_file_exists(str(n)) for n in range(10**9)]", "more than 50|there is no"),
         ],
     )

@@ -83,12 +83,12 @@ class TestAnswers:
 
     def test_one_that_is_broken(self) -> None:
         with serving(500) as server:
-            assert answers(endpoint("openai_chat", server.address)) == "answers with status 500"
+            assert answers(endpoint("openai_chat", server.address)) == "responded with status 500"
 
     def test_one_that_nobody_serves(self) -> None:
         why = answers(endpoint("openai_chat", "http://127.0.0.1:1/v1"))
         assert why is not None
-        assert why.startswith("does not answer: ")
+        assert why.startswith("does not respond: ")
         assert KEY not in why
 
     def test_one_that_never_answers(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ class TestAnswers:
         with serving(0) as server:
             why = answers(endpoint("openai_chat", server.address))
         assert why is not None
-        assert why.startswith("does not answer: ")
+        assert why.startswith("does not respond: ")
 
     def test_a_cassette_is_read(self, tmp_path: Path) -> None:
         tape = tmp_path / "tape.jsonl"

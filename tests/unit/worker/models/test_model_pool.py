@@ -66,7 +66,7 @@ class TestOffers:
         text = '[endpoints.mine]\napi = "openai_chat"\nbase_url = "http://127.0.0.1:1/v1"\n'
         offer = room(tmp_path, text).offers()["mine"]
         assert (offer["ok"], offer["answers"]) == (True, False)
-        assert offer["reason"].startswith("http://127.0.0.1:1/v1 does not answer: ")
+        assert offer["reason"].startswith("http://127.0.0.1:1/v1 does not respond: ")
 
     def test_one_that_answers(self, tmp_path: Path, server: ModelServer) -> None:
         text = f'[endpoints.mine]\napi = "openai_chat"\nbase_url = "{server.address}/v1"\n'

@@ -63,7 +63,7 @@ class TestDetect:
     )  # fmt: skip
     def test_nonsense(self, detector: FakeDetector, answer: Any) -> None:
         detector.answer = answer
-        with pytest.raises(ModelApiFailed, match="nonsense"):
+        with pytest.raises(ModelApiFailed, match="invalid response"):
             Detectors({"omni": detector.address}).detect("omni", PICTURE)
 
     def test_so_many_and_no_more(self, detector: FakeDetector) -> None:

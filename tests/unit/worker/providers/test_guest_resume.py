@@ -94,7 +94,7 @@ class TestRestore:
 
     def test_a_guest_that_cannot_is_lost(self, guest: FakeGuest) -> None:
         guest.status = 500
-        with pytest.raises(GuestLost, match="could not be told that it was restored: no clock"):
+        with pytest.raises(GuestLost, match="could not be told that it was resumed: no clock"):
             restore(GuestDesktop(guest.address, OLD), NEW)
 
 
@@ -109,9 +109,9 @@ class TestWaitAnswer:
         assert time.monotonic() - begun < 10
 
     def test_a_machine_that_is_gone_is_not_waited_for(self) -> None:
-        with pytest.raises(GuestLost, match="ended before its guest API answered: killed"):
+        with pytest.raises(GuestLost, match="ended before its guest API responded: killed"):
             wait_answer("http://127.0.0.1:9", OLD, seconds=60, dead=lambda: "killed")
 
     def test_a_guest_that_never_answers_is_given_up(self) -> None:
-        with pytest.raises(GuestLost, match=r"did not answer within 0.1 s"):
+        with pytest.raises(GuestLost, match=r"did not respond within 0.1 s"):
             wait_answer("http://127.0.0.1:9", OLD, seconds=0.1, dead=str)

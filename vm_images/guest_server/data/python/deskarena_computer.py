@@ -1,6 +1,6 @@
-"""For code that runs on the desktop: `from deskarena_computer import Computer`.
+"""Library for code on the desktop: `from deskarena_computer import Computer`.
 
-Only this folder is on such code's path; the package itself stays out of its way.
+Only this folder is on such code's path, not the package itself.
 """
 
 import sys
