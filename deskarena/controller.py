@@ -1,40 +1,50 @@
 """`env.controller` as agents written for OSWorld use it: it looks at the newest observation and acts by steps."""
 
 import logging
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
+from deskarena.episode import Observation
 from deskarena.pictures import as_png
 
-if TYPE_CHECKING:
-    from deskarena.desktop_env import DesktopEnv
-
 logger = logging.getLogger(__name__)
+
+
+class Environment(Protocol):
+    """What the controller needs of `DesktopEnv`."""
+
+    screen_width: int
+    screen_height: int
+
+    def step(self, action: Any) -> object:
+        """Carries out one action."""
 
 
 class Controller:
     """Nothing here goes past the episode: looking is free, acting is a step, files of the desktop are not to be had."""
 
-    def __init__(self, env: "DesktopEnv") -> None:
+    def __init__(self, env: Environment, newest: Callable[[], Observation]) -> None:
         self._env = env
+        self._newest = newest
 
     def get_screenshot(self) -> bytes:
         """The newest screenshot as PNG."""
-        observation = self._env._poll()  # noqa: SLF001 - two halves of one thing.
+        observation = self._newest()
         return as_png(observation.picture, observation.media_type)
 
     def get_accessibility_tree(self) -> str | None:
         """The newest accessibility tree as XML, if the environment asks for it."""
-        tree = self._env._poll().told.get("accessibility_tree")  # noqa: SLF001
+        tree = self._newest().told.get("accessibility_tree")
         return None if tree is None else str(tree)
 
     def get_terminal_output(self) -> str | None:
         """The newest text of the terminal, if the environment asks for it."""
-        text = self._env._poll().told.get("terminal")  # noqa: SLF001
+        text = self._newest().told.get("terminal")
         return None if text is None else str(text)
 
     def get_vm_platform(self) -> str:
         """`Linux` or `Windows`."""
-        return str(self._env._poll().told["platform"])  # noqa: SLF001
+        return str(self._newest().told["platform"])
 
     def get_vm_screen_size(self) -> dict[str, int]:
         """Pixels."""

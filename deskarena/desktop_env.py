@@ -107,41 +107,42 @@ class DesktopEnv:
         _warn([name for name, value in arguments.items() if value != _MEANINGLESS[name]] + sorted(others))
         self.provider_name, self.region, self.path_to_vm = provider_name, region, path_to_vm
         self.snapshot_name, self.headless, self.enable_proxy = snapshot_name, headless, enable_proxy
+        self.current_use_proxy = False
         self.client_password = client_password or "password"
         self.action_space, self.os_type = action_space, os_type
         self.cache_dir_base = self.cache_dir = cache_dir
         self.require_a11y_tree, self.require_terminal = require_a11y_tree, require_terminal
         self.screen_width, self.screen_height = screen_size or _screen_size()
         self.vm_ip, self.server_port, self.chromium_port, self.vnc_port, self.vlc_port = "127.0.0.1", 0, 0, 0, 0
-        self.current_use_proxy = False
         self.instruction: str | None = None
         self.task_id = ""
         self.config: Any = []
         self.evaluator: Any = {}
         self.action_history: list[Any] = []
         self.result: dict[str, Any] = {}
-        self.controller = Controller(self)
+        self.controller = Controller(self, self._poll)
         self._traj_no, self._step_no = -1, 0
         self._episode: Episode | None = None
         self._seen: Observation | None = None
         self._over = True
-        budget = {"max_steps": max_steps, "max_seconds": max_seconds, "max_invalid": 100}
-        self._run = OpenRun(
-            client or Client(server, token),
-            {
-                "benchmark": benchmark or os.environ.get("DESKARENA_BENCHMARK") or "osworld",
-                "name": run_name,
-                "params": {"label": label},
-                "provider": provider or os.environ.get("DESKARENA_PROVIDER") or "local",
-                "observation": "screenshot_a11y" if require_a11y_tree else "screenshot",
-                "action_space": "computer_13" if action_space == "computer_13" else "pyautogui",
-                "screen": {"width": self.screen_width, "height": self.screen_height},
-                "budget": budget,
-                **({"observation_params": {"terminal": True}} if require_terminal else {}),
-            },
-            patience=patience,
-            own=client is None,
-        )
+        request = {
+            **self._request(max_steps, max_seconds),
+            "benchmark": benchmark or os.environ.get("DESKARENA_BENCHMARK") or "osworld",
+            "name": run_name,
+            "params": {"label": label},
+            "provider": provider or os.environ.get("DESKARENA_PROVIDER") or "local",
+        }
+        self._run = OpenRun(client or Client(server, token), request, patience=patience, own=client is None)
+
+    def _request(self, max_steps: int, max_seconds: float) -> dict[str, Any]:
+        """How the run's episodes go."""
+        return {
+            "observation": "screenshot_a11y" if self.require_a11y_tree else "screenshot",
+            "action_space": "computer_13" if self.action_space == "computer_13" else "pyautogui",
+            "screen": {"width": self.screen_width, "height": self.screen_height},
+            "budget": {"max_steps": max_steps, "max_seconds": max_seconds, "max_invalid": 100},
+            **({"observation_params": {"terminal": True}} if self.require_terminal else {}),
+        }
 
     @property
     def unwrapped(self) -> "DesktopEnv":

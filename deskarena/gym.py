@@ -34,6 +34,23 @@ RESULT = ("score", "solved", "outcome", "ended_by", "steps")
 _POINTING = frozenset({"CLICK", "MOVE_TO", "DRAG_TO"})
 
 
+def action_space_of(width: int, height: int) -> spaces.Dict:
+    """Every action on a screen of that size in pixels; the class of the environment says what its numbers mean."""
+    return spaces.Dict(
+        {
+            "type": spaces.Discrete(len(TYPES)),
+            "x": spaces.Discrete(width),
+            "y": spaces.Discrete(height),
+            "button": spaces.Discrete(len(BUTTONS)),
+            "clicks": spaces.Discrete(3),
+            "scroll": spaces.Discrete(2 * MOST_SCROLL + 1),
+            "modifier": spaces.Discrete(len(MODIFIERS)),
+            "key": spaces.Discrete(len(KEYS)),
+            "text": spaces.Text(MOST_TEXT, min_length=0, charset=CHARACTERS),
+        }
+    )
+
+
 class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
     """Observations are the screen's pixels and the step's number; the task's text is `info["instruction"]`.
 
@@ -95,19 +112,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
                 "step": spaces.Box(0, max_steps, (), np.int64),
             }
         )
-        self.action_space = spaces.Dict(
-            {
-                "type": spaces.Discrete(len(TYPES)),
-                "x": spaces.Discrete(width),
-                "y": spaces.Discrete(height),
-                "button": spaces.Discrete(len(BUTTONS)),
-                "clicks": spaces.Discrete(3),
-                "scroll": spaces.Discrete(2 * MOST_SCROLL + 1),
-                "modifier": spaces.Discrete(len(MODIFIERS)),
-                "key": spaces.Discrete(len(KEYS)),
-                "text": spaces.Text(MOST_TEXT, min_length=0, charset=CHARACTERS),
-            }
-        )
+        self.action_space = action_space_of(width, height)
         self._tasks = list(tasks)
         self._next = 0
         self._task = ""

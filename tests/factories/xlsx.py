@@ -218,18 +218,7 @@ def pivoted(  # noqa: PLR0913 - each is a property of a pivot table.
     values = {column: list(dict.fromkeys(str(row[column]) for row in rows[1:])) for column in range(width)}
     if backwards:
         values = {column: items[::-1] for column, items in values.items()}
-    area = source or f"A1:{chr(64 + width)}{height}"
-    caches = "".join(
-        f'<cacheField name="{rows[0][column]}" numFmtId="0"><sharedItems count="{len(items)}">'
-        + "".join(f'<s v="{item}"/>' for item in items)
-        + "</sharedItems></cacheField>"
-        for column, items in values.items()
-    )
-    cache = (
-        f'<pivotCacheDefinition xmlns="{MAIN}" xmlns:r="{RELATIONS}" refreshOnLoad="1" recordCount="0">'
-        f'<cacheSource type="worksheet"><worksheetSource ref="{area}" sheet="Sheet1"/></cacheSource>'
-        f'<cacheFields count="{width}">{caches}</cacheFields></pivotCacheDefinition>'
-    )
+    cache = _cache(source or f"A1:{chr(64 + width)}{height}", [str(name) for name in rows[0]], values)
     fields = "".join(
         _field(column, used, data, values[column], (hidden or {}).get(column, ())) for column in range(width)
     )
@@ -251,6 +240,24 @@ def pivoted(  # noqa: PLR0913 - each is a property of a pivot table.
         f'<pivotFields count="{width}">{fields}</pivotFields>{axes}{pages}'
         f'<dataFields count="{len(data)}">{totals}</dataFields></pivotTableDefinition>'
     )
+    return _with_pivot(path, table, cache)
+
+
+def _cache(area: str, names: Sequence[str], values: Mapping[int, Sequence[str]]) -> str:
+    caches = "".join(
+        f'<cacheField name="{names[column]}" numFmtId="0"><sharedItems count="{len(items)}">'
+        + "".join(f'<s v="{item}"/>' for item in items)
+        + "</sharedItems></cacheField>"
+        for column, items in values.items()
+    )
+    return (
+        f'<pivotCacheDefinition xmlns="{MAIN}" xmlns:r="{RELATIONS}" refreshOnLoad="1" recordCount="0">'
+        f'<cacheSource type="worksheet"><worksheetSource ref="{area}" sheet="Sheet1"/></cacheSource>'
+        f'<cacheFields count="{len(names)}">{caches}</cacheFields></pivotCacheDefinition>'
+    )
+
+
+def _with_pivot(path: Path, table: str, cache: str) -> Path:
     kinds = "application/vnd.openxmlformats-officedocument.spreadsheetml."
     types = (
         f'<Override PartName="/xl/pivotTables/pivotTable1.xml" ContentType="{kinds}pivotTable+xml"/>'

@@ -74,82 +74,93 @@ def works_of(
     judge: Evaluator,
 ) -> WorkerContext:
     """Like `assemble`, for existing providers and judge."""
+    parts = AttemptParts(settings, database, store)
+    tools = {name: parts.dependencies(provider, judge) for name, provider in providers.items()}
+    describing = partial(describe, settings, providers, judge, SlotCounter(settings), ContainerTrial(parts.engine))
+    return WorkerContext(settings, database, store, describing, tools)
 
-    def pump(claim: Claim, opened: OpenDesktop, step: Callable[[], int]) -> LiveStreamThread:
+
+class AttemptParts:
+    """Makes what attempts work with; models, detectors, secrets and the container engine are shared by all."""
+
+    def __init__(self, settings: Settings, database: Database, store: ArtifactStore) -> None:
+        self._settings, self._database, self._store = settings, database, store
+        self._web = GuardedWeb(EgressPolicy(private_hosts=settings.web_private_hosts))
+        self._detectors = Detectors(settings.detectors)
+        self._models = ModelPool.of(settings)
+        self._secrets = TaskSecrets(settings.data_dir / "secrets")
+        self.engine = Engine()
+
+    def dependencies(self, provider: Provider, judge: Evaluator) -> AttemptDeps:
+        """What attempts on a provider's desktops work with."""
+        return AttemptDeps(
+            provider=provider,
+            judge=judge,
+            asset=self._store.get,
+            pump=self._live_stream,
+            web=self._web,
+            secret=self._secrets,
+            way_out=self._way_out,
+            models=self._models.attempt,
+            line=self._channel,
+            judgement=self._judgement,
+            eyes=partial(WorkerPerception, detectors=self._detectors),
+            control=lambda claim, screen: TakeoverClient(claim.attempt_id, screen),
+            health=health_limits(self._settings),
+            opening=_progress_watch(provider),
+        )
+
+    def _live_stream(self, claim: Claim, opened: OpenDesktop, step: Callable[[], int]) -> LiveStreamThread:
         return LiveStreamThread(
             claim.attempt_id,
             opened.stream_address(),
             events,
-            fps=settings.live_fps,
+            fps=self._settings.live_fps,
             step=step,
             otherwise=opened.picture,
         )
 
-    def opening(provider: Provider) -> Callable[[Claim, AttemptLog], AbstractContextManager[object]]:
-        if not isinstance(provider, ActivitySource):
-            return untold
-        return lambda claim, book: DesktopProgressWatch(
-            claim.attempt_id, book, lambda: provider.tracker(claim.slot), events
-        )
-
-    web = GuardedWeb(EgressPolicy(private_hosts=settings.web_private_hosts))
-    detectors = Detectors(settings.detectors)
-    room = ModelPool.of(settings)
-    secrets = TaskSecrets(settings.data_dir / "secrets")
-
-    def way_out(task: Task, assets: Mapping[str, str]) -> EgressRules:
-        proxy = secrets.find("upstream_proxy") if wants_proxy(task) else ""
+    def _way_out(self, task: Task, assets: Mapping[str, str]) -> EgressRules:
+        settings = self._settings
+        proxy = self._secrets.find("upstream_proxy") if wants_proxy(task) else ""
         return way_out_of(task, assets, egress=settings.egress_policy, hosts=settings.egress_hosts, proxy=proxy)
 
-    engine = Engine()
-
-    def line(claim: Claim, hold: HeldLease) -> AgentChannel:
-        redis_line = RedisChannel(claim.attempt_id, patience=settings.lease_seconds)
+    def _channel(self, claim: Claim, hold: HeldLease) -> AgentChannel:
+        settings = self._settings
+        redis_channel = RedisChannel(claim.attempt_id, patience=settings.lease_seconds)
         if claim.config.agent != CONTAINER:
-            return redis_line
+            return redis_channel
+        token = partial(issue, episode_id=claim.episode_id, agents=frozenset({CONTAINER}))
         return ContainerChannel(
-            redis_line,
-            engine,
+            redis_channel,
+            self.engine,
             attempt_id=claim.attempt_id,
             params=claim.config.params,
             api=settings.api_address or f"http://127.0.0.1:{settings.port}",
             # Before the agent's time starts: an unavailable database is waited for while the lease lasts.
-            token=database.insist(partial(issue, episode_id=claim.episode_id, agents=frozenset({CONTAINER})), hold),
+            token=self._database.insist(token, hold),
         )
 
-    def judgement(claim: Claim, hold: HeldLease) -> Callable[[], bytes]:
+    def _judgement(self, claim: Claim, hold: HeldLease) -> Callable[[], bytes]:
         if claim.config.judge is None:
             return no_judge
         return AttemptJudge(
             config=claim.config.judge,
             task=claim.task,
             attempt_id=claim.attempt_id,
-            in_database=partial(_insisting, database, hold),
-            fetch=store.get,
-            models=lambda: room.attempt(claim, hold),
+            in_database=partial(_insisting, self._database, hold),
+            fetch=self._store.get,
+            models=lambda: self._models.attempt(claim, hold),
         )
 
-    tools = {
-        name: AttemptDeps(
-            provider=provider,
-            judge=judge,
-            asset=store.get,
-            pump=pump,
-            web=web,
-            secret=secrets,
-            way_out=way_out,
-            models=room.attempt,
-            line=line,
-            judgement=judgement,
-            eyes=partial(WorkerPerception, detectors=detectors),
-            control=lambda claim, screen: TakeoverClient(claim.attempt_id, screen),
-            health=health_limits(settings),
-            opening=opening(provider),
-        )
-        for name, provider in providers.items()
-    }
-    describing = partial(describe, settings, providers, judge, SlotCounter(settings), ContainerTrial(engine))
-    return WorkerContext(settings, database, store, describing, tools)
+
+def _progress_watch(provider: Provider) -> Callable[[Claim, AttemptLog], AbstractContextManager[object]]:
+    """What tells of a desktop while it is made; nothing does if its provider does not."""
+    if not isinstance(provider, ActivitySource):
+        return untold
+    return lambda claim, book: DesktopProgressWatch(
+        claim.attempt_id, book, lambda: provider.tracker(claim.slot), events
+    )
 
 
 def _insisting(database: Database, hold: HeldLease, work: Callable[[Session], T]) -> T:

@@ -44,6 +44,37 @@ class Format(StrEnum):
 
 
 Several = list[str] | None
+OutputFolder = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help=("Output folder: new, or the folder of the same export to continue.")),
+]
+RowForm = Annotated[
+    str, typer.Option("--form", help=("Row form, such as steps, trajectories or chat (docs/training-data.md)."))
+]
+Results = Annotated[
+    list[ResultOption] | None,
+    typer.Option("--result", help=("Only episodes with this result (default: solved; repeatable).")),
+]
+Actors = Annotated[
+    list[ActorOption] | None, typer.Option("--kind", help=("Only episodes by this kind of actor (repeatable)."))
+]
+Difficulties = Annotated[
+    Several,
+    typer.Option("--difficulty", help=("Only tasks of this difficulty: easy, medium or hard (repeatable).")),
+]
+Since = Annotated[
+    str | None,
+    typer.Option("--since", metavar="TIME", help=("Only episodes that ended at or after this time (ISO 8601).")),
+]
+Until = Annotated[
+    str | None,
+    typer.Option("--until", metavar="TIME", help=("Only episodes that ended before this time (ISO 8601).")),
+]
+Measures = Annotated[
+    Several,
+    typer.Option("--measure", metavar="NAME>=X", help=("Minimum of a measure, such as CR>=0.5 (repeatable).")),
+]
+OpenLicence = Annotated[bool, typer.Option("--open-licence", help="Only benchmarks with a known open licence.")]
 
 
 @app.callback()
@@ -53,48 +84,22 @@ def group() -> None:
 
 @app.command()
 def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it has
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", metavar="DIR", help=("Output folder: new, or the folder of the same export to continue.")
-        ),
-    ] = None,
-    form: Annotated[
-        str, typer.Option("--form", help=("Row form, such as steps, trajectories or chat (docs/training-data.md)."))
-    ] = ("steps"),
+    out: OutputFolder = None,
+    form: RowForm = "steps",
     file_format: Annotated[Format, typer.Option("--format", help="File format of the rows.")] = Format.JSONL,
-    result: Annotated[
-        list[ResultOption] | None,
-        typer.Option("--result", help=("Only episodes with this result (default: solved; repeatable).")),
-    ] = None,
-    kind: Annotated[
-        list[ActorOption] | None, typer.Option("--kind", help=("Only episodes by this kind of actor (repeatable)."))
-    ] = None,
+    result: Results = None,
+    kind: Actors = None,
     benchmark: Annotated[Several, typer.Option("--benchmark", help="Only this benchmark (repeatable).")] = None,
     domain: Annotated[Several, typer.Option("--domain", help="Only tasks of this domain (repeatable).")] = None,
     level: Annotated[Several, typer.Option("--level", help="Only tasks of this level (repeatable).")] = None,
-    difficulty: Annotated[
-        Several,
-        typer.Option("--difficulty", help=("Only tasks of this difficulty: easy, medium or hard (repeatable).")),
-    ] = None,
+    difficulty: Difficulties = None,
     agent: Annotated[Several, typer.Option("--agent", help="Only this agent (repeatable).")] = None,
     run: Annotated[Several, typer.Option("--run", metavar="RUN", help="Only this run (repeatable).")] = None,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="TIME", help=("Only episodes that ended at or after this time (ISO 8601).")),
-    ] = None,
-    until: Annotated[
-        str | None,
-        typer.Option("--until", metavar="TIME", help=("Only episodes that ended before this time (ISO 8601).")),
-    ] = None,
+    since: Since = None,
+    until: Until = None,
     min_score: Annotated[float | None, typer.Option("--min-score", min=0, max=1, help="Minimum score.")] = None,
-    measure: Annotated[
-        Several,
-        typer.Option("--measure", metavar="NAME>=X", help=("Minimum of a measure, such as CR>=0.5 (repeatable).")),
-    ] = None,
-    open_licence: Annotated[
-        bool, typer.Option("--open-licence", help="Only benchmarks with a known open licence.")
-    ] = False,
+    measure: Measures = None,
+    open_licence: OpenLicence = False,
     jobs: Annotated[int, typer.Option("--jobs", min=1, max=MOST_JOBS, help="Parallel downloads of pictures.")] = 4,
     count: Annotated[bool, typer.Option("--count", help="Only count; write nothing.")] = False,
     output: OutputForm = Output.TABLE,

@@ -29,6 +29,31 @@ from backend.cli.options import (
 )
 from backend.cli.output import Output, print_object, print_rows, progress
 from backend.cli.reevaluation import show_rescores, wait_for_rescores
+from backend.cli.run_options import (
+    ActionParam,
+    ActionSpace,
+    AgentName,
+    BenchmarkName,
+    DesktopImage,
+    IdempotencyKey,
+    ImageOption,
+    Judge,
+    MaxSeconds,
+    MaxSteps,
+    MaxTokens,
+    MaxUsd,
+    Observation,
+    ObservationParam,
+    Params,
+    Preset,
+    ProviderName,
+    Repeats,
+    RunName,
+    ScreenOption,
+    Seed,
+    Selection,
+    Variant,
+)
 from backend.cli.tables.failures import show_failures
 from backend.cli.tables.runs import RUNS, show_run
 from backend.cli.wait_and_report import finish
@@ -47,84 +72,32 @@ class ExportFormat(StrEnum):
 
 @app.command()
 def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
-    benchmark: Annotated[str, typer.Option("--benchmark", help="Benchmark name.")],
-    agent: Annotated[str, typer.Option("--agent", help="Agent name.")],
-    param: Annotated[
-        list[str] | None, typer.Option("--param", metavar="K=V", help=("Agent parameter; V may be JSON (repeatable)."))
-    ] = None,
-    provider: Annotated[str, typer.Option("--provider", help="Provider of the desktops.")] = "local",
-    desktop_image: Annotated[
-        str | None,
-        typer.Option("--desktop-image", metavar="NAME", help=("Desktop image (default: the provider's choice).")),
-    ] = None,
-    screen: Annotated[
-        str | None,
-        typer.Option("--screen", metavar="WxH", help="Screen size in pixels (default: 1920x1080)."),
-    ] = None,
+    benchmark: BenchmarkName,
+    agent: AgentName,
+    param: Params = None,
+    provider: ProviderName = "local",
+    desktop_image: DesktopImage = None,
+    screen: ScreenOption = None,
     tasks: Tasks = None,
-    selection: Annotated[
-        list[str] | None,
-        typer.Option("--selection", metavar="NAME", help="Only tasks of this named selection (repeatable)."),
-    ] = None,
-    variant: Annotated[
-        str | None,
-        typer.Option("--variant", metavar="AXIS=VALUE", help=("Use a variant of the tasks, such as context=none.")),
-    ] = None,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, max=100, help="Episodes per task.")] = 1,
-    preset: Annotated[
-        str | None,
-        typer.Option(
-            "--preset", help=("Published settings of a benchmark, such as osworld; other options override it.")
-        ),
-    ] = None,
-    observation: Annotated[
-        str | None, typer.Option("--observation", help="Observation space (default: the agent's own).")
-    ] = None,
-    observation_param: Annotated[
-        list[str] | None,
-        typer.Option("--observation-param", metavar="K=V", help=("Option of the observation space (repeatable).")),
-    ] = None,
-    action_space: Annotated[
-        str | None, typer.Option("--action-space", help="Action space (default: the agent's own).")
-    ] = None,
-    action_param: Annotated[
-        list[str] | None,
-        typer.Option("--action-param", metavar="K=V", help=("Option of the action space (repeatable).")),
-    ] = None,
-    image: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--image",
-            metavar="K=V",
-            help=("Option for the agent's pictures, such as scale=0.5 or fit=[1024,1024] (repeatable)."),
-        ),
-    ] = None,
-    judge: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--judge",
-            metavar="K=V",
-            help="Option of the judge model, such as endpoint=openai, model=NAME or votes=3 (repeatable).",
-        ),
-    ] = None,
-    max_steps: Annotated[int | None, typer.Option("--max-steps", min=1, help="Maximum steps per episode.")] = None,
-    max_seconds: Annotated[
-        float | None, typer.Option("--max-seconds", min=1, help=("Maximum seconds per episode."))
-    ] = None,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Maximum tokens per episode.")] = None,
-    max_usd: Annotated[
-        float | None, typer.Option("--max-usd", min=0, help=("Maximum cost per episode in US dollars."))
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, help=("Random seed from which each episode's seed is derived."))
-    ] = 0,
+    selection: Selection = None,
+    variant: Variant = None,
+    repeats: Repeats = 1,
+    preset: Preset = None,
+    observation: Observation = None,
+    observation_param: ObservationParam = None,
+    action_space: ActionSpace = None,
+    action_param: ActionParam = None,
+    image: ImageOption = None,
+    judge: Judge = None,
+    max_steps: MaxSteps = None,
+    max_seconds: MaxSeconds = None,
+    max_tokens: MaxTokens = None,
+    max_usd: MaxUsd = None,
+    seed: Seed = 0,
     priority: Priority = None,
     concurrency: Concurrency = None,
-    name: Annotated[str, typer.Option("--name", help="Name of the run.")] = "",
-    idempotency_key: Annotated[
-        str | None,
-        typer.Option("--idempotency-key", help=("Submitting again with the same key returns the existing run.")),
-    ] = None,
+    name: RunName = "",
+    idempotency_key: IdempotencyKey = None,
     wait: Wait = False,
     timeout: Timeout = None,
     junit: Junit = None,
@@ -143,30 +116,51 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         "seed": seed,
         "name": name,
     }
-    budget = {"max_steps": max_steps, "max_seconds": max_seconds, "max_tokens": max_tokens, "max_usd": max_usd}
     body |= set_options(
         desktop_image=desktop_image,
         screen=screen_size(screen) if screen else None,
         variant=variant,
         preset=preset,
-        observation=observation,
-        observation_params=parameters(observation_param or [], "--observation-param"),
-        action_space=action_space,
-        action_params=parameters(action_param or [], "--action-param"),
+        **spaces(observation, observation_param, action_space, action_param),
         image=parameters(image or [], "--image"),
         judge=parameters(judge or [], "--judge"),
-        budget=set_options(**budget),
+        budget=set_options(max_steps=max_steps, max_seconds=max_seconds, max_tokens=max_tokens, max_usd=max_usd),
         priority=priority,
         concurrency=concurrency,
     )
-    headers = {"Idempotency-Key": idempotency_key} if idempotency_key else None
     with Api(server) as api:
-        run = api.post("/runs", body, headers)
-        if wait or junit or fail_under is not None:
-            progress(f"run {run['id']}")
-            finish(api, run["id"], timeout, junit, fail_under, output)
-        else:
-            print_object(run, output, lambda run: print(run["id"]))
+        run = api.post("/runs", body, {"Idempotency-Key": idempotency_key} if idempotency_key else None)
+        report(api, run, output, wait=wait, timeout=timeout, junit=junit, fail_under=fail_under)
+
+
+def report(  # noqa: PLR0913 - the options
+    api: Api,
+    run: dict[str, Any],
+    output: Output,
+    *,
+    wait: bool,
+    timeout: float | None,
+    junit: Path | None,
+    fail_under: float | None,
+) -> None:
+    """Print the run's id, or wait for its end if an option asks for that, and exit by its result."""
+    if wait or junit or fail_under is not None:
+        progress(f"run {run['id']}")
+        finish(api, run["id"], timeout, junit, fail_under, output)
+    else:
+        print_object(run, output, lambda run: print(run["id"]))
+
+
+def spaces(
+    observation: str | None, observation_words: list[str] | None, actions: str | None, action_words: list[str] | None
+) -> dict[str, Any]:
+    """Observation and action space with their options, for the API."""
+    return {
+        "observation": observation,
+        "observation_params": parameters(observation_words or [], "--observation-param"),
+        "action_space": actions,
+        "action_params": parameters(action_words or [], "--action-param"),
+    }
 
 
 def screen_size(text: str) -> dict[str, int]:

@@ -27,6 +27,52 @@ PLAN = PodPlan(
 SLOT = SlotRef(2, "node-1", "0192", 7)
 ROOM = PodResources(4096, 1.5, "win11 1920x1080")
 PROBE = {"exec": {"command": ["python3", "-I", "/opt/deskarena/health.py"]}, "timeoutSeconds": 5}
+CONTAINER = {
+    "name": "vm",
+    "image": "registry.example/vm:1",
+    "env": [
+        {"name": "DESKARENA_SUPERVISOR_TOKEN_FILE", "value": "/run/secrets/deskarena/token"},
+        {"name": "DESKARENA_POD_FENCE", "value": "7"},
+        {"name": "DESKARENA_POD_OVERLAY_BYTES", "value": "8589934592"},
+        {"name": "DESKARENA_POD_ALONE_SECONDS", "value": "1860"},
+    ],
+    "ports": [{"name": "supervisor", "containerPort": 7070}],
+    "resources": {
+        "requests": {
+            "cpu": "1500m",
+            "memory": "4608Mi",
+            "ephemeral-storage": "24576Mi",
+            "devices.kubevirt.io/kvm": "1",
+        },
+        "limits": {
+            "memory": "4608Mi",
+            "ephemeral-storage": "24832Mi",
+            "devices.kubevirt.io/kvm": "1",
+        },
+    },
+    "securityContext": {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    },
+    "startupProbe": {**PROBE, "periodSeconds": 1, "failureThreshold": 120},
+    "readinessProbe": {**PROBE, "periodSeconds": 10, "failureThreshold": 2},
+    "livenessProbe": {**PROBE, "periodSeconds": 30, "failureThreshold": 4},
+    "volumeMounts": [
+        {"name": "images", "mountPath": "/images", "readOnly": True},
+        {"name": "templates", "mountPath": "/templates"},
+        {"name": "overlays", "mountPath": "/overlays"},
+        {"name": "run", "mountPath": "/run/deskarena"},
+        {"name": "token", "mountPath": "/run/secrets/deskarena", "readOnly": True},
+    ],
+}
+VOLUMES = [
+    {"name": "images", "persistentVolumeClaim": {"claimName": "machine-images", "readOnly": True}},
+    {"name": "templates", "emptyDir": {"sizeLimit": "16Gi"}},
+    {"name": "overlays", "emptyDir": {"sizeLimit": "8Gi"}},
+    {"name": "run", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}},
+    {"name": "token", "secret": {"secretName": "s-1", "defaultMode": 0o440}},
+]
 
 
 def made(plan: PodPlan = PLAN, slot: SlotRef = SLOT, **changed: Any) -> dict[str, Any]:
@@ -70,54 +116,8 @@ class TestPod:
                     "fsGroupChangePolicy": "OnRootMismatch",
                     "seccompProfile": {"type": "RuntimeDefault"},
                 },
-                "containers": [
-                    {
-                        "name": "vm",
-                        "image": "registry.example/vm:1",
-                        "env": [
-                            {"name": "DESKARENA_SUPERVISOR_TOKEN_FILE", "value": "/run/secrets/deskarena/token"},
-                            {"name": "DESKARENA_POD_FENCE", "value": "7"},
-                            {"name": "DESKARENA_POD_OVERLAY_BYTES", "value": "8589934592"},
-                            {"name": "DESKARENA_POD_ALONE_SECONDS", "value": "1860"},
-                        ],
-                        "ports": [{"name": "supervisor", "containerPort": 7070}],
-                        "resources": {
-                            "requests": {
-                                "cpu": "1500m",
-                                "memory": "4608Mi",
-                                "ephemeral-storage": "24576Mi",
-                                "devices.kubevirt.io/kvm": "1",
-                            },
-                            "limits": {
-                                "memory": "4608Mi",
-                                "ephemeral-storage": "24832Mi",
-                                "devices.kubevirt.io/kvm": "1",
-                            },
-                        },
-                        "securityContext": {
-                            "allowPrivilegeEscalation": False,
-                            "readOnlyRootFilesystem": True,
-                            "capabilities": {"drop": ["ALL"]},
-                        },
-                        "startupProbe": {**PROBE, "periodSeconds": 1, "failureThreshold": 120},
-                        "readinessProbe": {**PROBE, "periodSeconds": 10, "failureThreshold": 2},
-                        "livenessProbe": {**PROBE, "periodSeconds": 30, "failureThreshold": 4},
-                        "volumeMounts": [
-                            {"name": "images", "mountPath": "/images", "readOnly": True},
-                            {"name": "templates", "mountPath": "/templates"},
-                            {"name": "overlays", "mountPath": "/overlays"},
-                            {"name": "run", "mountPath": "/run/deskarena"},
-                            {"name": "token", "mountPath": "/run/secrets/deskarena", "readOnly": True},
-                        ],
-                    }
-                ],
-                "volumes": [
-                    {"name": "images", "persistentVolumeClaim": {"claimName": "machine-images", "readOnly": True}},
-                    {"name": "templates", "emptyDir": {"sizeLimit": "16Gi"}},
-                    {"name": "overlays", "emptyDir": {"sizeLimit": "8Gi"}},
-                    {"name": "run", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}},
-                    {"name": "token", "secret": {"secretName": "s-1", "defaultMode": 0o440}},
-                ],
+                "containers": [CONTAINER],
+                "volumes": VOLUMES,
                 "affinity": {
                     "nodeAffinity": {
                         "requiredDuringSchedulingIgnoredDuringExecution": {
