@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import pyautogui
 
-from guest_server.protocol.machine import WindowInfo
+from guest_server.protocol.machine import Box, WindowInfo
 
 _PAUSE = 0.25
 """Seconds after each input, so that programs handle it before the next."""
@@ -23,9 +23,6 @@ _WHEEL = 400 if os.name == "nt" else 3  # Windows counts 120 a wheel click.
 _DRAG_SECONDS = 0.25
 _WINDOW_SECONDS = 10.0
 _LOOK_SECONDS = 0.05
-
-Box = tuple[int, int, int, int]
-"""Left, top, right, bottom in screen pixels."""
 
 
 class Shell(Protocol):

@@ -5,19 +5,18 @@ any parser. A sheet that has a single cell in another way is read by expat as a 
 """
 
 import re
-from typing import Any
+from typing import Any, Protocol
 from xml.parsers import expat
 from xml.sax.saxutils import unescape
 
 from backend.domain.formats.failures import let_through
-from backend.domain.formats.workbook import (
+from backend.domain.formats.sheet import (
     MAX_ROW,
     CellError,
     DamagedWorkbook,
     Sheet,
     SheetRef,
     Value,
-    Workbook,
     column_number,
     unescaped,
 )
@@ -36,10 +35,28 @@ _OPEN, _CLOSE = b"<sheetData>", b"</sheetData>"
 _ENTITIES = {"&quot;": '"', "&apos;": "'"}
 
 
+class Package(Protocol):
+    """What a sheet is read from; `strings` are those that cells share."""
+
+    @property
+    def path(self) -> str:
+        """Of the file, for messages."""
+
+    @property
+    def strings(self) -> list[str]:
+        """Shared strings by their numbers."""
+
+    def part(self, name: str) -> bytes | None:
+        """The bytes of a part, None if there is none."""
+
+    def parsed(self, data: bytes, name: str) -> Any:
+        """The root element of XML that belongs to a part."""
+
+
 class SheetReader:
     """One reading of one sheet; `read` is called once."""
 
-    def __init__(self, book: Workbook, place: SheetRef) -> None:
+    def __init__(self, book: Package, place: SheetRef) -> None:
         self._book, self._place, self._sheet, self._strings = book, place, Sheet(place), book.strings
         self._known: dict[str, int] = {}
         self._props: dict[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] = {}

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from backend.domain.formats import pdf
 from backend.domain.formats.documents import cell_paragraphs, read_document, text_of, texts
 from backend.domain.formats.odt import odt_texts, read_odt
+from backend.domain.formats.sheet import DamagedWorkbook, bounds
 from backend.domain.formats.slides import look_into
 from backend.domain.formats.text import read_text
-from backend.domain.formats.workbook import DamagedWorkbook, Workbook, bounds, read_workbook
+from backend.domain.formats.workbook import Workbook, read_workbook
 
 if TYPE_CHECKING:
     from docx.document import Document

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from backend.domain.formats.workbook import Bounds, Workbook, bounds
+from backend.domain.formats.sheet import Bounds, bounds
+from backend.domain.formats.workbook import Workbook
 
 
 @dataclass(frozen=True)

@@ -205,10 +205,3 @@ def look_into(path: str | None, read: "Callable[[Presentation], T]") -> tuple[T 
     except Exception as error:  # noqa: BLE001 - python-pptx raises whatever a damaged file makes it stumble over.
         let_through(error, path)
         return None, f"the file is no readable presentation: {type(error).__name__}"
-
-
-def read_deck(path: str | None) -> tuple[Deck | None, str]:
-    """The presentation as values, or why there is none: absent, no presentation, damaged, too large."""
-    from backend.domain.formats.slides_reader import deck_of
-
-    return look_into(path, deck_of)

@@ -4,7 +4,17 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from backend.domain.formats.slides import MAX_SHAPES, Bullet, Deck, OwnFill, Shape, Slide, SlidePicture, SlideTableCell
+from backend.domain.formats.slides import (
+    MAX_SHAPES,
+    Bullet,
+    Deck,
+    OwnFill,
+    Shape,
+    Slide,
+    SlidePicture,
+    SlideTableCell,
+    look_into,
+)
 from backend.domain.formats.slides_colours import A, P, local
 from backend.domain.formats.slides_fills import Fills
 from backend.domain.formats.slides_text import TextReader, Texts
@@ -15,6 +25,11 @@ if TYPE_CHECKING:
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _WEB = ("http://", "https://", "mailto:", "ftp://")
 _WHOLE = 100_000
+
+
+def read_deck(path: str | None) -> tuple[Deck | None, str]:
+    """Presentation as values, or why it cannot be read: missing, wrong format, damaged or too large."""
+    return look_into(path, deck_of)
 
 
 def deck_of(deck: "Presentation") -> Deck:

@@ -1,7 +1,7 @@
 """Reads sparklines, which Excel and LibreOffice keep in an extension of the sheet (MS-XLSX 2.6.5)."""
 
 from backend.domain.formats.charts import reference
-from backend.domain.formats.workbook import Sheet
+from backend.domain.formats.sheet import Sheet
 
 
 def read_sparklines(sheet: Sheet) -> dict[str, str]:

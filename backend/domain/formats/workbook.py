@@ -6,97 +6,17 @@ is a question to its style (`cell_styles`).
 """
 
 import posixpath
-import re
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from backend.domain.formats._sheet_reader import SheetReader
 from backend.domain.formats.failures import let_through
 from backend.domain.formats.packages import check_package
+from backend.domain.formats.sheet import DamagedWorkbook, Sheet, SheetRef, unescaped
 
 if TYPE_CHECKING:
     from backend.domain.formats.cell_styles import CellStyles
-
-MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
-Value = bool | int | float | str | None
-Bounds = tuple[int, int, int, int]
-"""First row, first column, last row, last column, all counted from 1."""
-_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
-_RANGE = re.compile(r"\$?([A-Za-z]{1,3})?\$?(\d{1,7})?(?::\$?([A-Za-z]{1,3})?\$?(\d{1,7})?)?")
-
-
-class DamagedWorkbook(Exception):  # noqa: N818 - says what the file is.
-    """A part of the workbook cannot be read. `path` is the workbook's."""
-
-    def __init__(self, path: str, why: str) -> None:
-        super().__init__(why)
-        self.path = path
-
-
-class CellError(str):
-    """An error that a formula ended in, for example `#DIV/0!`."""
-
-    __slots__ = ()
-
-
-class StoredCell(NamedTuple):
-    """One cell that the file has: `style` is a position in its cell formats, `formula` that its value is computed."""
-
-    row: int
-    column: int
-    value: Value
-    style: int = 0
-    formula: bool = False
-
-
-@dataclass(frozen=True)
-class SheetRef:
-    """Where a sheet lies: `kind` is `worksheet` or `chartsheet`, `number` its id, which is no position."""
-
-    name: str
-    part: str
-    number: str
-    kind: str
-
-
-@dataclass
-class Sheet:
-    """One worksheet, read.
-
-    Attributes:
-        rows: row -> (columns, values, marks) of its cells; a mark is 2 x style + 1 for a formula.
-        row_props: row -> attributes of the row itself beyond its number.
-        root: everything but the cells, as XML.
-        has_truths: some cells are TRUE or FALSE, which Python takes for numbers.
-    """
-
-    place: SheetRef
-    rows: dict[int, tuple[list[int], list[Value], list[int]]] = field(default_factory=dict)
-    row_props: dict[int, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    root: Any = None
-    has_truths: bool = False
-
-    def cells(self) -> Iterator[StoredCell]:
-        """All cells that the file has, in its order."""
-        for row, (columns, values, marks) in self.rows.items():
-            for column, value, mark in zip(columns, values, marks, strict=True):
-                yield StoredCell(row, column, value, mark >> 1, bool(mark & 1))
-
-    def at(self, row: int, column: int) -> StoredCell:
-        """One cell; an empty one if the file has none there."""
-        columns, values, marks = self.rows.get(row, ((), (), ()))
-        if column not in columns:
-            return StoredCell(row, column, None)
-        place = columns.index(column)
-        return StoredCell(row, column, values[place], marks[place] >> 1, bool(marks[place] & 1))
-
-    @cached_property
-    def merged(self) -> list[Bounds]:
-        """Ranges of merged cells."""
-        items = self.root.iterfind("{*}mergeCells/{*}mergeCell")
-        return [area for item in items if (area := bounds(item.get("ref", ""))) is not None]
 
 
 class Workbook:
@@ -216,8 +136,6 @@ class Workbook:
         if place is None or place.kind != "worksheet":
             return None
         if name not in self._sheets:
-            from backend.domain.formats._sheet_reader import SheetReader
-
             self._sheets[name] = SheetReader(self, place).read()
         return self._sheets[name]
 
@@ -245,59 +163,3 @@ def rich_text(item: Any) -> str:
     """The text of a string item, all its runs together, without readings in small print (phonetic runs)."""
     texts = [child.text or "" for child in item.iterfind("{*}t")]
     return unescaped("".join(texts) + "".join(run.text or "" for run in item.iterfind("{*}r/{*}t")))
-
-
-def unescaped(text: str) -> str:
-    """Text with `_x000D_` and the like as characters (18.4.12)."""
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
-
-
-def column_number(letters: str) -> int:
-    """`AA` -> 27."""
-    number = 0
-    for letter in letters.upper():
-        if not "A" <= letter <= "Z":
-            raise ValueError(f"column {letters[:9]!r}")
-        number = number * 26 + ord(letter) - 64
-    if not 0 < number <= MAX_COLUMN:
-        raise ValueError(f"column {letters[:9]!r}")
-    return number
-
-
-def column_letters(number: int) -> str:
-    """27 -> `AA`."""
-    letters = ""
-    while number:
-        number, digit = divmod(number - 1, 26)
-        letters = chr(65 + digit) + letters
-    return letters
-
-
-def address(row: int, column: int) -> str:
-    """(4, 2) -> `B4`."""
-    return f"{column_letters(column)}{row}"
-
-
-def bounds(reference: str) -> Bounds | None:
-    """The area of `B2`, `$B$2:C3`, `A:C` or `2:7`; None if it is no reference. Sheet names are not understood."""
-    match = _RANGE.fullmatch(reference.strip())
-    if match is None or not any(match.groups()):
-        return None
-    left, top, right, bottom = match.groups()
-    if ":" not in reference:
-        right, bottom = left, top
-    if ":" not in reference and (left is None or top is None):
-        return None
-    try:
-        columns = (column_number(left) if left else 1, column_number(right) if right else MAX_COLUMN)
-    except ValueError:
-        return None
-    rows = (int(top) if top else 1, int(bottom) if bottom else MAX_ROW)
-    if not (0 < min(rows) <= max(rows) <= MAX_ROW):
-        return None
-    return min(rows), min(columns), max(rows), max(columns)
-
-
-def inside(row: int, column: int, area: Bounds) -> bool:
-    """Whether a cell lies in an area."""
-    return area[0] <= row <= area[2] and area[1] <= column <= area[3]

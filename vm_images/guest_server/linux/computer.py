@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from PIL import Image
 from Xlib import X
 
-from guest_server.computer import Box
 from guest_server.linux.menu import installed
 from guest_server.linux.window_control import XWindows
 from guest_server.linux.x11 import XClient
-from guest_server.protocol.machine import Placement, WindowInfo
+from guest_server.protocol.machine import Box, Placement, WindowInfo
 
 _CLIPBOARD_SECONDS = 5.0
 _XCLIP = ("xclip", "-selection", "clipboard")

@@ -35,6 +35,10 @@ class ScreenFrame:
     stride: int
 
 
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom in screen pixels."""
+
+
 @dataclass(frozen=True)
 class WindowInfo:
     """A top-level window; the rectangle is in screen pixels and includes the frame."""

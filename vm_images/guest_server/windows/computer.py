@@ -14,7 +14,7 @@ from guest_server.windows.screen import GdiScreen
 from guest_server.windows.window_control import WindowsWindows
 
 if TYPE_CHECKING:
-    from guest_server.computer import Box
+    from guest_server.protocol.machine import Box
 
 _PICTURE = 8
 _FILE_HEADER = 14

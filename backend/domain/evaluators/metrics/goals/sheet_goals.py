@@ -6,7 +6,8 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
-from backend.domain.formats.workbook import DamagedWorkbook, Workbook, bounds, read_workbook
+from backend.domain.formats.sheet import DamagedWorkbook, bounds
+from backend.domain.formats.workbook import Workbook, read_workbook
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 

@@ -7,8 +7,9 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.slides import Slide, read_deck
+from backend.domain.formats.slides import Slide
 from backend.domain.formats.slides_colours import Colour, rgb
+from backend.domain.formats.slides_reader import read_deck
 from backend.domain.model.score import MetricValue
 
 _BLACK_TO_WHITE = sqrt(3 * 255**2)

@@ -3,7 +3,8 @@
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.slides._compare.looks import same_look
-from backend.domain.formats.slides import Deck, Shape, read_deck
+from backend.domain.formats.slides import Deck, Shape
+from backend.domain.formats.slides_reader import read_deck
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 

@@ -1,7 +1,7 @@
 """`check_slide_orientation_Portrait`: the slides stand upright."""  # noqa: N999 - upstream's name.
 
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.formats.slides import read_deck
+from backend.domain.formats.slides_reader import read_deck
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 

@@ -6,7 +6,8 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.slides import Deck, SlideParagraph, read_deck
+from backend.domain.formats.slides import Deck, SlideParagraph
+from backend.domain.formats.slides_reader import read_deck
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 

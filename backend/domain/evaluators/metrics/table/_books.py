@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, StrictInt, StrictStr
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.formats.workbook import Sheet, Workbook
+from backend.domain.formats.sheet import Sheet
+from backend.domain.formats.workbook import Workbook
 from backend.domain.model.parameters import Parameters
 
 MOST_REASONS = 20

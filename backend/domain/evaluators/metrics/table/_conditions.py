@@ -11,20 +11,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from backend.domain.evaluators.metrics.table._formulas import (
+from backend.domain.evaluators.metrics.table._formula_values import (
     Area,
     FormulaContext,
     FormulaError,
     Node,
     NotUnderstood,
     compare,
-    compiled,
     scalar,
     truth,
 )
+from backend.domain.evaluators.metrics.table._formulas import compiled
 from backend.domain.evaluators.metrics.table._matching import areas
 from backend.domain.formats.cell_styles import CellFormat
-from backend.domain.formats.workbook import Bounds, CellError, Sheet, StoredCell, Workbook, inside
+from backend.domain.formats.sheet import Bounds, CellError, Sheet, StoredCell, inside
+from backend.domain.formats.workbook import Workbook
 
 MAX_TESTS = 5_000_000
 _BY_FORMULA = {

@@ -8,12 +8,22 @@ NotUnderstood; nothing is guessed. Operators and their order follow ECMA-376 par
 import operator
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from backend.domain.formats.workbook import Bounds, column_number
+from backend.domain.evaluators.metrics.table._formula_values import (
+    Area,
+    FormulaContext,
+    FormulaError,
+    Node,
+    NotUnderstood,
+    compare,
+    number,
+    scalar,
+    text,
+)
+from backend.domain.evaluators.metrics.table._functions import FUNCTIONS
+from backend.domain.formats.sheet import column_number
 
-MAX_STEPS = 2_000_000
 MAX_DEPTH = 40
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -31,50 +41,10 @@ _CORNER = re.compile(r"(\$?)([A-Za-z]{1,3})(?:(\$?)(\d{1,7}))?")
 _BINDING = {
     "=": 1, "<>": 1, "<": 1, ">": 1, "<=": 1, ">=": 1, "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "^": 5,
 }  # fmt: skip
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
-}  # fmt: skip
 _ARITHMETIC: dict[str, Callable[[float, float], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "^": operator.pow,
 }  # fmt: skip
 _LAST_ROW = 1_048_576
-
-
-class NotUnderstood(Exception):  # noqa: N818 - says what happened.
-    """The formula uses something that is not known here, or takes too long."""
-
-
-class FormulaError(Exception):
-    """The formula ends in an error value, for example `#N/A`."""
-
-
-@dataclass(frozen=True)
-class Area:
-    """Cells that a formula names; `sheet` None = its own."""
-
-    bounds: Bounds
-    sheet: str | None = None
-
-
-@dataclass
-class FormulaContext:
-    """Where a formula is computed: how far from the cell that it was written for, and how cells are read."""
-
-    down: int
-    right: int
-    read: Callable[[Area], list[Any]]
-    steps: list[int] = field(default_factory=lambda: [0])
-
-    def values(self, area: Area) -> list[Any]:
-        """The values of an area, row by row, counted against what a formula may cost."""
-        top, left, bottom, right = area.bounds
-        self.steps[0] += (bottom - top + 1) * (right - left + 1)
-        if self.steps[0] > MAX_STEPS:
-            raise NotUnderstood("the conditions of the sheet take too long")
-        return self.read(area)
-
-
-Node = Callable[[FormulaContext], Any]
 
 
 def compiled(text: str) -> Node:
@@ -88,57 +58,6 @@ def compiled(text: str) -> Node:
     if parser.peek() is not None:
         raise NotUnderstood(f"{text!r} goes on after its end")
     return node
-
-
-def scalar(value: Any, place: FormulaContext) -> Any:
-    """A single value: of an area that has one cell, that cell's."""
-    if isinstance(value, Area):
-        if value.bounds[:2] != value.bounds[2:]:
-            raise NotUnderstood("an area stands where a single value is expected")
-        value = place.values(value)[0]
-    if isinstance(value, FormulaError):
-        raise value
-    return value
-
-
-def number(value: Any) -> float:
-    """A value as a number; nothing is 0."""
-    if value is None:
-        return 0.0
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise FormulaError("#VALUE!") from error
-
-
-def text(value: Any) -> str:
-    """A value as text; whole numbers without a point."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).upper()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def truth(value: Any) -> bool:
-    """A value as a truth value; text has none."""
-    if isinstance(value, str):
-        raise FormulaError("#VALUE!")
-    return bool(value)
-
-
-def compare(sign: str, left: Any, right: Any) -> bool:
-    """Numbers come before text and text before truth values; letters in either case are the same."""
-    mine, other = _ordered(left, right), _ordered(right, left)
-    return bool(_COMPARISONS[sign](mine, other))
-
-
-def _ordered(value: Any, beside: Any) -> tuple[int, Any]:
-    if value is None:
-        value = {str: "", bool: False}.get(type(beside), 0)
-    if isinstance(value, bool):
-        return 2, value
-    return (1, value.lower()) if isinstance(value, str) else (0, float(value))
 
 
 def _computed(sign: str, left: Any, right: Any) -> Any:
@@ -256,8 +175,6 @@ def _error(words: str) -> Node:
 
 
 def _function(name: str, arguments: Sequence[Node]) -> Node:
-    from backend.domain.evaluators.metrics.table._functions import FUNCTIONS
-
     if name not in FUNCTIONS:
         raise NotUnderstood(f"the function {name} is not known")
     function, (least, most) = FUNCTIONS[name]

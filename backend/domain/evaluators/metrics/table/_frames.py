@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from backend.domain.formats.workbook import CellError, Sheet, Value, Workbook
+from backend.domain.formats.sheet import CellError, Sheet, Value
+from backend.domain.formats.workbook import Workbook
 
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 _TRUE, _FALSE = {"True", "TRUE", "true"}, {"False", "FALSE", "false"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from backend.domain.evaluators.metrics.table._formulas import (
+from backend.domain.evaluators.metrics.table._formula_values import (
     Area,
     FormulaContext,
     FormulaError,

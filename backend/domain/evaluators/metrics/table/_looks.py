@@ -4,7 +4,8 @@ from typing import Any, Literal
 
 from backend.domain.evaluators.metrics.table._books import WorkbookPair
 from backend.domain.formats.cell_styles import BLACK, NO_COLOUR, CellFill, CellFormat, Colour, Font
-from backend.domain.formats.workbook import Sheet, StoredCell, Workbook, bounds, inside, relation
+from backend.domain.formats.sheet import Sheet, StoredCell, bounds, inside
+from backend.domain.formats.workbook import Workbook, relation
 
 CellProperty = Literal[
     "number_format", "font_name", "font_family", "font_color", "font_bold", "font_italic", "font_underline",

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
-from backend.domain.formats.workbook import Bounds, bounds
+from backend.domain.formats.sheet import Bounds, bounds
 from backend.domain.model.parameters import Parameters
 
 _ORDER = {"eq", "ne", "le", "lt", "ge", "gt"}

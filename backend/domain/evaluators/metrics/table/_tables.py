@@ -22,7 +22,8 @@ from backend.domain.evaluators.metrics.table._rules.sheet_print import SheetPrin
 from backend.domain.evaluators.metrics.table._rules.sparkline import SparklineRule
 from backend.domain.evaluators.metrics.table._rules.style import StyleRule
 from backend.domain.evaluators.metrics.table._rules.zoom import ZoomRule
-from backend.domain.formats.workbook import DamagedWorkbook, Workbook, read_workbook
+from backend.domain.formats.sheet import DamagedWorkbook
+from backend.domain.formats.workbook import Workbook, read_workbook
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import MetricValue
 

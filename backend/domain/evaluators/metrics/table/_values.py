@@ -3,7 +3,7 @@
 from typing import Any
 
 from backend.domain.evaluators.metrics.table._books import SheetReference, WorkbookPair
-from backend.domain.formats.workbook import CellError
+from backend.domain.formats.sheet import CellError
 
 
 def value_of(books: WorkbookPair, reference: SheetReference, row: int, column: int) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.workbook import DamagedWorkbook, Workbook, read_workbook
+from backend.domain.formats.sheet import DamagedWorkbook
+from backend.domain.formats.workbook import Workbook, read_workbook
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 

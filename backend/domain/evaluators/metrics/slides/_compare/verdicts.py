@@ -8,7 +8,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.slides._compare.decks import differences
 from backend.domain.evaluators.metrics.slides._compare.options import CompareMode, CompareSlidesOptions
-from backend.domain.formats.slides import read_deck
+from backend.domain.formats.slides_reader import read_deck
 from backend.domain.model.score import MetricValue
 
 _MOST = 20

@@ -8,7 +8,7 @@ from backend.domain.evaluators.metrics.table._books import Rule, SheetReference,
 from backend.domain.evaluators.metrics.table._looks import CellProperty, SheetFormats
 from backend.domain.evaluators.metrics.table._matching import ValueRule
 from backend.domain.evaluators.metrics.table._values import value_of
-from backend.domain.formats.workbook import bounds
+from backend.domain.formats.sheet import bounds
 
 
 class CheckCellRule(Rule):

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from backend.domain.evaluators.metrics.table._books import Rule, SheetReference, WorkbookPair, value_text
 from backend.domain.evaluators.metrics.table._matching import ValueRule
-from backend.domain.formats.workbook import Sheet
+from backend.domain.formats.sheet import Sheet
 
 Attribute = Literal[
     "ranges", "sqref", "cells", "type", "formula1", "formula2", "operator", "allowBlank", "allow_blank", "showDropDown",

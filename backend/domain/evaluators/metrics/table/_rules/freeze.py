@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, value_text
-from backend.domain.formats.workbook import Sheet
+from backend.domain.formats.sheet import Sheet
 
 
 class FreezeRule(PairRule):

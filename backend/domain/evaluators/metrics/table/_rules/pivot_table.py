@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped, value_text
 from backend.domain.formats.pivots import Pivot, PivotItem, read_pivots
-from backend.domain.formats.workbook import address
+from backend.domain.formats.sheet import address
 
 Property = Literal[
     "name", "show_total", "show_empty_row", "show_empty_col", "show_headers", "location", "selection", "ordered",

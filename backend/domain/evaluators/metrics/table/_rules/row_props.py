@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, differences
-from backend.domain.formats.workbook import Sheet, column_letters
+from backend.domain.formats.sheet import Sheet, column_letters
 
 _ROW = {"hidden": "hidden", "collapsed": "collapsed", "height": "ht", "outlineLevel": "outlineLevel", "s": "s"}
 _COLUMN = {

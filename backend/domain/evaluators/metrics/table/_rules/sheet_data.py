@@ -6,7 +6,7 @@ from pydantic import Field
 
 from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, capped, value_text
 from backend.domain.evaluators.metrics.table._frames import CellComparison, SheetFrame, frame_differences
-from backend.domain.formats.workbook import address, column_letters
+from backend.domain.formats.sheet import address, column_letters
 
 
 class SheetDataRule(PairRule):

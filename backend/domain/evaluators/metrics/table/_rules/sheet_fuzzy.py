@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, capped, value_text
 from backend.domain.evaluators.metrics.table._matching import areas
 from backend.domain.evaluators.metrics.table._values import text_of
-from backend.domain.formats.workbook import Bounds, address
+from backend.domain.formats.sheet import Bounds, address
 from backend.domain.model.parameters import Parameters
 
 MAX_CELLS = 200_000

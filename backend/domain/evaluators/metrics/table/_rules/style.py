@@ -9,7 +9,7 @@ from backend.domain.evaluators.metrics.table._books import PairRule, SheetRefere
 from backend.domain.evaluators.metrics.table._conditions import Conditions
 from backend.domain.evaluators.metrics.table._looks import CellProperty, SheetFormats
 from backend.domain.formats.cell_styles import CellFormat
-from backend.domain.formats.workbook import Sheet, StoredCell, address
+from backend.domain.formats.sheet import Sheet, StoredCell, address
 
 
 class Position(tuple[int, int]):

@@ -1,0 +1,101 @@
+"""The values that formulas work with, and how one kind of them becomes another."""
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from backend.domain.formats.sheet import Bounds
+
+MAX_STEPS = 2_000_000
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge,
+}  # fmt: skip
+
+
+class NotUnderstood(Exception):  # noqa: N818 - says what happened.
+    """The formula uses something that is not known here, or takes too long."""
+
+
+class FormulaError(Exception):
+    """The formula ends in an error value, for example `#N/A`."""
+
+
+@dataclass(frozen=True)
+class Area:
+    """Cells that a formula names; `sheet` None = its own."""
+
+    bounds: Bounds
+    sheet: str | None = None
+
+
+@dataclass
+class FormulaContext:
+    """Where a formula is computed: how far from the cell that it was written for, and how cells are read."""
+
+    down: int
+    right: int
+    read: Callable[[Area], list[Any]]
+    steps: list[int] = field(default_factory=lambda: [0])
+
+    def values(self, area: Area) -> list[Any]:
+        """The values of an area, row by row, counted against what a formula may cost."""
+        top, left, bottom, right = area.bounds
+        self.steps[0] += (bottom - top + 1) * (right - left + 1)
+        if self.steps[0] > MAX_STEPS:
+            raise NotUnderstood("the conditions of the sheet take too long")
+        return self.read(area)
+
+
+Node = Callable[[FormulaContext], Any]
+
+
+def scalar(value: Any, place: FormulaContext) -> Any:
+    """A single value: of an area that has one cell, that cell's."""
+    if isinstance(value, Area):
+        if value.bounds[:2] != value.bounds[2:]:
+            raise NotUnderstood("an area stands where a single value is expected")
+        value = place.values(value)[0]
+    if isinstance(value, FormulaError):
+        raise value
+    return value
+
+
+def number(value: Any) -> float:
+    """A value as a number; nothing is 0."""
+    if value is None:
+        return 0.0
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FormulaError("#VALUE!") from error
+
+
+def text(value: Any) -> str:
+    """A value as text; whole numbers without a point."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def truth(value: Any) -> bool:
+    """A value as a truth value; text has none."""
+    if isinstance(value, str):
+        raise FormulaError("#VALUE!")
+    return bool(value)
+
+
+def compare(sign: str, left: Any, right: Any) -> bool:
+    """Numbers come before text and text before truth values; letters in either case are the same."""
+    mine, other = _ordered(left, right), _ordered(right, left)
+    return bool(_COMPARISONS[sign](mine, other))
+
+
+def _ordered(value: Any, beside: Any) -> tuple[int, Any]:
+    if value is None:
+        value = {str: "", bool: False}.get(type(beside), 0)
+    if isinstance(value, bool):
+        return 2, value
+    return (1, value.lower()) if isinstance(value, str) else (0, float(value))
