@@ -1,6 +1,7 @@
 """Writes docs/reports/plugins.md from the plug-ins' own words: `make docs`.
 
-The first sentence of a plug-in file's docstring is what the page says of it.
+What the page says of a plug-in is the first sentence of its file's docstring. A twin that stands in the file of another
+plug-in is described by its own docstring.
 """
 
 import importlib
@@ -36,12 +37,15 @@ def load() -> None:
     registry.load(*(package for package in OUTSIDE_THE_DOMAIN if importlib.util.find_spec(package)))
 
 
-def words_of(plugin: Any) -> str:
-    """What the plug-in's file says of itself: its docstring's first paragraph, without the leading name."""
-    text = inspect.getdoc(importlib.import_module(plugin.__module__)) or ""
+def words_of(kind: PluginKind, plugin: Any) -> str:
+    """The first paragraph about a plug-in, without the leading name."""
+    family = [each for each in registry.entries(kind).values() if each.__module__ == plugin.__module__]
+    described_by = importlib.import_module(plugin.__module__) if plugin in family[:1] or not family else plugin
+    text = inspect.getdoc(described_by) or ""
     paragraph = " ".join(text.split("\n\n")[0].split())
     description = paragraph.split(":", 1)[1] if paragraph.startswith("`") and ":" in paragraph else paragraph
-    return description.strip().replace("|", "\\|")
+    description = description.strip()
+    return f"{description[:1].upper()}{description[1:]}".replace("|", "\\|")
 
 
 def part(kind: PluginKind) -> list[str]:
@@ -52,7 +56,7 @@ def part(kind: PluginKind) -> list[str]:
     if not entries:
         return [*lines, "None yet.", ""]
     rows = [
-        f"| `{name}` | {'every' if dialect == COMMON else f'`{dialect}`'} | {words_of(plugin)} |"
+        f"| `{name}` | {'every' if dialect == COMMON else f'`{dialect}`'} | {words_of(kind, plugin)} |"
         for (dialect, name), plugin in entries
     ]
     return [*lines, "| name | dialect | what it does |", "|---|---|---|", *rows, ""]

@@ -9,3 +9,13 @@ class SetOfMarks(MarkedSpace):
     """Elements of the accessibility tree, of pages, of OCR, of a detector, or of a mixture."""
 
     about = "The screen with its elements numbered, and the list of them."
+
+
+@register(PluginKind.OBSERVATION, "som")
+class Som(MarkedSpace):
+    """`set_of_marks` under the name that OSWorld's agents know it by.
+
+    From the accessibility tree, as OSWorld does it.
+    """
+
+    about = "`set_of_marks` under the name that OSWorld's agents know it by."

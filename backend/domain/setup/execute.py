@@ -1,9 +1,23 @@
-"""`execute`: runs a program in the desktop and waits for it."""
+"""`execute`: runs a program in the desktop and waits for it. `command` is the same: upstream has two names for it."""
 
 from backend.domain.registry import PluginKind, register
 from backend.domain.setup._execute import ExecuteStep
 
 
+@register(PluginKind.SETUP, "command")
 @register(PluginKind.SETUP, "execute")
 class Execute(ExecuteStep):
-    """See `ExecuteStep`: upstream has the step type under two names."""
+    """Runs a program in the desktop and waits for it; an exit code other than 0 is a failure."""
+
+
+@register(PluginKind.SETUP, "command", dialect="osworld")
+@register(PluginKind.SETUP, "command", dialect="waa")
+@register(PluginKind.SETUP, "execute", dialect="osworld")
+@register(PluginKind.SETUP, "execute", dialect="waa")
+class ExecuteWithAnyExitCode(ExecuteStep):
+    """The same as the tasks of OSWorld and WindowsAgentArena mean it: an exit code is not looked at.
+
+    Only a program that is not there, or does not end, is a failure.
+    """
+
+    any_exit_code = True

@@ -24,15 +24,15 @@ class TestWordsOf:
     @pytest.mark.parametrize(
         ("docstring", "words"),
         [
-            ("`noop`: does nothing.", "does nothing."),
+            ("`noop`: does nothing.", "Does nothing."),
             ("Does nothing.", "Does nothing."),
-            ("`x`: one\nparagraph.\n\nAnd more.", "one paragraph."),
-            ("`x`: a | b.", "a \\| b."),
+            ("`x`: one\nparagraph.\n\nAnd more.", "One paragraph."),
+            ("`x`: a | b.", "A \\| b."),
         ],
     )
     def test_takes_the_first_paragraph_without_the_name(self, said: ModuleType, docstring: str, words: str) -> None:
         said.__doc__ = docstring
-        assert plugins_page.words_of(Plugin) == words
+        assert plugins_page.words_of(PluginKind.AGENT, Plugin) == words
 
 
 class TestPart:

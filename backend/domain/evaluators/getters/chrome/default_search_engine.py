@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from backend.domain.browser.profiles import EDGE
 from backend.domain.evaluators.getters._profile import ProfileSetting, at
 from backend.domain.registry import PluginKind, register
 
@@ -14,3 +15,24 @@ class DefaultSearchEngine(ProfileSetting):
     def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
         return at(settings, "default_search_provider_data.template_url_data.short_name", "Google")
+
+
+ENGINES = {
+    f"485bf7d3-0215-45af-87dc-5388680000{number}": name
+    for number, name in (("01", "Bing"), ("02", "Yahoo!"), ("03", "Google"), ("92", "DuckDuckGo"), ("15", "Yandex"))
+}
+
+
+@register(PluginKind.GETTER, "default_search_engine_from_edge")
+class DefaultSearchEngineFromEdge(ProfileSetting):
+    """Which search engine Edge's address bar asks.
+
+    `user_data_dir`. The value is its name, `Unknown` for one that is not known; without the key Edge asks Bing.
+    """
+
+    product = EDGE
+
+    def value(self, settings: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        guid = at(settings, "default_search_provider.synced_guid")
+        return "Bing" if guid is None else ENGINES.get(str(guid), "Unknown")

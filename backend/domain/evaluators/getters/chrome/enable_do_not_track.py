@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from backend.domain.browser.profiles import EDGE
 from backend.domain.evaluators.getters._profile import ProfileSetting, at, yes
 from backend.domain.registry import PluginKind, register
 
@@ -14,3 +15,17 @@ class EnableDoNotTrack(ProfileSetting):
     def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
         return yes(at(settings, "enable_do_not_track"))
+
+
+@register(PluginKind.GETTER, "enable_do_not_track_from_edge")
+class EnableDoNotTrackFromEdge(ProfileSetting):
+    """Whether Edge asks pages not to track.
+
+    `user_data_dir`. The value is 1.0 or 0.0; without the key Edge does not ask.
+    """
+
+    product = EDGE
+
+    def value(self, settings: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return 1.0 if at(settings, "enable_do_not_track") else 0.0

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from backend.domain.browser.profiles import EDGE
 from backend.domain.evaluators.getters._profile import ProfileSetting, at, yes
 from backend.domain.registry import PluginKind, register
 
@@ -14,3 +15,17 @@ class EnableEnhancedSafetyBrowsing(ProfileSetting):
     def value(self, settings: Mapping[str, Any]) -> Any:
         """The setting's value."""
         return yes(at(settings, "safebrowsing.enhanced"))
+
+
+@register(PluginKind.GETTER, "enable_enhanced_safety_browsing_from_edge")
+class EnableEnhancedSafetyBrowsingFromEdge(ProfileSetting):
+    """Whether Edge's enhanced security is on.
+
+    `user_data_dir`. The value is 1.0 or 0.0; without the key it is off.
+    """
+
+    product = EDGE
+
+    def value(self, settings: Mapping[str, Any]) -> Any:
+        """The setting's value."""
+        return 1.0 if at(settings, "edge.super_duper_secure_mode.enabled") else 0.0

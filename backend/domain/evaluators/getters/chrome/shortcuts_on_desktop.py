@@ -12,3 +12,13 @@ class ShortcutsOnDesktop(Shortcuts):
     """No parameters. The value maps file names to texts: of `.desktop` files, or on Windows of `.lnk` files as JSON."""
 
     suffixes: ClassVar[Mapping[str, str]] = {"Linux": ".desktop", "Windows": ".lnk", "Darwin": ".webloc"}
+
+
+@register(PluginKind.GETTER, "url_shortcuts_on_desktop")
+class UrlShortcutsOnDesktop(Shortcuts):
+    """Shortcuts to web pages that lie on the desktop. WAA.
+
+    No parameters. The value maps names of `.url` files to their texts; empty where there is no Windows.
+    """
+
+    suffixes: ClassVar[Mapping[str, str]] = {"Windows": ".url"}

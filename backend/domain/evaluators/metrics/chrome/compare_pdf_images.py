@@ -55,3 +55,32 @@ def _compared(
         else f"all {len(expected)} {what}s are alike"
     )
     return MetricValue(value=(len(expected) - len(differ)) / len(expected), reasons=(words,))
+
+
+@register(PluginKind.METRIC, "compare_pdf_images", dialect="waa")
+def compare_pdf_images_waa(pdf1_path: str | None, pdf2_path: str | None, **_unused: Any) -> MetricValue:
+    """`compare_pdf_images` of WindowsAgentArena: two PDFs look the same, page by page.
+
+    1 if every page, drawn at 72 dpi, is the same to the pixel.
+
+    Args:
+        pdf1_path: the file to judge.
+        pdf2_path: the file to compare with.
+        **_unused: upstream takes any option and looks at none.
+    """
+    try:
+        expected_pages = draw_pages(pdf2_path)
+    except PdfRefused as error:
+        raise EvaluatorFailed(f"the file to compare with: {error}", code="invalid_reference") from error
+    try:
+        pages = draw_pages(pdf1_path)
+    except PdfRefused as error:
+        return verdict(met=False, reason=str(error))
+    if len(pages) != len(expected_pages):
+        return verdict(met=False, reason=f"{len(pages)} pages, expected {len(expected_pages)}")
+    differ = [
+        number
+        for number, (one, other) in enumerate(zip(pages, expected_pages, strict=True), start=1)
+        if one.size != other.size or one.tobytes() != other.tobytes()
+    ]
+    return verdict(not differ, f"pages that look different: {differ[:20]}" if differ else f"{len(pages)} equal pages")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from backend.domain.evaluators.metrics._browser_pages import without_cookies
-from backend.domain.formats.url_match import same, same_osworld
+from backend.domain.formats.url_match import same, same_osworld, same_waa
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -18,3 +18,17 @@ def is_cookie_deleted(cookie_data: Any, rule: Any, *, strict_upstream: bool = Fa
         strict_upstream: the public suffix counts for nothing: a cookie of amazon.de is one of amazon.com.
     """
     return without_cookies(cookie_data, rule, same_osworld if strict_upstream else same)
+
+
+@register(PluginKind.METRIC, "is_cookie_deleted", dialect="waa")
+def is_cookie_deleted_waa(cookie_data: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
+    """`is_cookie_deleted` of WindowsAgentArena, which compares hosts in another way.
+
+    1 if no cookie's host is one of the domains, a leading dot and `www.` aside.
+
+    Args:
+        cookie_data: rows of the table `cookies`; None = there is no such file.
+        rule: `{"type": "domains", "domains": [...]}`.
+        strict_upstream: only a host that is written like the domain counts: `www.amazon.com` is none of `.amazon.com`.
+    """
+    return without_cookies(cookie_data, rule, same_waa if strict_upstream else same)

@@ -11,3 +11,12 @@ from backend.domain.registry import PluginKind, register
 def is_expected_bookmarks(bookmarks: Any, rule: Any) -> MetricValue:
     """See `_bookmarks.bookmarks`. The bar must have these and no others."""
     return judged(bookmarks, rule, lambda expected, actual: expected == actual)
+
+
+@register(PluginKind.METRIC, "is_expected_bookmarks", dialect="waa")
+def is_expected_bookmarks_waa(bookmarks: Any, rule: Any) -> MetricValue:
+    """`is_expected_bookmarks` of WindowsAgentArena, which allows other bookmarks beside those wanted.
+
+    See `_bookmarks.bookmarks`. The bar must have these and may have others.
+    """
+    return judged(bookmarks, rule, lambda expected, actual: expected <= actual)

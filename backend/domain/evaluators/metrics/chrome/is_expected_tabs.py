@@ -3,7 +3,7 @@
 from typing import Any
 
 from backend.domain.evaluators.metrics._browser_pages import open_pages
-from backend.domain.formats.url_match import same_osworld
+from backend.domain.formats.url_match import same_osworld, same_waa
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -19,3 +19,18 @@ def is_expected_tabs(open_tabs: Any, rule: Any, *, strict_upstream: bool = False
             enough.
     """
     return open_pages(open_tabs, rule, same_osworld if strict_upstream else None)
+
+
+@register(PluginKind.METRIC, "is_expected_tabs", dialect="waa")
+def is_expected_tabs_waa(open_tabs: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
+    """`is_expected_tabs` of WindowsAgentArena, which compares addresses in another way.
+
+    1 if each page of the rule is open, as often as the rule has it, and nothing else is.
+
+    Args:
+        open_tabs: a list of objects with `url`.
+        rule: `{"type": "url", "urls": [...]}`.
+        strict_upstream: as WindowsAgentArena: of a page that is expected twice one is enough, and addresses need a
+            scheme.
+    """
+    return open_pages(open_tabs, rule, same_waa if strict_upstream else None)

@@ -1,5 +1,7 @@
 """`is_shortcut_on_desktop`: a certain shortcut lies on the desktop."""
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
 from backend.domain.evaluators.metrics._browser_pages import kind_of
@@ -28,3 +30,32 @@ def is_shortcut_on_desktop(shortcuts: Any, rule: Any, *, strict_upstream: bool =
         return other in one or (strict_upstream and one in other)
 
     return among(shortcuts, expected, lambda text: entries(text, kind.capitalize()), fits)
+
+
+@register(PluginKind.METRIC, "is_shortcut_on_desktop", dialect="waa")
+def is_shortcut_on_desktop_waa(shortcuts: Any, rule: Any) -> MetricValue:
+    """`is_shortcut_on_desktop` of WindowsAgentArena: shortcuts of Windows have a description.
+
+    1 if a `.desktop` file has that `Name`, or a `.lnk` file's description contains what is wanted.
+
+    Args:
+        shortcuts: file name to the file's text; of a `.lnk` file its parts as JSON.
+        rule: `{"type": "name", "name"}` or `{"type": "description", "description"}`.
+    """
+    kind = kind_of(rule, "name", "description")
+    (expected,) = texts([rule_of(rule, kind)], f"`{kind}`")
+    if kind == "name":
+        return among(
+            shortcuts, expected, lambda text: entries(text, "Name"), lambda actual, expected: actual == expected
+        )
+    return among(shortcuts, expected, _description, lambda actual, expected: expected in actual)
+
+
+def _description(text: str) -> Iterator[str]:
+    try:
+        data = json.loads(text).get("data")
+    except (ValueError, AttributeError, RecursionError):
+        return
+    description = data.get("description") if isinstance(data, dict) else None
+    if isinstance(description, str):
+        yield description

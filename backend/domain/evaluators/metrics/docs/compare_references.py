@@ -34,3 +34,36 @@ def compare_references(  # noqa: PLR0913 - upstream's options.
         epsilon=0.01,
         strict_upstream=strict_upstream,
     )
+
+
+@register(PluginKind.METRIC, "compare_references", dialect="waa")
+def compare_references_waa(  # noqa: PLR0913 - upstream's options.
+    result: str | None,
+    expected: str | None,
+    *,
+    reference_indicator: str = "References",
+    reference_base_result: float = 0.5,
+    content_only: bool = False,
+    strict_upstream: bool = False,
+) -> MetricValue:
+    """`compare_references` of WindowsAgentArena: two documents list the same references.
+
+    (mean likeness - base) / (1 - base) where the mean is as much as the base, or more, else 0.
+
+    Args:
+        result: path of the .docx file to judge.
+        expected: path of the .docx file that it should equal.
+        reference_indicator: the heading of the list, a paragraph of its own.
+        reference_base_result: the base: how alike the lists were before anything was done.
+        content_only: any run of white space in a reference counts as one blank.
+        strict_upstream: ignore `content_only`; two documents without the heading are alike.
+    """
+    return compare_lists(
+        result,
+        expected,
+        reference_indicator=reference_indicator,
+        reference_base_result=reference_base_result,
+        content_only=content_only,
+        epsilon=0.0,
+        strict_upstream=strict_upstream,
+    )

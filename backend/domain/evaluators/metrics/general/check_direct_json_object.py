@@ -19,3 +19,14 @@ def check_direct_json_object(result: Any, rules: Mapping[str, Any], *, strict_up
             (a flag inside `expected` makes 0), and in `expect_in_result` only texts and lists can fit.
     """
     return compare_objects(result, rules, strict=strict_upstream)
+
+
+@register(PluginKind.METRIC, "check_direct_json_object", dialect="waa")
+def check_direct_json_object_waa(
+    result: Any, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """`check_direct_json_object` of WindowsAgentArena.
+
+    As the common one; as published (`strict_upstream`), a list in `expect_in_result` fits lists only.
+    """
+    return compare_objects(result, rules, strict=strict_upstream, strict_lists_only=True)

@@ -24,3 +24,12 @@ def _lines(text: str) -> list[str]:
     while heads < min(len(lines), _MOST_HEADS) and lines[heads].strip().startswith(_HEADS):
         heads += 1
     return [line.expandtabs(4).rstrip() for line in lines[heads:] if line.strip()]
+
+
+@register(PluginKind.METRIC, "compare_python_pure_text", dialect="waa")
+def compare_python_pure_text_waa(result: str | None, expected: str | None) -> MetricValue:
+    """`compare_python_pure_text` of WindowsAgentArena: white space does not count at all.
+
+    1 if the sources are equal once every blank, tab and line end is gone.
+    """
+    return compare_sources(result, expected, lambda text: ["".join(text.split())])

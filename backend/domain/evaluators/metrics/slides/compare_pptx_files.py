@@ -24,3 +24,23 @@ def compare_pptx_files(
         EvaluatorFailed: the expected file cannot be read, or an option has no meaning.
     """
     return compare(result, expected, options, CompareMode(strict=strict_upstream))
+
+
+@register(PluginKind.METRIC, "compare_pptx_files", dialect="waa")
+def compare_pptx_files_waa(
+    result: str | None, expected: str | None, *, strict_upstream: bool = False, **options: Any
+) -> MetricValue:
+    """`compare_pptx_files` as WindowsAgentArena has it: to the last unit, and without the newer suite's allowances.
+
+    1 if the presentations agree in all that is examined.
+
+    Args:
+        result: path of the .pptx that was left.
+        expected: path of the .pptx to compare with.
+        strict_upstream: see no more than that suite's function sees (docs/internals/evaluators.md).
+        options: `examine_*`, see `_compare.options`.
+
+    Raises:
+        EvaluatorFailed: the expected file cannot be read, or an option has no meaning.
+    """
+    return compare(result, expected, options, CompareMode(waa=True, strict=strict_upstream))

@@ -30,3 +30,24 @@ def evaluate_presentation_fill_to_rgb_distance(
     expected = colour_rule(rules, "rgb")
     original = colour_rule(rules, "original_rgb") if rules.get("original_rgb") is not None else None
     return nearness(result, expected, original, stored_background if strict_upstream else effective_background)
+
+
+@register(PluginKind.METRIC, "evaluate_presentation_fill_to_rgb_distance", dialect="waa")
+def evaluate_presentation_fill_to_rgb_distance_waa(
+    result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
+) -> MetricValue:
+    """`evaluate_presentation_fill_to_rgb_distance` as WindowsAgentArena has it, without an original colour.
+
+    1 minus the mean distance between the backgrounds and a colour.
+
+    Args:
+        result: path of the .pptx that was left.
+        rules: `rgb`, three numbers from 0 to 255.
+        strict_upstream: see only colours that are written as RRGGBB at the slide or its master.
+
+    Raises:
+        EvaluatorFailed: the rules have no such colour.
+    """
+    return nearness(
+        result, colour_rule(rules, "rgb"), None, stored_background if strict_upstream else effective_background
+    )

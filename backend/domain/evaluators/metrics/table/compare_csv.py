@@ -20,3 +20,19 @@ def compare_csv(
         ignore_case: upper and lower case are the same.
     """
     return compared(result, expected, strict=strict, ignore_case=ignore_case, keep_mark=False)
+
+
+@register(PluginKind.METRIC, "compare_csv", dialect="waa")
+def compare_csv_waa(
+    result: str | None,
+    expected: str | Sequence[str | None] | None,
+    *,
+    strict: bool = True,
+    ignore_case: bool = False,
+    strict_upstream: bool = False,
+) -> MetricValue:
+    """`compare_csv` of WAA: as the common one, but `strict_upstream` keeps the byte-order mark, as WAA does.
+
+    1 if all lines are the same; see the common one.
+    """
+    return compared(result, expected, strict=strict, ignore_case=ignore_case, keep_mark=strict_upstream)

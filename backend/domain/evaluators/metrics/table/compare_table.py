@@ -21,3 +21,15 @@ def compare_table(
         **options: `rules`, see `_rules`.
     """
     return judged(result, expected, options, strict=strict_upstream)
+
+
+@register(PluginKind.METRIC, "compare_table", dialect="waa")
+@checked
+def compare_table_waa(
+    result: str | None, expected: str | None = None, *, strict_upstream: bool = False, **options: Any
+) -> MetricValue:
+    """`compare_table` of WAA: as the common one, but that `strict_upstream` keeps WAA's faults instead of OSWorld's.
+
+    1 if all rules are met; see the common one.
+    """
+    return judged(result, expected, options, strict=strict_upstream, waa=True)

@@ -1,6 +1,6 @@
 """`compare_audios`: how alike two sounds are."""
 
-from backend.domain.evaluators.metrics.vlc._sounds import by_average, compare_sounds
+from backend.domain.evaluators.metrics.vlc._sounds import by_average, by_sum, compare_sounds
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -15,3 +15,16 @@ def compare_audios(result: str | None, expected: str | None, *, strict_upstream:
         strict_upstream: as published, two files that both cannot be read are the same sound.
     """
     return compare_sounds(result, expected, by_average, strict=strict_upstream)
+
+
+@register(PluginKind.METRIC, "compare_audios", dialect="waa")
+def compare_audios_waa(result: str | None, expected: str | None) -> MetricValue:
+    """`compare_audios` of WindowsAgentArena: how alike two sounds are, stricter with long ones.
+
+    1 / (1 + the sum of the cosine distances of the aligned cepstra): 1 for the same sound only.
+
+    Args:
+        result: path of the sound to judge.
+        expected: path of the sound it should be.
+    """
+    return compare_sounds(result, expected, by_sum, strict=False)

@@ -26,3 +26,22 @@ def check_python_file_by_test_suite(
     number = answer["number"]
     value = float(bool(answer["true"])) if not isinstance(number, int | float) or math.isnan(number) else number
     return MetricValue(value=min(1.0, max(0.0, value)), reasons=(f"the tests returned {value:g}",))
+
+
+@register(PluginKind.METRIC, "check_python_file_by_test_suite", dialect="waa")
+def check_python_file_by_test_suite_waa(
+    result: str | Sequence[str | None] | None, expected: str | None, *, test_function_name: str = "test"
+) -> MetricValue:
+    """`check_python_file_by_test_suite` of WindowsAgentArena: a program passes the task's tests.
+
+    1 if the function returns something true.
+
+    Args:
+        result: path of one of the program's files, or of all; those beside it are copied, too.
+        expected: path of the test file.
+        test_function_name: the function of the test file that is called.
+    """
+    answer, reason = run_suite(result, expected, test_function_name)
+    if answer is None:
+        return verdict(met=False, reason=reason)
+    return verdict(answer["true"], f"the tests returned {bool(answer['true'])}")

@@ -42,3 +42,18 @@ def _has(actual: Any, expected: Any) -> bool:
     if isinstance(expected, dict) and isinstance(actual, dict):
         return all(key in actual and _has(actual[key], value) for key, value in expected.items())
     return bool(actual == expected)
+
+
+@register(PluginKind.METRIC, "compare_config", dialect="waa")
+def compare_config_waa(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+    """`compare_config` of WindowsAgentArena: a settings file has exactly the expected content.
+
+    1 if the file's text equals `rules.expected`.
+    """
+    expected = rules.get("expected")
+    if not isinstance(expected, str):
+        raise EvaluatorFailed("`rules.expected` is no text", code="invalid_rule")
+    text, reason = read_text(result)
+    if text is None:
+        return verdict(met=False, reason=reason)
+    return verdict(text == expected, f"the file holds {short(text)}, expected {short(expected)}")

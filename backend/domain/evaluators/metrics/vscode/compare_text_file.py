@@ -20,3 +20,32 @@ def compare_text_file(
     return compare_files(
         result, expected, ignore_blanks=ignore_blanks, ignore_case=ignore_case, ignore_last_newline=False
     )
+
+
+@register(PluginKind.METRIC, "compare_text_file", dialect="starter")
+def compare_text_file_starter(
+    result: str | None,
+    expected: str | None,
+    *,
+    ignore_blanks: bool = False,
+    ignore_case: bool = False,
+    ignore_last_newline: bool = True,
+) -> MetricValue:
+    """`compare_text_file` of our own tasks: two text files are the same, whether their last line ends or not.
+
+    1 if the texts are equal.
+
+    Args:
+        result: path of the file to judge.
+        expected: path of the file it should equal.
+        ignore_blanks: any run of white space counts as one blank.
+        ignore_case: upper and lower case are the same.
+        ignore_last_newline: an editor may end the last line or not.
+    """
+    return compare_files(
+        result,
+        expected,
+        ignore_blanks=ignore_blanks,
+        ignore_case=ignore_case,
+        ignore_last_newline=ignore_last_newline,
+    )

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.general.check_direct_json_object import check_direct_json_object
-from backend.domain.evaluators.metrics.general.check_direct_json_object_waa import check_direct_json_object_waa
+from backend.domain.evaluators.metrics.general.check_direct_json_object import (
+    check_direct_json_object,
+    check_direct_json_object_waa,
+)
 from backend.domain.evaluators.metrics.general.check_json import check_json
 from backend.domain.evaluators.metrics.general.is_included_all_json_objects import is_included_all_json_objects
 

@@ -6,8 +6,10 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.general.check_csv import check_csv
 from backend.domain.evaluators.metrics.general.check_line_number import check_line_number
 from backend.domain.evaluators.metrics.general.check_list import check_list
-from backend.domain.evaluators.metrics.general.compare_python_pure_text import compare_python_pure_text
-from backend.domain.evaluators.metrics.general.compare_python_pure_text_waa import compare_python_pure_text_waa
+from backend.domain.evaluators.metrics.general.compare_python_pure_text import (
+    compare_python_pure_text,
+    compare_python_pure_text_waa,
+)
 from backend.domain.evaluators.metrics.general.compare_terminal_and_txt import compare_terminal_and_txt
 from backend.domain.evaluators.metrics.general.compare_time_in_speedtest_results import (
     compare_time_in_speedtest_results,

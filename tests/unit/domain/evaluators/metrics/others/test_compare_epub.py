@@ -6,8 +6,7 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.others import _epub
-from backend.domain.evaluators.metrics.others.compare_epub import compare_epub
-from backend.domain.evaluators.metrics.others.compare_epub_waa import compare_epub_waa
+from backend.domain.evaluators.metrics.others.compare_epub import compare_epub, compare_epub_waa
 from tests.factories.epub import chapter, epub
 
 GOLD = {"a.html": chapter("A", "one", "two"), "b.html": chapter("B", "three")}

@@ -9,7 +9,7 @@ from pptx.enum.text import PP_ALIGN
 from pptx.util import Cm, Pt
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.slides import compare_pptx_files, compare_pptx_files_waa
+from backend.domain.evaluators.metrics.slides import compare_pptx_files
 from tests.factories.pptx import (
     NS,
     UNDERLINE_DOUBLE,
@@ -31,7 +31,7 @@ from tests.factories.pptx import (
 )
 
 compare = compare_pptx_files.compare_pptx_files
-compare_waa = compare_pptx_files_waa.compare_pptx_files
+compare_waa = compare_pptx_files.compare_pptx_files_waa
 PPTX = "pptx:Impress MS PowerPoint 2007 XML"
 
 

@@ -9,7 +9,7 @@ from pptx import Presentation
 from pptx.enum.dml import MSO_THEME_COLOR
 from pptx.util import Cm
 
-from backend.domain.evaluators.metrics.slides import compare_pptx_files, compare_pptx_files_waa
+from backend.domain.evaluators.metrics.slides import compare_pptx_files
 from tests.factories.office import soffice_all
 from tests.factories.pptx import (
     colour,
@@ -21,7 +21,7 @@ from tests.factories.pptx import (
 )
 
 compare = compare_pptx_files.compare_pptx_files
-compare_waa = compare_pptx_files_waa.compare_pptx_files
+compare_waa = compare_pptx_files.compare_pptx_files_waa
 PPTX = "pptx:Impress MS PowerPoint 2007 XML"
 
 

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.table import compare_csv_waa
 from backend.domain.evaluators.metrics.table.compare_conference_city_in_order import compare_conference_city_in_order
-from backend.domain.evaluators.metrics.table.compare_csv import compare_csv
+from backend.domain.evaluators.metrics.table.compare_csv import compare_csv, compare_csv_waa
 from tests.factories import xlsx
 from tests.factories.metric_cases.table import CITIES
 
@@ -34,7 +33,7 @@ class TestCompareCsv:
         (tmp_path / "gold.csv").write_bytes(wanted)
         paths = str(tmp_path / "result.csv"), str(tmp_path / "gold.csv")
         assert compare_csv(*paths, **options).value == value
-        assert compare_csv_waa.compare_csv(*paths, **options).value == value
+        assert compare_csv_waa(*paths, **options).value == value
 
     def test_one_of_several(self, tmp_path: Path) -> None:
         for name in ("a", "b", "c"):
@@ -50,7 +49,7 @@ class TestCompareCsv:
         (tmp_path / "result.csv").write_bytes(b"\xef\xbb\xbfa\n")
         (tmp_path / "gold.csv").write_bytes(b"a\n")
         paths = str(tmp_path / "result.csv"), str(tmp_path / "gold.csv")
-        assert compare_csv_waa.compare_csv(*paths, strict_upstream=True).value == 0.0
+        assert compare_csv_waa(*paths, strict_upstream=True).value == 0.0
 
 
 class TestCompareConferenceCityInOrder:

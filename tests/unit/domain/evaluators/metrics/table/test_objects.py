@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 import pytest
 from openpyxl.worksheet.datavalidation import DataValidation  # type: ignore[import-untyped]
 
-from backend.domain.evaluators.metrics.table import compare_table_waa
-from backend.domain.evaluators.metrics.table.compare_table import compare_table
+from backend.domain.evaluators.metrics.table.compare_table import compare_table, compare_table_waa
 from tests.factories import xlsx
 
 PAIR = {"sheet_idx0": 0, "sheet_idx1": "EI0"}
@@ -176,7 +175,7 @@ class TestFreeze:
         part = {"xl/worksheets/sheet1.xml": lambda old: old.replace(b'topLeftCell="B2"', b'topLeftCell="B40"')}
         result = xlsx.replaced(gold, part, tmp_path / "result.xlsx")
         assert score(result, gold, self.RULE) == 1.0
-        as_waa = compare_table_waa.compare_table(str(result), str(gold), rules=[self.RULE], strict_upstream=True)
+        as_waa = compare_table_waa(str(result), str(gold), rules=[self.RULE], strict_upstream=True)
         assert as_waa.value == 0.0
 
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.vlc._alignment import aligned_distance
-from backend.domain.evaluators.metrics.vlc.compare_audios import compare_audios
-from backend.domain.evaluators.metrics.vlc.compare_audios_waa import compare_audios_waa
+from backend.domain.evaluators.metrics.vlc.compare_audios import compare_audios, compare_audios_waa
 from backend.domain.formats import audio
 from backend.domain.formats.audio import read_samples
 from tests.factories.audio import melody, noise, sound

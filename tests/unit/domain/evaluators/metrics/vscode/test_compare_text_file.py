@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.vscode.compare_text_file import compare_text_file
-from backend.domain.evaluators.metrics.vscode.compare_text_file_starter import compare_text_file_starter
+from backend.domain.evaluators.metrics.vscode.compare_text_file import compare_text_file, compare_text_file_starter
 from backend.domain.formats.text import MAX_BYTES
 
 
