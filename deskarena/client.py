@@ -45,7 +45,7 @@ class Client:
         )
 
     def with_token(self, token: str) -> "Client":
-        """Another client of the same service."""
+        """Another client of the same service, with a token."""
         return Client(self.server, token, transport=self._given_transport)
 
     def get(self, path: str, **params: Any) -> Any:
@@ -53,7 +53,7 @@ class Client:
         return _json(self._send("GET", BASE + path, params=_without_none(params)))
 
     def post(self, path: str, body: Mapping[str, Any] | None = None, *, repeat: bool = False) -> Any:
-        """POST JSON; `repeat`: asking twice does no harm, so it is asked again while the service is away."""
+        """POST JSON; `repeat`: repeating is harmless, so it is retried while the service is unavailable."""
         return _json(self._send("POST", BASE + path, json=None if body is None else dict(body), repeat=repeat))
 
     def data(self, address: str) -> tuple[bytes, str]:

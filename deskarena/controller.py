@@ -59,7 +59,7 @@ class Controller:
         self._env.step(command)
 
     def start_recording(self) -> None:
-        """The service keeps a picture of every step: there is nothing to start."""
+        """Does nothing: the service stores a picture of every step."""
 
     def end_recording(self, dest: str) -> None:
         """No film is written: the episode's page shows its steps."""

@@ -1,7 +1,7 @@
 """`DesktopEnv` as agents written for OSWorld use it, on desktops of a Deskarena service.
 
-Constructor, methods, observation keys and action strings are OSWorld's (desktop_env/desktop_env.py). The virtual
-machine is the service's business: what names one here is taken and left aside, with a warning.
+Constructor, methods, observation keys and action strings are OSWorld's (desktop_env/desktop_env.py). The service
+manages virtual machines: parameters that name one are ignored with a warning.
 """
 
 import os
@@ -36,10 +36,10 @@ class DesktopEnv:
 
     Attributes:
         instruction: the task's text; None before the first `reset`.
-        action_space: as given.
-        action_history: what was given to `step` since the last `reset`.
+        action_space: as passed.
+        action_history: actions passed to `step` since the last `reset`.
         controller: looks at the desktop and acts on it.
-        result: the verdict of the last `evaluate`, as the service tells it.
+        result: the verdict of the last `evaluate`.
     """
 
     metadata: Mapping[str, Any] = {"render_modes": ["rgb_array"]}
@@ -72,11 +72,11 @@ class DesktopEnv:
         client: Client | None = None,
         **others: Any,
     ) -> None:
-        """The first arguments are OSWorld's; those by name only say which service.
+        """The positional arguments are OSWorld's; keyword-only ones configure the service.
 
         Args:
-            provider_name: without meaning here, as are `region`, `path_to_vm`, `snapshot_name`, `headless`,
-                `enable_proxy` and `client_password`: the service makes the desktops.
+            provider_name: ignored, as are `region`, `path_to_vm`, `snapshot_name`, `headless`, `enable_proxy` and
+                `client_password`: the service creates the desktops.
             region: see above.
             path_to_vm: see above.
             snapshot_name: see above.
@@ -94,7 +94,7 @@ class DesktopEnv:
             benchmark: whose tasks `reset` gets; default DESKARENA_BENCHMARK, else `osworld`.
             provider: kind of desktop; default DESKARENA_PROVIDER, else the service's own default.
             run_name: of the run that its episodes belong to.
-            label: name and version of the agent, by which leaderboards tell it apart.
+            label: name and version of the agent, which identify it on leaderboards.
             max_steps: after which the service ends an episode; an agent that counts for itself needs none.
             max_seconds: likewise.
             patience: seconds to wait for a free desktop, and for a verdict.
@@ -170,20 +170,20 @@ class DesktopEnv:
         seed: int | None = None,  # noqa: ARG002 - OSWorld takes it and does not use it either.
         options: Any = None,  # noqa: ARG002
     ) -> dict[str, Any]:
-        """A pristine desktop, set up for the task, and what is seen on it.
+        """A pristine desktop, set up for the task, and its first observation.
 
-        An episode that goes on is ended and scored as it is. After a lost desktop the same task goes on in the same
+        A running episode is ended and scored as it is. After a lost desktop the same task continues in the same
         episode, on another desktop.
 
         Args:
-            task_config: a task file's content; only its `id` (else its `instruction`) counts: task and evaluator are
+            task_config: a task file's content; only its `id` (else its `instruction`) is used: task and evaluator are
                 the service's. None = the same task again.
-            seed: taken and not used.
-            options: taken and not used.
+            seed: ignored.
+            options: ignored.
 
         Raises:
             ServiceError: the service refuses or is away.
-            NotRunnable: it has no such task, or cannot run it.
+            NotRunnable: the benchmark has no such task, or it cannot run here.
         """
         if task_config is None and not self.task_id:
             raise ValueError("the first reset needs a task_config")
@@ -233,7 +233,7 @@ class DesktopEnv:
         """The score in [0, 1], by the task's evaluator. Ends the episode if the agent did not.
 
         Raises:
-            EpisodeLost: the machine failed: there is no score.
+            EpisodeLost: an infrastructure failure: there is no score.
         """
         if not self.result:
             self._over = True
@@ -247,7 +247,7 @@ class DesktopEnv:
         return self.controller.get_screenshot()
 
     def close(self) -> None:
-        """Ends the episode that goes on, and the run. Safe to call twice."""
+        """Ends the running episode and the run. Safe to call twice."""
         self._leave()
         self._run.close()
 
@@ -285,7 +285,7 @@ class DesktopEnv:
         return self._episode
 
     def _leave(self) -> None:
-        """Ends the episode that goes on, without waiting for its verdict."""
+        """Ends the running episode without waiting for its verdict."""
         if self._episode is not None:
             self._episode.leave()
             self._episode.close()

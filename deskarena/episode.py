@@ -1,4 +1,4 @@
-"""An open run on a service and one episode of it after the other, as environments use them."""
+"""An open run on a service, and its episodes one after the other, for environments."""
 
 import base64
 import glob
@@ -21,7 +21,8 @@ class Observation:
     Attributes:
         index: number of the step, from 0.
         attempt: number of the attempt, from 1.
-        told: what the service says of it (`instruction`, `note`, `max_steps`, `accessibility_tree`, `terminal`, ...).
+        told: the service's data for the agent (`instruction`, `note`, `max_steps`, `accessibility_tree`, `terminal`,
+            ...).
         picture: encoded bytes; empty if the run shows none.
         media_type: of the picture.
     """
@@ -73,7 +74,7 @@ class Episode:
         """Answers the newest observation and waits for the next; None = the agent's part is over.
 
         Raises:
-            AttemptLost: the desktop was lost; `begin` goes on in this episode on another one, `leave` gives it up.
+            AttemptLost: the desktop was lost; `begin` continues the episode on another one, `leave` gives it up.
             EpisodeLost: it was lost for good.
         """
         observation = self._now()
@@ -103,11 +104,11 @@ class Episode:
             raise
 
     def finish(self) -> dict[str, Any]:
-        """Ends the agent's part if it goes on, and waits for the verdict.
+        """Ends the agent's part, and waits for the verdict.
 
         Raises:
             AttemptLost: the desktop was lost before it.
-            EpisodeLost: there is no verdict.
+            EpisodeLost: There is no verdict.
         """
         self._stop(waiting=False)
         self._check_held(self._line.get("/agent"))
@@ -124,7 +125,7 @@ class Episode:
         raise EpisodeLost(f"no verdict came within {self._patience:g} s")
 
     def leave(self) -> None:
-        """Ends the agent's part if it goes on; waits for nothing. One that never began ends when its time is up.
+        """Ends the agent's part without waiting. An episode that never started ends at its time limit.
 
         An episode whose desktop was lost is given up: it has no score.
         """
@@ -135,7 +136,7 @@ class Episode:
         self._line.close()
 
     def _stop(self, *, waiting: bool) -> None:
-        """Ends the agent's part if it goes on; `waiting`: also an episode that waits to be begun anew."""
+        """Ends the agent's part; `waiting`: also of an episode that waits for a restart."""
         try:
             if self._seen is not None:
                 episode = self._line.get("/agent")
@@ -187,14 +188,14 @@ class Episode:
             raise EpisodeLost(f"the episode is {episode['state']}: {why}".rstrip(": "))
 
     def _check_held(self, episode: Mapping[str, Any]) -> None:
-        """Raises AttemptLost where the episode waits to be begun anew."""
+        """Raises AttemptLost if the episode waits for a restart."""
         if episode.get("held"):
             self.lost = True
             raise AttemptLost("the desktop was lost: reset with the same task to go on on another one")
 
 
 class OpenRun:
-    """A run that episodes are added to, made with its first one."""
+    """A run to which episodes are added, created with the first one."""
 
     def __init__(
         self, client: Client, request: Mapping[str, Any], *, patience: float = 600.0, own: bool = False
@@ -219,10 +220,10 @@ class OpenRun:
         return str(self._request["benchmark"])
 
     def episode(self, task: str) -> Episode:
-        """A new episode of a task, given by its key.
+        """A new episode of the task with that key.
 
         Raises:
-            ServiceError: the service refuses it; says why.
+            ServiceError: the service refuses it; the message has the reason.
         """
         if self.id is None:
             body = {**self._request, "agent": "remote", "tasks": [glob.escape(task)], "open": True}

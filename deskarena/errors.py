@@ -22,7 +22,7 @@ class EpisodeLost(Exception):
 
 
 class AttemptLost(EpisodeLost):
-    """The desktop was lost. Call `reset` with the same task to begin again on another one."""
+    """The desktop was lost. Call `reset` with the same task to continue on another one."""
 
 
 class NotRunnable(Exception):

@@ -97,7 +97,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
             screen_size: (width, height) in pixels.
             max_steps: of an episode.
             max_seconds: likewise, of the agent's time.
-            label: name and version of the agent, by which leaderboards tell it apart.
+            label: name and version of the agent, which identify it on leaderboards.
             run_name: of the run.
             patience: seconds to wait for a free desktop, and for a verdict.
             render_mode: `rgb_array` or None.
@@ -137,11 +137,11 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """A pristine desktop for the next task, or for `options["task"]`; an episode that goes on is ended.
+        """A pristine desktop for the next task, or for `options["task"]`; a running episode is ended.
 
         Raises:
             ServiceError: the service refuses or is away.
-            NotRunnable: it has no such task, or cannot run it.
+            NotRunnable: the benchmark has no such task, or it cannot run here.
         """
         super().reset(seed=seed)
         self._leave()
@@ -155,7 +155,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
 
         Raises:
             AttemptLost: the desktop was lost; reset for a new episode.
-            EpisodeLost: the machine failed: there is no score.
+            EpisodeLost: an infrastructure failure: there is no score.
         """
         if self._episode is None or self._seen is None:
             raise RuntimeError("reset() comes first")
@@ -177,7 +177,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         return as_array(self._seen.picture if self._seen else b"", *self._size)
 
     def close(self) -> None:
-        """Ends the episode that goes on, and the run. Safe to call twice."""
+        """Ends the running episode and the run. Safe to call twice."""
         self._leave()
         self._run.close()
 
@@ -201,7 +201,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
 
     def _info(self, observation: Observation, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
         names = ("instruction", "note", "accessibility_tree", "terminal", "clipboard", "windows")
-        # Copies: what was given out is the caller's.
+        # Copies: returned objects belong to the caller.
         info = {name: copy.deepcopy(observation.told.get(name)) for name in names}
         info["task"] = result["task"] if result else self._task
         return info if result is None else {**info, "result": {name: result[name] for name in RESULT}}
@@ -211,7 +211,7 @@ def as_answer(action: Any) -> dict[str, Any]:
     """The answer of the REST API that an action means.
 
     Raises:
-        TypeError: it is no action.
+        TypeError: It is not a valid action.
     """
     if isinstance(action, str):
         return {"reply": action}

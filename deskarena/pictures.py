@@ -1,4 +1,4 @@
-"""Pictures of observations in the forms that environments give them. Pillow and numpy are imported when needed."""
+"""Pictures of observations in the forms of environments. Pillow and numpy are imported when needed."""
 
 import io
 from typing import Any
@@ -14,13 +14,13 @@ def as_png(data: bytes, media_type: str) -> bytes:
 
     out = io.BytesIO()
     with Image.open(io.BytesIO(data)) as picture:
-        # The quickest level: agents read the picture once, nobody keeps it.
+        # Fastest compression: agents read the picture once, nobody stores it.
         picture.save(out, "PNG", compress_level=1)
     return out.getvalue()
 
 
 def as_array(data: bytes, width: int, height: int) -> Any:
-    """The picture as an array of (height, width, 3) bytes; black where there is none."""
+    """The picture as an array of (height, width, 3) bytes; black without a picture."""
     import numpy as np
     from PIL import Image
 

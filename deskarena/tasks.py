@@ -13,7 +13,7 @@ def find_task(client: Client, benchmark: str, config: Mapping[str, Any]) -> str:
     By its `id`, which is the task's name or whole key; else by its instruction, if only one task has it.
 
     Raises:
-        NotRunnable: the benchmark has no such task.
+        NotRunnable: The benchmark has no such task.
     """
     task_id, instruction = str(config.get("id", "")), str(config.get("instruction", "")).strip()
     if task_id:

@@ -1,9 +1,9 @@
-"""Which schema this release works with: its own, or a newer one that has taken nothing away from it.
+"""Schema versions that this release works with: its own, and newer ones that removed nothing that it uses.
 
-Migrations expand: they add what the next release needs and leave alone what the running one uses. One that takes
-something away says so (`contract = "0023"`: no release may run any more whose history ends before 0023), and runs when
-the old release is gone. What the newest such migration demands is written beside the schema's version, as a comment on
-its table, where a release that knows nothing of the migration can read it. Why: docs/internals/decisions/0014.
+Migrations expand: they add what the next release needs and keep what the running one uses. A migration that removes
+something declares it (`contract = "0023"`: releases whose history ends before 0023 must not run any more), and runs
+when the old release is gone. The newest contract is stored as a comment on the version table, where a release that does
+not know the migration can read it. Why: docs/internals/decisions/0014.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class MigrationHistory:
         return revisions[-1]
 
     def expandable_to(self, current: str) -> str:
-        """How far a schema may go while the release that made `current` still runs: up to the next taking away."""
+        """The newest schema with which the release that made `current` still works: up to the next contract."""
         reached = current
         for revision in self.revisions[self._next(current) :]:
             if revision in self.contracts:
@@ -70,7 +70,7 @@ def history(folder: Path = ROOT / "migrations") -> MigrationHistory:
 
 
 def contract_of(script: Script) -> str:
-    """What a migration demands of the releases that run after it; empty: nothing, it only adds."""
+    """A migration's contract; empty: it only adds."""
     return str(getattr(script.module, "contract", ""))
 
 
@@ -79,7 +79,7 @@ def why_not(known: MigrationHistory, revision: str, note: str) -> str:
 
     Args:
         known: what this release knows.
-        revision: the schema's version; empty: there is none.
+        revision: the schema's version; empty: none.
         note: the comment beside it.
     """
     if not revision:

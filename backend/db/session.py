@@ -24,10 +24,10 @@ _SERVER_OPTIONS = "-c timezone=UTC -c lock_timeout=15000 -c statement_timeout=60
 
 
 def psycopg_url(url: str) -> URL:
-    """`url` for SQLAlchemy with psycopg 3, whichever of the usual spellings of PostgreSQL it begins with.
+    """`url` for SQLAlchemy with psycopg 3, from any usual PostgreSQL scheme.
 
     Raises:
-        Unavailable: it is empty, which means that nobody has said where the database is.
+        Unavailable: it is empty: no database is configured.
     """
     if not url:
         raise Unavailable(
@@ -41,8 +41,8 @@ def make_engine(url: str, *, pool_size: int = 10, idle_seconds: float = 30.0) ->
 
     Args:
         url: `postgresql://user:password@host:port/name`, sockets as `?host=/folder`.
-        pool_size: connections kept open; as many again may be opened for a while.
-        idle_seconds: after which the server ends a transaction in which nothing is asked, and frees what it holds.
+        pool_size: connections kept open; as many again may be opened temporarily.
+        idle_seconds: after which the server ends an idle transaction, and releases its locks.
     """
     options = f"{_SERVER_OPTIONS} -c idle_in_transaction_session_timeout={round(idle_seconds * 1000)}"
     return create_engine(
@@ -69,7 +69,7 @@ def session_factory(engine: Engine) -> SessionFactory:
 
 
 def after_commit(session: Session, key: str, hook: Callable[[], None]) -> None:
-    """Queues `hook` to run once after this transaction's commit; a later one with the same key replaces it."""
+    """Registers `hook` to run once after this transaction's commit; a later one with the same key replaces it."""
     session.info.setdefault(_HOOKS, {})[key] = hook
 
 
@@ -77,12 +77,11 @@ def after_commit(session: Session, key: str, hook: Callable[[], None]) -> None:
 def unit_of_work(factory: SessionFactory) -> Iterator[Session]:
     """One transaction: commits at the end and then runs the queued hooks; an error rolls back and forgets them.
 
-    Hooks tell others what is already true (a broker message, a file to remove), so one that fails is logged and
-    hurts nothing.
+    Hooks announce what is already true (a broker message, a file to remove), so a failure is only logged.
 
     Raises:
-        Unavailable: the database is away, or too busy to give a lock in time. Whether the commit happened may then
-            be unknown: everything in `backend.services` may be asked twice.
+        Unavailable: the database is unavailable, or too busy to grant a lock in time. Whether the commit succeeded may
+            then be unknown: every function of `backend.services` may be called twice.
     """
     with factory() as session:
         try:

@@ -1,4 +1,4 @@
-"""Column types that take whatever a guest, a model or a task file says without breaking a write."""
+"""Column types that accept any text of a guest, a model or a task file without failing."""
 
 import json
 import math
@@ -22,7 +22,7 @@ def _has_surrogate(value: str) -> bool:
 
 
 def clean_json(value: Any) -> Any:
-    """`value` with clean strings, and None for NaN and infinity, which JSON cannot say."""
+    """`value` with clean strings, and None for NaN and infinity, which JSON does not have."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, float):

@@ -27,7 +27,7 @@ def _is_address(name: str) -> bool:
 
 
 def name_of(authority: str) -> str:
-    """The host name of `name:port` in lower case, without brackets; empty if it is no such thing."""
+    """The host name of `name:port` in lower case, without brackets; empty if invalid."""
     if any(char in authority for char in "/@?#\\ \t") or not authority:
         return ""
     try:
@@ -41,9 +41,9 @@ def name_of(authority: str) -> str:
 class KnownHosts:
     """The names under which this service may be addressed.
 
-    Bound to loopback, only loopback names count: a foreign name that resolves to 127.0.0.1 (DNS rebinding) is
-    refused. Bound to the network, a token is needed and numeric addresses and this machine's own name count too;
-    neither can be rebound by somebody else's DNS.
+    On loopback, only loopback names are accepted: a foreign name that resolves to 127.0.0.1 (DNS rebinding) is refused.
+    On other addresses, which need a token, numeric addresses and this machine's own name are accepted, too; neither can
+    be rebound by foreign DNS.
     """
 
     def __init__(self, bound_to: str, further: Iterable[str] = ()) -> None:

@@ -63,7 +63,7 @@ def api_router(tag: str) -> APIRouter:
 
 
 def next_page_url(request: Request, cursor: str | None) -> str | None:
-    """The address of the next part of this list: the same question with another cursor."""
+    """Address of the list's next page: the same query with another cursor."""
     if cursor is None:
         return None
     pairs = [(key, value) for key, value in request.query_params.multi_items() if key != "cursor"]

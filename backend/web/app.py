@@ -39,7 +39,7 @@ def own_version() -> str:
 
 @asynccontextmanager
 async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
-    """Says to workers that an API is there; ends what waiting streams have opened, so that a stop leaves nothing."""
+    """Tells workers that an API is available; closes waiting streams at the end."""
     telling = asyncio.create_task(_tell())
     yield
     telling.cancel()
@@ -57,11 +57,11 @@ async def _tell() -> None:
 def create_app(
     settings: Settings | None = None, factory: SessionFactory | None = None, store: ArtifactStore | None = None
 ) -> FastAPI:
-    """Builds the application. Opens no connection: those are made by the first request that needs one.
+    """Builds the application. Opens no connection: the first request that needs one does.
 
     Args:
         settings: those of the environment if None.
-        factory: makes sessions; by `settings.database_url` if None.
+        factory: session factory; from `settings.database_url` if None.
         store: where artifacts lie; below `settings.data_dir` if None.
 
     Raises:
@@ -106,7 +106,7 @@ def favicon() -> FileResponse:
 
 
 def __getattr__(name: str) -> Any:
-    """`app` is made when it is first asked for, so that importing this module reads no environment."""
+    """`app` is created on first access, so that importing this module reads no environment."""
     if name == "app":
         globals()["app"] = create_app()
         return globals()["app"]

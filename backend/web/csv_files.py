@@ -9,7 +9,7 @@ from fastapi.responses import Response
 
 
 def attachment(name: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> Response:
-    """A CSV to be saved under that name. Texts come from tasks and agents: none is taken for a formula."""
+    """A CSV download of that name. Texts come from tasks and agents: none is interpreted as a formula."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(head)

@@ -1,7 +1,7 @@
-"""What every endpoint is given: the session of its own transaction, the project, the actor, the store.
+"""Dependencies of endpoints: the session of their own transaction, project, actor, store.
 
-The transaction is committed when the endpoint has returned and before the answer leaves (`scope="function"`), so
-whoever reads an answer can rely on what it says.
+The transaction is committed after the endpoint has returned and before the response is sent (`scope="function"`), so a
+response can be relied on.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from backend.web.graceful_shutdown import ShutdownState
 
 
 class AppContext:
-    """What the application holds for all requests. The engine is made at first use, not at import."""
+    """State shared by all requests. The engine is created on first use, not at import."""
 
     def __init__(
         self, settings: Settings, factory: SessionFactory | None, store: ArtifactStore | None, version: str = ""
@@ -36,7 +36,7 @@ class AppContext:
 
     @property
     def factory(self) -> SessionFactory:
-        """Makes sessions. Raises Unavailable if no database is configured."""
+        """Session factory. Raises Unavailable if no database is configured."""
         with self._lock:
             if self._factory is None:
                 self._factory = session_factory(make_engine(self.settings.database_url.get_secret_value()))
@@ -87,7 +87,7 @@ SessionDep = Annotated[Session, Depends(open_session, scope="function")]
 
 
 def find_project(session: SessionDep) -> Project:
-    """The project that everything belongs to; there is one."""
+    """The default project."""
     from backend.services.accounts.projects import default_project
 
     return default_project(session)
@@ -97,7 +97,7 @@ ProjectDep = Annotated[Project, Depends(find_project, scope="function")]
 
 
 def find_actor(session: SessionDep, project: ProjectDep) -> Actor:
-    """Who asks."""
+    """The requesting actor."""
     from backend.services.accounts.projects import actor_for
 
     return actor_for(session, project)

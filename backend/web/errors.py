@@ -45,7 +45,7 @@ class NoSuchPage(DeskarenaError):
 
 
 def no_room(error: BaseException | None) -> NoRoom | None:
-    """What to say of an upload that the folder of temporary files has no room for; None for any other error."""
+    """Message for an upload without room in the temporary folder; None for any other error."""
     if not isinstance(error, OSError) or error.errno not in _FULL:
         return None
     return NoRoom(
@@ -55,7 +55,7 @@ def no_room(error: BaseException | None) -> NoRoom | None:
 
 
 def problem(error: DeskarenaError, errors: Sequence[FieldProblem] = ()) -> Problem:
-    """What is said of an error."""
+    """Problem details of an error."""
     return Problem(
         type=f"{ERRORS_PAGE}#{error.code}",
         title=HTTPStatus(error.status).phrase,
@@ -76,7 +76,7 @@ def problem_response(error: DeskarenaError, errors: Sequence[FieldProblem] = ())
 
 
 def path_of(location: Sequence[Any]) -> str:
-    """`("body", "budget", "max_steps")` as `budget.max_steps`; other places keep their name: `query.limit`."""
+    """`("body", "budget", "max_steps")` as `budget.max_steps`; other locations keep their name: `query.limit`."""
     parts = [str(part) for part in location]
     return ".".join(parts[1:] if parts[:1] == ["body"] else parts)
 
@@ -89,13 +89,13 @@ def from_validation(error: RequestValidationError) -> tuple[Invalid, list[FieldP
 
 
 def as_ours(error: Exception) -> DeskarenaError:
-    """Any error in our own terms. What we did not foresee is logged with its trace and told without details."""
+    """Maps any error to ours. Unexpected ones are logged with their trace and reported without details."""
     if isinstance(error, DeskarenaError):
         return error
     if isinstance(error, HTTPException):
         if error.status_code == TooLarge.status:
             return TooLarge(str(error.detail))
-        # FastAPI calls a body broken (400) that could not be kept.
+        # FastAPI reports a body that could not be stored as broken (400).
         return no_room(error.__cause__) or NoSuchPage(error.status_code, str(error.detail))
     if is_away(error):
         log.warning("the database is away: %s", str(error).splitlines()[0])

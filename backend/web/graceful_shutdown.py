@@ -1,25 +1,25 @@
-"""How this process ends without failing a request: it finishes what it began, and sends the rest elsewhere."""
+"""Graceful shutdown without failing requests: this process finishes what it started, and sends the rest elsewhere."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ELSEWHERE = b"deskarena-elsewhere"
-"""A header by which a proxy says: answered 429, I ask another server, whatever the method."""
+"""Header by which a proxy announces that it retries a 429 on another server, whatever the method."""
 ALWAYS_ANSWERED = frozenset({"/healthz", "/livez", "/readyz"})
 REFUSED = b"This process ends; ask another.\n"
 
 
 class ShutdownState:
-    """Whether this process has been told to end. Read by probes and by `GracefulShutdownMiddleware`."""
+    """Whether this process is shutting down. Read by probes and by `GracefulShutdownMiddleware`."""
 
     def __init__(self) -> None:
         self.begun = False
 
 
 class GracefulShutdownMiddleware:
-    """Before the end, answers no new request that a proxy may take elsewhere, and keeps no connection open.
+    """Before the end, refuses new requests that a proxy can retry elsewhere, and closes idle connections.
 
-    What it refuses it has not begun, so nothing is done twice. Without such a proxy requests are served to the last.
-    Plain ASGI, in front of everything.
+    A refused request was not started, so nothing is done twice. Without such a proxy requests are served to the last.
+    Plain ASGI, outermost.
     """
 
     def __init__(self, app: ASGIApp, drain: ShutdownState) -> None:

@@ -1,4 +1,4 @@
-"""Whether the service lives, whether it is to be sent requests, and how it is. No token is asked for here."""
+"""Liveness, readiness and health of the service. No token is needed."""
 
 from fastapi import APIRouter, Response
 from sqlalchemy import text
@@ -33,7 +33,7 @@ def health(edge: EdgeDep, response: Response) -> ServiceHealth:
 
 @router.get("/livez")
 async def live() -> Liveness:
-    """Whether the process answers. It asks nobody: a service whose database is away is not mended by a restart."""
+    """Whether the process responds. It checks nothing else: a restart does not repair an unavailable database."""
     return Liveness(status="alive")
 
 

@@ -1,4 +1,4 @@
-"""What probes are told."""
+"""REST schemas of probes."""
 
 from typing import Literal
 

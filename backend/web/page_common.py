@@ -1,4 +1,4 @@
-"""What page routes share: a router that keeps out of OpenAPI, ids from addresses, a form's changes and its end."""
+"""Shared by page routes: a router outside OpenAPI, ids from addresses, and forms."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse
 
 
 def page_router() -> APIRouter:
-    """Pages are no API: they are left out of the OpenAPI document."""
+    """Pages are not part of the API: they are left out of the OpenAPI document."""
     return APIRouter(include_in_schema=False)
 
 
@@ -19,14 +19,13 @@ Text = Annotated[str, Query(max_length=200)]
 
 
 def changed_fields(fields: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, str]:
-    """What a form changes: those of its fields that differ from what it had shown.
+    """A form's changes: fields that differ from what it showed.
 
-    A form stays as it is while its page is open, and posts all its fields: those that nobody touched would take back
-    what another person has changed meanwhile.
+    A form posts all its fields as of when its page was loaded: unchanged ones would revert somebody else's changes.
 
     Args:
         fields: those of the form as they are posted.
-        shown: the same names with what stood in them.
+        shown: the same fields with their previous values.
     """
     return {name: value.strip() for name, value in fields.items() if value.strip() != shown[name].strip()}
 

@@ -83,7 +83,7 @@ class SecurityMiddleware:
             raise TokenNeeded("this service needs its token", hint="Send it as 'Authorization: Bearer TOKEN'.")
 
     def _foreign(self, scope: Scope, headers: Headers, host: str) -> bool:
-        """True when a browser says that another site's page asks for something that only our own pages may."""
+        """True if a browser reports that another site's page makes a request reserved for our own pages."""
         guarded = (
             scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS or scope["path"].startswith("/api/")
         )
@@ -123,7 +123,7 @@ class SecurityMiddleware:
 
 
 def _is_open(path: str) -> bool:
-    """Whether the service's own token is not asked for there."""
+    """Whether the path needs no token."""
     return path.startswith(OPEN_PATHS) or path == AGENT_PATH or path.startswith(f"{AGENT_PATH}/")
 
 
@@ -152,7 +152,7 @@ def _takes_files(path: str) -> bool:
 
 
 def _bounded(scope: Scope, headers: Headers, receive: Receive) -> Receive:
-    """`receive`, with an end: a body over the limit is refused, whatever its Content-Length says."""
+    """`receive` with a limit: a larger body is refused, whatever its Content-Length."""
     if scope["type"] != "http":
         return receive
     limit = UPLOAD_LIMIT if _takes_files(scope["path"]) else BODY_LIMIT

@@ -21,11 +21,11 @@ from backend.web.app import create_app
 from backend.web.graceful_shutdown import ShutdownState
 
 FINISH_SECONDS = 20
-"""What is under way when nothing new is taken any more may take so long."""
+"""Time limit for running requests after draining."""
 FINISH_SECONDS_ALONE = 3
-"""The same under `deskarena up`, whose person waits at a terminal."""
+"""Time limit under `deskarena up`, where a person waits at a terminal."""
 IDLE_SECONDS = 75
-"""A kept connection lives longer here than in the proxy (deploy/proxy: 4 s): no request meets one that just closes."""
+"""Keep-alive is longer here than in the proxy (deploy/proxy: 4 s), so that no request meets a closing connection."""
 
 
 class Server(uvicorn.Server):
@@ -39,16 +39,19 @@ class Server(uvicorn.Server):
         self._ends_at = 0.0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """The first signal begins the drain, a second one ends it. Runs between two instructions: does nothing else."""
+        """The first signal starts draining, a second one ends it.
+
+        Runs between two instructions, so it does nothing else.
+        """
         if self._asked or not self.started:
             super().handle_exit(sig, frame)
             return
         self._asked = True
-        # Uvicorn raises it again at its end, so that the exit code tells of the signal.
+        # Uvicorn raises it again at its end, so that the exit code reflects the signal.
         self._captured_signals.append(sig)
 
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second: goes on with the drain."""
+        """Called ten times per second: continues draining."""
         if self._asked and self._drained():
             return True
         return await super().on_tick(counter)
@@ -65,7 +68,7 @@ class Server(uvicorn.Server):
             self._ends_at = now + self._seconds
         end_patience()
         for connection in list(self.server_state.connections):
-            # A page that is just opening its websocket is told at the next tick.
+            # A page that is just opening its websocket is notified at the next tick.
             if getattr(connection, "handshake_complete", False):
                 _say_goodbye(connection)
         return now >= self._ends_at

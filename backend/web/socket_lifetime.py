@@ -1,4 +1,4 @@
-"""Websockets end when the viewer leaves, even while there is nothing to send."""
+"""Closes websockets when the viewer leaves, even if there is nothing to send."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ async def until_closed(
 async def over(*tasks: asyncio.Task[None]) -> None:
     """Cancels tasks until they have ended: a library may take a cancellation for the time-out that came with it.
 
-    Raises what one failed with; that the viewer has left meanwhile is no failure.
+    Raises a failure; the viewer's leaving is not one.
     """
     going = {task for task in tasks if not task.done()}
     while going:
@@ -39,7 +39,7 @@ async def over(*tasks: asyncio.Task[None]) -> None:
 
 
 async def _listen(socket: WebSocket, heard: Callable[[], None]) -> None:
-    """Reads what the viewer says, until it leaves. Always reading is the only way to learn that it has left."""
+    """Reads from the viewer until it leaves, which only reading can detect."""
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":

@@ -35,7 +35,7 @@ def static_url(path: str) -> str:
 
 
 class VersionedFiles(StaticFiles):
-    """Serves `/static/<version>/<path>`; an older version's address gives the present file, uncached."""
+    """Serves `/static/<version>/<path>`; an older version's address returns the current file, uncached."""
 
     def __init__(self) -> None:
         super().__init__(directory=STATIC)

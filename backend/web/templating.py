@@ -100,7 +100,7 @@ def size(count: int | None) -> str:
 
 
 def moment(value: datetime | None) -> str:
-    """A time in UTC, for people: `21 Nov 2026, 22:14`."""
+    """A UTC time as text: `21 Nov 2026, 22:14`."""
     return DASH if value is None else value.astimezone(UTC).strftime(f"%-d{NBSP}%b{NBSP}%Y, %H:%M")
 
 
@@ -127,7 +127,7 @@ def with_query(path: str, query: Mapping[str, Any], **changes: Any) -> str:
 
 
 def style(episode: EpisodeView, *, unrated: bool = False) -> StateStyle:
-    """Look and words of an episode's state; `unrated`: a person has done it and is not told how before they rate it."""
+    """Style and text of an episode's state; `unrated`: its person must rate it first."""
     if unrated:
         return UNRATED
     return state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed)
@@ -192,7 +192,7 @@ def environment() -> Environment:
 
 
 def render(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
-    """One page as HTML. Pages are personal and change: no cache keeps them."""
+    """Renders a page. Pages are personal and change, so they are not cached."""
     theme = request.cookies.get("theme", "")
     text = (
         environment()

@@ -1,4 +1,4 @@
-"""One file per table; importing this package makes all of them known to `Base.metadata`."""
+"""One module per table; importing this package registers all of them with `Base.metadata`."""
 
 from backend.db.models.accounts.actor import Actor
 from backend.db.models.accounts.project import Project

@@ -27,7 +27,7 @@ class Base(DeclarativeBase):
     """Every table. Numbers are bigint, texts are text, times carry a zone."""
 
     metadata = MetaData(naming_convention=NAMES)
-    # Times and tokens that the database gives come back with the INSERT, so that no object lacks them after a commit.
+    # Server-side times and tokens are returned by the INSERT, so that no object lacks them after a commit.
     __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012 - SQLAlchemy's own declaration
     type_annotation_map = {  # noqa: RUF012 - SQLAlchemy's own declaration
         int: BigInteger,
@@ -43,7 +43,7 @@ Id = Annotated[UUID, mapped_column(primary_key=True, default=uuid7)]
 """A UUIDv7 primary key: unique anywhere, and in the order of making."""
 
 Created = Annotated[datetime, mapped_column(server_default=func.now())]
-"""When the row was made, by the database's clock."""
+"""Creation time, by the database's clock."""
 
 
 def ref(target: str) -> ForeignKey:

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 
 class Purpose(StrEnum):
-    """Why a run was made. Only `measure` and `demo` runs enter leaderboards.
+    """Purpose of a run. Only `measure` and `demo` runs enter leaderboards.
 
     `practice` is a person's second try, `record` what they do to write a task of their own.
     """
@@ -17,7 +17,10 @@ class Purpose(StrEnum):
 
 
 class AttemptController(StrEnum):
-    """Who acts in an attempt: the agent, a person as the agent, or an agent whom a person helped (not the agent's)."""
+    """Who acts in an attempt: the agent, a person as the agent, or an agent with a person's help.
+
+    An attempt with help does not count for the agent.
+    """
 
     AGENT = "agent"
     PERSON = "person"
@@ -25,7 +28,7 @@ class AttemptController(StrEnum):
 
 
 class WorkerState(StrEnum):
-    """Whether a worker can be given work."""
+    """Whether a worker accepts work."""
 
     ONLINE = "online"
     OFFLINE = "offline"
@@ -33,7 +36,7 @@ class WorkerState(StrEnum):
 
 
 class SlotState(StrEnum):
-    """Whether a slot may be leased; `free` says nothing about a lease on it."""
+    """Whether a slot may be leased; `free` does not say whether it is leased."""
 
     FREE = "free"
     BROKEN = "broken"
@@ -56,14 +59,14 @@ class RescoreState(StrEnum):
 
 
 class JudgeKind(StrEnum):
-    """Who gives verdicts that people check: a vision-language model, or the evaluator of graphs with CR and LC."""
+    """Source of verdicts that people check: a vision-language model, or the evaluator of graphs with CR and LC."""
 
     VLM = "vlm"
     GRAPH = "graph"
 
 
 class DraftRequestState(StrEnum):
-    """How far a model is that was asked for drafts. One that is being worked on waits: its row is locked."""
+    """State of a request for drafts. One in progress is `waiting` with a locked row."""
 
     WAITING = "waiting"
     DONE = "done"
@@ -71,28 +74,28 @@ class DraftRequestState(StrEnum):
 
 
 class DraftAuthor(StrEnum):
-    """Who wrote a draft first: its author, or a model that the author asked."""
+    """First author of a draft: a person, or a model."""
 
     PERSON = "person"
     MODEL = "model"
 
 
 class ReviewVerdict(StrEnum):
-    """What a reviewer says of a version of a draft."""
+    """Verdict of a review."""
 
     APPROVE = "approve"
     REJECT = "reject"
 
 
 class RecordingKind(StrEnum):
-    """What a recording becomes."""
+    """Part of a draft that a recording becomes."""
 
     SETUP = "setup"
     ORACLE = "oracle"
 
 
 class ActorKind(StrEnum):
-    """Who acts on the service."""
+    """Kinds of actors."""
 
     PERSON = "person"
     PROGRAM = "program"
@@ -108,7 +111,7 @@ class Preference(StrEnum):
 
 
 class Dimension(StrEnum):
-    """What a roll-up groups a run's episodes by."""
+    """Dimensions of roll-ups."""
 
     ALL = "all"
     DOMAIN = "domain"
@@ -117,10 +120,10 @@ class Dimension(StrEnum):
     LEVEL = "level"
     APP = "app"
     CAPABILITY = "capability"
-    """OmniBench's sets of tasks that are hard on the same dimensions."""
+    """OmniBench's sets of tasks that are hard in the same dimensions."""
     COMPLEXITY = "complexity"
     """A dimension of complexity with its level, as in `branch/hard`."""
 
 
 VALIDATION_AGENTS = ("oracle", "noop", "always_fail")
-"""The built-in agents whose scores say whether a task is sound."""
+"""Built-in agents whose scores show whether a task is sound."""

@@ -29,7 +29,7 @@ def outcome_style() -> ColumnElement[str]:
 
 
 def run_columns() -> Select[*tuple[Any, ...]]:
-    """A run with the names of what it measures."""
+    """A run with the names of its benchmark and agent."""
     return (
         select(
             Run,

@@ -1,4 +1,4 @@
-"""Keyset pagination: the cursor is the last row's id, so a page costs the same however far in it is."""
+"""Keyset pagination: the cursor is the last row's id, so every page costs the same."""
 
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -22,7 +22,7 @@ class CursorPage(Generic[T]):
 
 
 def decode(cursor: str) -> UUID:
-    """The id in a cursor. Raises Invalid for a string that is none."""
+    """The id in a cursor. Raises Invalid."""
     try:
         return UUID(hex=cursor)
     except ValueError as error:

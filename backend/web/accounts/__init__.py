@@ -1,1 +1,1 @@
-"""API and pages: who acts, and for which project."""
+"""API and pages: projects and actors."""

@@ -1,4 +1,4 @@
-"""What the REST API takes and gives of projects."""
+"""REST schemas of projects."""
 
 from pydantic import Field
 
@@ -9,7 +9,7 @@ _BY_PROVIDER = "By provider; `all` = all providers together."
 
 
 class ProjectBody(RequestModel):
-    """How a project shares in the slots; what is not given stays."""
+    """A project's scheduling settings; omitted fields stay."""
 
     weight: float = Field(default=1.0, ge=0.01, le=1000, examples=[2.0])
     quota: dict[str, int] = Field(default={}, description=f"Desktops at once. {_BY_PROVIDER}", examples=[{"all": 12}])

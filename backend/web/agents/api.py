@@ -47,12 +47,12 @@ def looker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
 
 
 def starter(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
-    """Begins what is held for the token's program."""
+    """Starts an episode that is held for the token's program."""
     return _call(request, edge, agent_tokens.start_attempt)
 
 
 def leaver(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
-    """Gives up what is held for the token's program."""
+    """Gives up an episode that is held for the token's program."""
     return _call(request, edge, agent_tokens.given_up)
 
 
@@ -63,13 +63,13 @@ LeaveDep = Annotated[Callable[[], Awaitable[Pass]], Depends(leaver)]
 
 @router.post("/episodes/{episode_id}/agent-token", status_code=201, tags=["episodes"])
 def issue(session: SessionDep, actor: ActorDep, episode_id: Id) -> schemas.AgentToken:  # noqa: ARG001 - who asks is checked by it.
-    """Give a token with which a program acts in this episode of a `remote` run. Replaces the one before."""
+    """Issue a token for a program that acts in this episode of a `remote` run. Replaces the previous one."""
     return schemas.AgentToken(episode_id=episode_id, token=agent_tokens.issue(session, episode_id))
 
 
 @router.get("/agent")
 async def show(look: LookDep, wait: Wait = 0) -> schemas.AgentEpisode:
-    """Show the token's episode; with `wait` when it has ended, or after so many seconds as it is then."""
+    """Show the token's episode; with `wait`, once it has ended, or after so many seconds."""
     return episode(await agent_channel.until_over(look, wait) if wait else await look())
 
 
@@ -83,9 +83,9 @@ async def observation(  # noqa: PLR0913 - one parameter for each thing to ask by
     inline: Annotated[bool, Query(description="Give the picture's bytes with it, which saves a request.")] = False,
     again: Annotated[bool, Query(description="Wait also while the episode is held, as one of a paused run is.")] = True,
 ) -> schemas.AgentPoll:
-    """Give the newest observation if it is later than step `after`, waiting for one if told so.
+    """Get the newest observation if it is later than step `after`; optionally wait for one.
 
-    Without one, `episode.acting` says whether to ask again. Another attempt counts its steps from 0: name the `attempt`
+    Without one, `episode.acting` says whether to ask again. Each attempt counts its steps from 0: give the `attempt`
     that `after` belongs to.
     """
     status, observation = await agent_channel.next_observation(look, after, attempt, wait, again=again, picture=inline)
@@ -100,7 +100,7 @@ async def observation(  # noqa: PLR0913 - one parameter for each thing to ask by
 async def frame(
     look: LookDep, index: Annotated[int | None, Query(ge=0, le=2**31, description="Its step.")] = None
 ) -> Response:
-    """Give the newest observation's picture."""
+    """Get the newest observation's picture."""
     observation = await agent_channel.picture(await look(), index)
     media_type = str(observation.head.get("media_type"))
     if media_type not in SHOWN:
@@ -110,16 +110,16 @@ async def frame(
 
 @router.post("/agent/attempts", status_code=202)
 async def start(begin: StartDep) -> schemas.AgentEpisode:
-    """Have another attempt begin where the desktop was lost (`held`). Changes nothing in any other state."""
+    """Start another attempt after the desktop was lost (`held`). Does nothing in other states."""
     return episode(await begin())
 
 
 @router.post("/agent/actions", status_code=202)
 async def act(look: LookDep, leave: LeaveDep, body: schemas.AgentAnswer) -> schemas.AgentReceipt:
-    """Answer an observation. The same answer posted again is carried out once.
+    """Answer an observation. A repeated identical answer is performed once.
 
-    Where the desktop was lost (`episode.held`) only the stop `steps` is taken: the program gives the episode up, and it
-    is lost.
+    After the desktop was lost (`episode.held`) only the stop `steps` is accepted: the program gives the episode up, and
+    it is lost.
     """
     status = await look()
     if status.held and body.stop == "steps" and body.attempt in {None, status.attempt}:
@@ -155,7 +155,7 @@ def episode(status: Pass) -> schemas.AgentEpisode:
 
 
 def view(observation: StoredObservation) -> schemas.AgentObservation:
-    """An observation with the address of its picture, and the picture where it is there."""
+    """An observation with the address of its picture, and the picture if available."""
     head = dict(observation.head)
     size = {name: head.pop(name, None) for name in ("media_type", "width", "height")}
     url = f"{BASE}/agent/observation/frame?index={observation.index}"

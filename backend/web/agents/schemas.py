@@ -53,7 +53,7 @@ class AgentPicture(ReadModel):
 
 
 class AgentObservation(ReadModel):
-    """What the agent sees at one step, and what it may still use up. Fields that the run does not show are null."""
+    """The agent's observation at one step, and its remaining budget. Fields that the run does not show are null."""
 
     index: int = Field(description="Number of the step, from 0: answer it by the same number.", examples=[0])
     instruction: str
@@ -74,7 +74,7 @@ class AgentObservation(ReadModel):
 
 
 class AgentPoll(ReadModel):
-    """The episode, and its newest observation if there is one later than asked for."""
+    """The episode, and its newest observation if it is later than requested."""
 
     episode: AgentEpisode
     observation: AgentObservation | None = None

@@ -31,7 +31,7 @@ def read(
     data = edge.store.get(sha256)
     mark = SHOWN.get(artifact.media_type)
     shown = mark is not None and data.startswith(mark)
-    # Neutral types for what is saved: no browser runs text or bytes, and scripts of ours read the tree as text.
+    # Neutral types for downloads: no browser runs text or bytes, and our scripts read the tree as text.
     media_type = (
         artifact.media_type if shown else ("text/plain" if artifact.media_type in TEXT else "application/octet-stream")
     )

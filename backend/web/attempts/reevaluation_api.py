@@ -42,7 +42,7 @@ class RescoreBody(RequestModel):
 
 @router.get("/episodes/{episode_id}/evaluations")
 def evaluations(session: SessionDep, episode_id: Id) -> Page[EvaluationView]:
-    """List every evaluation of every attempt at an episode, oldest first, with what was checked and its evidence."""
+    """List every evaluation of every attempt of an episode, oldest first, with what was checked and its evidence."""
     episode_service.get_episode(session, episode_id)
     attempts = [row.id for row in episode_service.attempts(session, episode_id)]
     rows = episode_service.evaluations(session, attempts)
@@ -55,7 +55,7 @@ def rescore_episode(
 ) -> RescoreView:
     """Score an episode's stored evidence again, without a desktop. Asking twice while one waits is one request.
 
-    Also an episode that was lost for want of a verdict: it waits again, and is scored if there is one this time.
+    Also for an episode lost without a verdict: it waits again, and is scored if there is one this time.
     """
     return rescore_view(service.request(session, episode_id, actor, (body or RescoreBody()).wish))
 

@@ -61,7 +61,7 @@ def show(session: SessionDep, edge: EdgeDep, draft_id: Id) -> own.DraftDetail:
 
 @router.put("/drafts/{draft_id}")
 def edit(session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftEdit) -> own.DraftDetail:
-    """Make a new version; the same content makes none. Whatever was reviewed has to be reviewed again."""
+    """Create a new version, unless the content is the same. Earlier reviews no longer count."""
     by = person_or_local(session, project, body.by, path="by")
     row = service.edit(session, draft_id, read_content(body.content), by=by)
     return views.detail(session, row, edge.store)
@@ -96,7 +96,7 @@ def add_file(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
 def start_try(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
     session: SessionDep, project: ProjectDep, actor: ActorDep, edge: EdgeDep, draft_id: Id, body: own.DraftTry
 ) -> own.DraftDetail:
-    """Run oracle, noop and always_fail on the draft; `tried` says what they find."""
+    """Run oracle, noop and always_fail on the draft; results are in `tried`."""
     draft_trials.start_try(session, draft_id, project=project, actor=actor, store=edge.store, provider=body.provider)
     return views.detail(session, service.get_draft(session, draft_id), edge.store)
 
@@ -122,7 +122,7 @@ def approve(
 def reject(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftRejection
 ) -> own.DraftDetail:
-    """Reject a version, with a reason. One person is enough; its author may change it and begin again."""
+    """Reject a version with a reason. One rejection is enough; its author may change it and submit it again."""
     by = person_or_local(session, project, body.by, path="by")
     row = draft_reviews.reject(session, draft_id, body.version, by=by, reason=body.reason, words=body.words)
     return views.detail(session, row, edge.store)
@@ -132,7 +132,7 @@ def reject(
 def begin_recording(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.RecordingBegin
 ) -> own.DraftDetail:
-    """Make a desktop on which somebody does the set-up or the solution; they act on the episode's page."""
+    """Create a desktop on which somebody performs the set-up or the solution, on the episode's page."""
     by = person_or_local(session, project, body.by, path="by")
     draft_recordings.begin(
         session, draft_id, body.kind, project=project, actor=by, store=edge.store, provider=body.provider
@@ -185,7 +185,7 @@ def ask_model(session: SessionDep, project: ProjectDep, body: own.DraftRequestBo
 
 @router.get("/draft-requests")
 def list_requests(session: SessionDep, project: ProjectDep) -> Page[own.DraftRequestView]:
-    """List what models were asked for, newest first, 20 at most."""
+    """List requests for generated drafts, newest first, at most 20."""
     rows = draft_requests.list_requests(session, project)
     return Page[own.DraftRequestView](items=[views.request(row) for row in rows])
 
@@ -196,7 +196,7 @@ def task_forms(
     dialect: Annotated[str, Query(min_length=1, max_length=50)] = "starter",
     name: Annotated[str | None, Query(max_length=200, description="Only this one.")] = None,
 ) -> Page[own.PluginFormView]:
-    """List what a task may name, with its parameters."""
+    """List set-up steps, getters and metrics with their parameters."""
     registry.load()
     plugin_forms = forms.forms(KINDS[kind], dialect) if name is None else [forms.form_of(KINDS[kind], name, dialect)]
     return Page[own.PluginFormView](items=[views.form(one) for one in plugin_forms])

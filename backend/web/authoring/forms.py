@@ -1,4 +1,4 @@
-"""The forms of a draft's page: what was typed, as changes of its content."""
+"""Forms of a draft's page: submitted values as changes of its content."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -59,7 +59,7 @@ def basics(_content: DraftContent, typed: Typed) -> dict[str, Any]:
 
 
 def setup(content: DraftContent, typed: Typed) -> dict[str, Any]:
-    """The set-up steps; `do` says which button was pressed."""
+    """The set-up steps; `do` is the pressed button."""
     do = typed.get("do", "")
     rows = draft_forms.steps_typed(content.dialect, typed, whole=not do)
     rows = draft_forms.moved(rows, do)
@@ -98,7 +98,7 @@ def oracle(content: DraftContent, typed: Typed) -> dict[str, Any]:
 
 
 def whole(_content: DraftContent, typed: Typed) -> dict[str, Any]:
-    """All of it, as JSON."""
+    """The whole content as JSON."""
     try:
         content = json.loads(typed.get("json", ""))
     except (ValueError, RecursionError) as error:

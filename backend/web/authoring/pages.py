@@ -39,7 +39,7 @@ Do = Literal["try", "submit", "approve", "reject", "record-setup", "record-oracl
 
 
 def find_person(request: Request, session: SessionDep, project: ProjectDep) -> Actor:
-    """Who looks: the name that this browser was given."""
+    """The viewer's name, as stored in this browser."""
     name = unquote(request.cookies.get(PERSON, ""))
     try:
         return person_or_local(session, project, name, path="name")
@@ -93,7 +93,7 @@ def _list(request: Request, session: Session, project: Any, person: Actor, **mor
 def be(
     request: Request, session: SessionDep, project: ProjectDep, name: Annotated[str, Form(max_length=LONGEST_NAME)] = ""
 ) -> RedirectResponse:
-    """Says who acts in this browser."""
+    """Stores the viewer's name in this browser."""
     person = person_or_local(session, project, name, path="name")
     answer = redirect(forms.own_page(request.headers.get("referer", ""), LIST))
     answer.set_cookie(PERSON, quote(person.name), max_age=YEAR, httponly=True, samesite="strict")
@@ -111,7 +111,7 @@ def create(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
     instruction: Annotated[str, Form(max_length=20_000)] = "",
     benchmark: Field = drafts.OWN,
 ) -> Response:
-    """A new draft, or the form again with what is wrong."""
+    """Creates a draft, or shows the form again with errors."""
     fields = {"domain": domain, "name": name, "instruction": instruction, "benchmark": benchmark}
     try:
         content = read_content({key: fields[key].strip() for key in ("domain", "name", "instruction")})
@@ -175,7 +175,7 @@ def _apply_and_show(  # noqa: PLR0913, PLR0917 - what an answer needs
     place: str = "",
     form: FormData | None = None,
 ) -> Response:
-    """Does it and shows the page again; where it is refused, with the reason and with what was typed."""
+    """Applies a change and shows the page again; on errors with the submitted values."""
     try:
         work()
     except DeskarenaError as error:

@@ -1,4 +1,4 @@
-"""What the REST API takes and gives of own tasks before they count."""
+"""REST schemas of drafts."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -77,7 +77,7 @@ class DraftPublish(RequestModel):
 
 
 class RecordingBegin(RequestModel):
-    """A desktop on which somebody does what becomes set-up or solution."""
+    """A desktop on which somebody performs the set-up or the solution."""
 
     kind: RecordingKind
     by: str = _BY
@@ -137,7 +137,7 @@ class DraftTrialView(ReadModel):
 
 
 class DraftReview(ReadModel):
-    """What one person said of one version."""
+    """One person's review of one version."""
 
     version: int
     by: str
@@ -201,7 +201,7 @@ class PublishedView(ReadModel):
 
 
 class PluginFormView(ReadModel):
-    """How one set-up step, getter or metric is asked for."""
+    """Parameters of one set-up step, getter or metric."""
 
     kind: Literal["setup", "getter", "metric"]
     name: str

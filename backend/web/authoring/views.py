@@ -1,4 +1,4 @@
-"""Drafts as the REST API gives them."""
+"""REST views of drafts."""
 
 from collections.abc import Sequence
 from uuid import UUID

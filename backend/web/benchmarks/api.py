@@ -52,7 +52,7 @@ def import_benchmark(  # noqa: PLR0913 - what the edge gives, and the form
     title: Annotated[str, Form(max_length=200)] = "",
     strict_upstream: Annotated[bool, Form(description="Metrics judge as published, faults included.")] = False,
 ) -> benchmarks_schemas.ImportResult:
-    """Import a benchmark's files. Changed files make a new version; the same files change nothing (200)."""
+    """Import a benchmark's files. Changed files create a new version; unchanged files do nothing (200)."""
     loaded = load_zip(kind, file.file, strict_upstream=strict_upstream)
     result = _imported(session, edge, loaded, name or kind, title)
     response.status_code = 201 if result.created else 200
@@ -168,7 +168,7 @@ def selections(session: SessionDep, name: Name) -> dict[str, list[str]]:
 
 @router.get("/benchmarks/{name}/reported")
 def reported(session: SessionDep, name: Name) -> Page[benchmarks_schemas.ReportedView]:
-    """What papers report of the benchmark; none of it was measured here."""
+    """List published results of the benchmark, which were not measured here."""
     rows = leaderboard_repository.reported(session, service.get_benchmark(session, name).id)
     return Page[benchmarks_schemas.ReportedView](items=[benchmarks_views.reported(row) for row in rows])
 
@@ -228,5 +228,5 @@ def validation(session: SessionDep, name: Name) -> benchmarks_schemas.Validation
 
 @router.get("/leaderboards/{benchmark}", tags=["leaderboards"])
 def board(session: SessionDep, benchmark: Name, version: Version = None) -> benchmarks_schemas.Leaderboard:
-    """Who is better on a task set. Floors and agents that see the task have no rank."""
+    """The leaderboard of a task set. Floors and agents that see the task have no rank."""
     return benchmarks_views.leaderboard(leaderboard(session, benchmark, version=version))

@@ -1,4 +1,4 @@
-"""What the REST API gives of benchmarks, tasks, leaderboards and workers. Runs and episodes: `schemas`."""
+"""REST schemas of benchmarks, tasks, leaderboards and workers. Runs and episodes: `schemas`."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -105,7 +105,7 @@ class ReportedView(ReadModel):
 
 
 class ImportResult(ReadModel):
-    """What an import made. `created` is false when the same files were imported before."""
+    """Result of an import. `created` is false if the same files were imported before."""
 
     benchmark: BenchmarkView
     created: bool
@@ -202,7 +202,7 @@ class MeasureView(ReadModel):
 
 
 class MeasureDefinition(ReadModel):
-    """What a measure means."""
+    """Definition of a measure."""
 
     title: str = Field(examples=["CR"])
     text: str
@@ -233,7 +233,7 @@ class LeaderboardRow(ReadModel):
 
 
 class Leaderboard(ReadModel):
-    """Who is better on one task set."""
+    """Leaderboard of one task set."""
 
     benchmark: str
     task_set: TaskSetRef
@@ -283,7 +283,7 @@ class NodeView(ReadModel):
 
 
 class WorkerView(ReadModel):
-    """A process that runs attempts, and what it can do."""
+    """A process that runs attempts, and its capabilities."""
 
     id: UUID
     name: str

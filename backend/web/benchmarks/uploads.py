@@ -35,7 +35,7 @@ _REPOSITORY = re.compile(
 
 
 def load_zip(kind: str, archive: BinaryIO, *, strict_upstream: bool = False) -> LoadedBenchmark:
-    """What the reader of `kind` makes of the files in a zip.
+    """Reads the files in a zip with the reader of `kind`.
 
     Args:
         kind: name of a reader.
@@ -57,10 +57,10 @@ def load_zip(kind: str, archive: BinaryIO, *, strict_upstream: bool = False) -> 
 
 
 def load_url(kind: str, url: str, web: Web, *, strict_upstream: bool = False) -> LoadedBenchmark:
-    """The same for a zip of the web, or a repository's page on GitHub (with `/tree/BRANCH`, or its main branch).
+    """Like `load_zip` for a zip on the web, or a GitHub repository (with `/tree/BRANCH`, or its main branch).
 
     Raises:
-        Invalid: the address may not be asked, or it has no zip.
+        Invalid: the address is not allowed, or has no zip.
         WebFailed: its server does not answer.
         NoRoom: for the files, in the folder of temporary files.
     """
@@ -79,7 +79,7 @@ def zip_address(url: str) -> str:
 
 
 def _root(folder: Path) -> Path:
-    """The folder itself, or the only folder in it: both are usual in zips. An only domain's folder is no such one."""
+    """The folder itself, or the only folder in it, as usual in zips. A single domain's folder is not such a one."""
     inside = [path for path in folder.iterdir() if path.name != "__MACOSX"]
     if len(inside) != 1 or not inside[0].is_dir():
         return folder
@@ -108,7 +108,7 @@ def _unpacked(archive: BinaryIO) -> Iterator[Path]:
 
 
 def _take_away_left() -> None:
-    """On a disk, what a killed process had unpacked would lie there for ever."""
+    """On disk, files unpacked by a killed process would stay forever."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
         with suppress(OSError):  # It is gone meanwhile.
             if folder.stat().st_mtime < time.time() - LEFT_SECONDS:

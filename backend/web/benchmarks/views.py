@@ -1,4 +1,4 @@
-"""Records as the API gives them: benchmarks, tasks, validation, leaderboards."""
+"""REST views of benchmarks, tasks, validation and leaderboards."""
 
 from collections.abc import Mapping, Sequence
 
@@ -71,7 +71,7 @@ def task_fields(row: models.Task, name: str, quarantined: str) -> dict[str, obje
 
 
 def validation(verdict: TaskVerdict) -> schemas.Validation:
-    """What is known about one task."""
+    """Validation result of one task."""
     return schemas.Validation(
         task=verdict.task.key,
         feasible=verdict.task.feasible,

@@ -48,7 +48,7 @@ class FetchRequest(ReadModel):
 
 @router.get("/benchmarks/{name}/assets")
 def list_assets(session: SessionDep, name: Name, tasks: Globs = []) -> Page[AssetView]:  # noqa: B006 - FastAPI's way
-    """List the files of the web that a benchmark's newest version needs, and which of them are there."""
+    """List the web files that a benchmark's newest version needs, and whether they exist."""
     return Page[AssetView](
         items=[AssetView.model_validate(one) for one in service.list_assets(session, name, tasks=tasks)]
     )
@@ -56,7 +56,7 @@ def list_assets(session: SessionDep, name: Name, tasks: Globs = []) -> Page[Asse
 
 @router.post("/benchmarks/{name}/assets/fetch")
 def fetch(edge: EdgeDep, name: Name, body: FetchRequest) -> AssetView:
-    """Fetch one file through the guarded client and store it. Answers when it is there, or dead, with the reason.
+    """Download one file through the SSRF-safe client. Returns when it is stored, or dead, with the reason.
 
     503: the server does not answer now, or too many files are being fetched at once.
     """

@@ -1,1 +1,1 @@
-"""API and pages: what this installation can run, and what is asked of it."""
+"""API and pages: what this installation can run, and requests to it."""

@@ -58,5 +58,5 @@ def nodes(session: SessionDep) -> Page[NodeView]:
 
 
 def _slots(node: workers_view.NodeRow, slots: Iterable[workers_view.SlotRow], view: type[S]) -> list[S]:
-    """Slots of a node as the API gives them."""
+    """Slots of a node as in the API."""
     return [view.model_validate({"node": node.name, **vars(slot)}) for slot in slots]

@@ -18,5 +18,5 @@ def licences(session: SessionDep) -> Page[LicenceView]:
 
 @router.post("/licences")
 def set_seats(session: SessionDep, actor: ActorDep, body: LicenceBody) -> LicenceView:
-    """Set how many seats of a licence there are; attempts under way keep theirs."""
+    """Set the number of seats of a licence; running attempts keep theirs."""
     return LicenceView(**asdict(service.set_seats(session, body.name, body.seats, actor)))

@@ -1,4 +1,4 @@
-"""What the REST API takes and gives of licences."""
+"""REST schemas of licences."""
 
 from pydantic import Field
 

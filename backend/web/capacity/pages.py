@@ -34,7 +34,7 @@ def set_rules(  # noqa: PLR0913 - the form's fields
     shown_quota: Annotated[str, Form()] = "",
     shown_reserved: Annotated[str, Form()] = "",
 ) -> RedirectResponse:
-    """How a project shares in the slots; what was not changed stays."""
+    """Changes a project's scheduling settings; unchanged fields stay."""
     shown = {"weight": shown_weight, "quota": shown_quota, "reserved": shown_reserved}
     changes = changed_fields({"weight": weight, "quota": quota, "reserved": reserved}, shown)
     rules = {rule: text if rule == "weight" else read(text, rule) for rule, text in changes.items()}

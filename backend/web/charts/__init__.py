@@ -1,4 +1,7 @@
-"""Charts, drawn by plotly in the browser: this package alone knows it. Nothing of it loads before a chart is shown."""
+"""Charts, drawn by plotly in the browser: only this package uses it.
+
+Nothing of it is loaded before a chart is shown.
+"""
 
 import gzip
 from collections.abc import Sequence
@@ -10,7 +13,7 @@ from typing import Any
 
 from backend.services.results.views.leaderboard import BoardBreakdown, ChartValue, LeaderboardSeries
 
-# Lightness and pattern tell series apart, so that they need no hue: outcome colours mean outcomes only.
+# Lightness and pattern distinguish series without hue: outcome colours mean outcomes only.
 LIGHT = ("#6f6bd8", "#c3c1f0", "#8d9097", "#d9d5c8", "#4d4a9e", "#b0ada3")
 DARK = ("#8a86e6", "#4a4790", "#8b8e96", "#4a4e56", "#6a66c4", "#62666e")
 SHAPES = ("", "/", "", ".", "x", "\\")

@@ -7,7 +7,7 @@ from backend.domain.model.omnibench_labels import CAPABILITIES
 from backend.services.results.views.leaderboard import BoardBreakdown, LeaderboardSeries
 from backend.web.charts import INK
 
-# Lines are thinner than bars and need more contrast; dashes and symbols tell them apart without hue.
+# Lines are thinner than bars and need more contrast; dashes and symbols distinguish them without hue.
 LINES = {
     "light": ("#4d4a9e", "#474b53", "#8a86e6", "#7a7266", "#2f2c78", "#6c6f76"),
     "dark": ("#a5a2f2", "#eeebe3", "#6f6bd8", "#b0ada3", "#c3c1f0", "#8b8e96"),

@@ -29,7 +29,7 @@ def read_after(edge: AppContext, run_id: UUID, seq: int) -> list[dict[str, Any]]
 
 
 def newest_seq(edge: AppContext, run_id: UUID) -> int:
-    """Number of the run's newest event. Raises NotFound for no such run."""
+    """Number of the run's newest event. Raises NotFound if the run does not exist."""
     with read_only(edge.factory) as session:
         service.get_run(session, run_id)
         return log.newest_seq(session, run_id)
@@ -41,10 +41,10 @@ async def run_events(
 ) -> None:
     """Every event after a number, one JSON object each; without a number those from now on.
 
-    Postgres is read whenever Redis says that there is more, and every 2 s in any case.
+    Postgres is read whenever Redis announces changes, and at least every 2 s.
     """
     edge: AppContext = socket.app.state.edge
-    # Before whoever connects knows that they are: what happens from then on is news to them.
+    # Before accepting: everything that happens from then on is news to the client.
     newest, refused = 0, (0, "")
     try:
         newest = await asyncio.to_thread(newest_seq, edge, run_id)

@@ -20,11 +20,11 @@ from backend.web.socket_lifetime import ENDED, GONE, over, until_closed
 router = APIRouter()
 MARK_SECONDS = 2.0
 ANSWER_SECONDS = 15.0
-"""A viewer that has not asked for the next frame for so long is gone."""
+"""A viewer that has not requested the next frame for so long is gone."""
 
 
 def is_live(edge: AppContext, attempt_id: UUID) -> bool:
-    """Whether the attempt still goes on, in a transaction of its own. Raises NotFound."""
+    """Whether the attempt is live, in its own transaction. Raises NotFound."""
     with read_only(edge.factory) as session:
         return episodes.get_attempt(session, attempt_id).live
 
@@ -40,8 +40,8 @@ def packed(frame: LiveFrame) -> bytes:
 async def live(socket: WebSocket, attempt_id: UUID) -> None:
     """Binary messages: a JSON line `{seq, age_ms, ...}` and a JPEG. The viewer answers each with any text.
 
-    A frame is sent only when the viewer has taken the one before, and then the newest there is: a slow viewer skips
-    frames and slows nobody. While it looks, the worker knows that somebody watches.
+    A frame is sent only after the viewer has taken the previous one, and then the newest: a slow viewer skips frames
+    and delays nobody. Meanwhile the worker knows that somebody watches.
     """
     edge: AppContext = socket.app.state.edge
     await socket.accept()
@@ -65,7 +65,7 @@ async def live(socket: WebSocket, attempt_id: UUID) -> None:
 
 
 async def _keep_marking(attempt_id: UUID) -> None:
-    """Renews the mark that somebody looks, as long as the socket is open."""
+    """Renews the viewer's mark while the socket is open."""
     viewer = uuid4().hex
     while True:
         await mark_watching(attempt_id, viewer)
@@ -73,7 +73,7 @@ async def _keep_marking(attempt_id: UUID) -> None:
 
 
 async def _serve(socket: WebSocket, edge: AppContext, attempt_id: UUID, ack: asyncio.Event) -> None:
-    """Sends the newest frame, waits until the viewer has taken it, looks for a newer one."""
+    """Sends the newest frame, waits until the viewer has taken it, then checks for a newer one."""
     sent: int | None = None
     async with aclosing(_signs(attempt_id)) as signs:
         async for _ in signs:
@@ -102,7 +102,7 @@ def _still(edge: AppContext, attempt_id: UUID) -> bool:
 
 
 async def _signs(attempt_id: UUID) -> AsyncGenerator[None]:
-    """Once at the start, then whenever a frame was published while nobody looked, and every 2 s.
+    """Yields at the start, whenever a frame was published, and every 2 s.
 
     Frame numbers that came while the viewer was busy are folded into one sign.
     """

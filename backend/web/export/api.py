@@ -1,4 +1,4 @@
-"""Recorded trajectories as training data: how much there is, and the whole of it as one stream."""
+"""Recorded trajectories as training data: counts, and the whole export as one stream."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -28,7 +28,7 @@ When = Annotated[datetime | None, Query(examples=["2026-11-01T00:00:00Z"])]
 
 
 class BenchmarkLicence(BaseModel):
-    """What is known of the licence of a benchmark."""
+    """Licence of a benchmark."""
 
     benchmark: str
     licence: str
@@ -38,7 +38,7 @@ class BenchmarkLicence(BaseModel):
 
 
 class TrajectoryCounts(BaseModel):
-    """What an export with these filters comes to now."""
+    """Current counts of an export with these filters."""
 
     trajectories: int
     steps: int
@@ -93,7 +93,7 @@ FiltersDep = Annotated[Filters, Depends(read_filters)]
 
 
 def counts_json(counts: ExportCounts) -> TrajectoryCounts:
-    """Counts as the API gives them."""
+    """Counts as in the API."""
     return TrajectoryCounts(
         trajectories=counts.trajectories,
         steps=counts.steps,
@@ -113,12 +113,12 @@ def counts_json(counts: ExportCounts) -> TrajectoryCounts:
 
 @router.get("/trajectories/count")
 def number(session: SessionDep, project: ProjectDep, filters: FiltersDep) -> TrajectoryCounts:
-    """Count the trajectories that an export with these filters gives, and what is left out and why."""
+    """Count the trajectories that an export with these filters contains, and what is left out with reasons."""
     return counts_json(count(session, project.id, filters))
 
 
 def export_of(edge: AppContext, project_id: UUID, request: ExportRequest) -> Export:
-    """The export; its transactions are its own, since it goes on when the endpoint has returned."""
+    """The export; it has its own transactions, since it continues after the endpoint has returned."""
     masker = Masker(edge.settings.data_dir / "secrets")
     return Export(lambda: read_only(edge.factory), edge.store, masker, project_id, request)
 

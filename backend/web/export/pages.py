@@ -1,4 +1,4 @@
-"""`/exports`: what was recorded that somebody could train on, and how to get it."""
+"""`/exports`: recorded training data, and how to get it."""
 
 import re
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ MOST = 200
 
 
 def query_fields(params: QueryParams) -> list[tuple[str, str]]:
-    """What was given, as the API takes it: without empty fields, days as their beginning in UTC."""
+    """Submitted filters as for the API: without empty fields, days as their beginning in UTC."""
     pairs: list[tuple[str, str]] = []
     for name in LISTS:
         pairs += [(name, value) for value in params.getlist(name)[:MOST] if value]
@@ -62,7 +62,7 @@ def values_of(query: list[tuple[str, str]]) -> dict[str, Any]:
 
 @router.get("/exports")
 def exports(request: Request, session: SessionDep, project: ProjectDep) -> HTMLResponse:
-    """The form with the counts of what is chosen. Its whole state is in the address."""
+    """The form with counts. Its whole state is in the address."""
     params = request.query_params
     query, error = query_fields(params), None
     try:

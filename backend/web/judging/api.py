@@ -1,4 +1,4 @@
-"""Judges: list, show, draw attempts for people, judge them blind."""
+"""Judges: list, show, draw attempts for people, review them blind."""
 
 from typing import Annotated
 
@@ -34,20 +34,20 @@ def show(session: SessionDep, judge_id: Id) -> own.JudgeView:
 
 @router.post("/judges/{judge_id}/draw", status_code=201)
 def draw(session: SessionDep, judge_id: Id, body: own.Draw) -> own.DrawResult:
-    """Draw attempts for people. The same seed draws the same from the same attempts."""
+    """Draw attempts for people; deterministic for the same attempts and seed."""
     return own.DrawResult(drawn=reviews.draw(session, judge_id, body.size, body.seed))
 
 
 @router.get("/judges/{judge_id}/review")
 def next_item(session: SessionDep, project: ProjectDep, judge_id: Id, by: By) -> own.ReviewQueue:
-    """The next item for a person: each goes to two, and nobody is told what the judge says."""
+    """Get the next item for a person: each goes to two, without the judge's verdict."""
     task = reviews.next_task(session, judge_id, person(session, project, by, path="by"))
     return own.ReviewQueue(task=None if task is None else task_view(task))
 
 
 @router.post("/judges/{judge_id}/review", status_code=204)
 def answer(session: SessionDep, project: ProjectDep, judge_id: Id, body: own.ReviewAnswer) -> Response:
-    """Keep what a person says of an item. The last word of a person counts."""
+    """Store a person's verdicts on an item. The last ones count."""
     by = person(session, project, body.by, path="by")
     if body.verdicts is not None:
         reviews.give_verdicts(session, judge_id, body.item, by, body.verdicts)
@@ -59,7 +59,7 @@ def answer(session: SessionDep, project: ProjectDep, judge_id: Id, body: own.Rev
 
 
 def judge_view(page: JudgePage) -> own.JudgeView:
-    """A judge as it is given out."""
+    """The REST view of a judge."""
     judge, agreement = page.judge, page.agreement
     return own.JudgeView.model_validate(
         {

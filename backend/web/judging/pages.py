@@ -1,4 +1,4 @@
-"""`/judges`: can a judge be trusted? Its agreement with people, and where people judge the same, blind."""
+"""`/judges`: judges, their agreement with people, and blind reviews."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -64,7 +64,7 @@ def draw(
 
 @router.get("/judges/{judge_id}/review")
 def review(request: Request, session: SessionDep, project: ProjectDep, judge_id: Id, name: Name = "") -> HTMLResponse:
-    """The next item for the person of this name; without one, who they are is asked."""
+    """The next item for the person of this name; without one, asks for it."""
     return ask(request, session, project, judge_id, name)
 
 
@@ -76,7 +76,7 @@ def ask(  # noqa: PLR0913, PLR0917 - what the edge gives, and what went wrong
     name: str,
     error: DeskarenaError | None = None,
 ) -> HTMLResponse:
-    """The queue's page. Nothing on it tells the judge's verdict or whose attempt it is."""
+    """The queue's page, without the judge's verdict or the agent."""
     judge, task = get_judge(session, judge_id), None
     if name:
         try:
@@ -103,7 +103,7 @@ def answer(
     *,
     form: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
 ) -> Response:
-    """Keep a person's answer and show the next item."""
+    """Stores a person's answer and shows the next item."""
     name = text(form, "as")
     try:
         keep(session, judge_id, person_of(session, project, name, path="as"), form)
@@ -114,7 +114,7 @@ def answer(
 
 
 def keep(session: Session, judge_id: UUID, person: Actor, form: FormData) -> None:
-    """The answer in the form of the judge's kind. Raises Invalid."""
+    """The answer for the judge's kind. Raises Invalid."""
     try:
         item = UUID(text(form, "item"))
     except ValueError as error:

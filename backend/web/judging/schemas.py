@@ -1,4 +1,4 @@
-"""What the REST API takes and gives of judges and of people who check them."""
+"""REST schemas of judges and reviews."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from backend.web.api_common import RequestModel
 
 
 class Coefficient(ReadModel):
-    """A coefficient of agreement; null where nothing can be said."""
+    """A coefficient of agreement; null if undefined."""
 
     value: float | None = Field(examples=[0.61])
     interval: Interval | None = Field(description="95 %.")
@@ -42,7 +42,7 @@ class RatingCorrelation(ReadModel):
 
 
 class JudgeView(ReadModel):
-    """Who gives verdicts that people can check."""
+    """A judge whose verdicts people can check."""
 
     id: UUID
     kind: Literal["vlm", "graph"] = Field(description="A model, or the evaluator of graphs of subtasks.")
@@ -64,7 +64,7 @@ class JudgeView(ReadModel):
 
 
 class Draw(RequestModel):
-    """How many attempts to draw for people."""
+    """Number of attempts to draw for people."""
 
     size: int = Field(default=50, ge=1, le=MOST_DRAWN)
     seed: int = Field(default=0, ge=0, le=2**53)
@@ -77,14 +77,14 @@ class DrawResult(ReadModel):
 
 
 class ReviewCriterion(ReadModel):
-    """What is to be judged."""
+    """A criterion to judge."""
 
     name: str
     text: str
 
 
 class ReviewStep(ReadModel):
-    """What was done at a step, and the screen before it; or the screen in the end."""
+    """A step's actions with the screen before it; or the final screen."""
 
     index: int
     did: str
@@ -109,7 +109,7 @@ class ReviewQueue(ReadModel):
 
 
 class ReviewAnswer(RequestModel):
-    """What a person says of an item: `verdicts` on each criterion (null: cannot be told), or both ratings."""
+    """A person's answer: `verdicts` on each criterion (null: cannot tell), or both ratings."""
 
     by: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["ann"])
     item: UUID

@@ -25,7 +25,7 @@ def desk(request: Request, session: SessionDep, run_id: Id) -> HTMLResponse:
 def begin(
     session: SessionDep, run_id: Id, episode_id: Id, feasible: Annotated[Literal["yes", "no"], Form()]
 ) -> RedirectResponse:
-    """The judgement comes first; then the desktop is shown."""
+    """Feasibility is answered first; then the desktop is shown."""
     human_agent.begin(session, run_id, episode_id, feasible=feasible == "yes")
     return redirect(f"/episodes/{episode_id}")
 

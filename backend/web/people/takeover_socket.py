@@ -35,7 +35,7 @@ router = APIRouter()
 MOST_BYTES = 65_536
 """Of one message: a pasted text of 10,000 characters fits, whatever they are."""
 BURST, RATE = 40.0, 20.0
-"""So many messages at once, and so many a second in the long run."""
+"""Maximum burst of messages, and messages per second on average."""
 KEEP_SECONDS = 2.0
 Client = Annotated[str, Query(pattern="^[A-Za-z0-9-]{8,64}$")]
 
@@ -217,10 +217,10 @@ class _TakeoverSession:
                 await self._state()
 
     async def _keep(self) -> None:
-        """What has a short life in the broker lives on while the page is there.
+        """Renews short-lived keys in the broker while the page is open.
 
-        Nobody need ask again for what a broker that was away, or another page, kept from this one: a person who is the
-        agent gets the desktop as soon as it is free.
+        After an outage or a takeover by another page, nobody has to ask again: a person who is the agent gets control
+        as soon as it is free.
         """
         while True:
             if self._in_control or self._attempt.human or self._holder == self._client:

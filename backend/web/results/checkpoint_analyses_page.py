@@ -1,4 +1,4 @@
-"""`/benchmarks/{name}/analyses`: what do agents reach, and what of it do they finish?"""
+"""`/benchmarks/{name}/analyses`: intermediate versus final results."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""What the REST API gives of WindowsWorld's analyses."""
+"""REST schemas of WindowsWorld's analyses."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ class GapView(ReadModel):
 
 
 class StepGapView(ReadModel):
-    """Mean steps of failed and of solved episodes of one level; null where there is none."""
+    """Mean steps of failed and solved episodes of one level; null without episodes."""
 
     level: str = Field(examples=["L1"])
     failed: float | None = None

@@ -1,4 +1,4 @@
-"""Why agents fail: samples of a run's failures with their labels, and what a person says of one."""
+"""Failure labels: samples of a run's failures with labels, and reviews."""
 
 from typing import Annotated
 
@@ -17,7 +17,7 @@ router = api_router("failures")
 
 
 class FailureLabels(RequestModel):
-    """What a person says of a failed episode."""
+    """A person's labels for a failed episode."""
 
     person: str = Field(min_length=1, max_length=LONGEST_NAME, description="A name; people are told apart by it.")
     labels: list[str] = Field(max_length=50, description="Keys; empty = none applies.", examples=[["grounding"]])
@@ -31,7 +31,7 @@ def sample(
     sample: Annotated[int, Query(ge=1, le=service.MOST, description="Failures to draw.")] = service.SAMPLE,
     seed: Annotated[int, Query(ge=0, le=2**31)] = 0,
 ) -> schemas.FailureSample:
-    """Draw a seeded sample of a run's failures, with what rules suggest, what people say, and the shares of labels."""
+    """Draw a seeded sample of a run's failures, with suggestions by rules, labels by people, and shares."""
     draw = service.sample(session, run_id, number=sample, seed=seed)
     return schemas.FailureSample(
         run=run_id,
@@ -50,7 +50,7 @@ def sample(
 
 @router.put("/episodes/{episode_id}/failures")
 def judge(session: SessionDep, project: ProjectDep, episode_id: Id, body: FailureLabels) -> schemas.FailureView:
-    """Keep what a person says of a failed episode; what the same person said before is replaced."""
+    """Store a person's labels for a failed episode, replacing their previous ones."""
     row = service.review(session, project, episode_id, person=body.person, labels=body.labels, note=body.note)
     return failure(row)
 

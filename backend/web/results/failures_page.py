@@ -92,7 +92,7 @@ def judge(  # noqa: PLR0913 - what the form has
     sample: Annotated[int | None, Form(ge=1, le=service.MOST)] = None,
     seed: Annotated[int, Form(ge=0, le=2**31)] = 0,
 ) -> RedirectResponse:
-    """Keeps what a person says; in a sample the next episode that this person has not judged follows."""
+    """Stores a person's labels; in a sample the next unjudged episode follows."""
     failure = service.review(
         session, project, episode_id, person=person.strip(), labels=labels or [], note=note.strip()
     )

@@ -1,4 +1,4 @@
-"""What the REST API gives of failures and their labels."""
+"""REST schemas of failures and their labels."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from backend.services.read_model import ReadModel
 
 
 class SuggestionView(ReadModel):
-    """What a rule suggests."""
+    """A suggestion by a rule."""
 
     label: str = Field(examples=["repeated"])
     step: int | None
@@ -17,7 +17,7 @@ class SuggestionView(ReadModel):
 
 
 class ReviewView(ReadModel):
-    """What one person says; `accepted` and `rejected` are what the rules had suggested then."""
+    """One person's labels; `accepted` and `rejected` are the rules' suggestions at that time."""
 
     person: str
     labels: list[str]
@@ -27,7 +27,7 @@ class ReviewView(ReadModel):
 
 
 class FailureView(ReadModel):
-    """One failed episode. `labels`: what at least half of the people say who judged it."""
+    """One failed episode. `labels`: set by at least half of the reviewers."""
 
     episode: UUID
     task: str
@@ -58,7 +58,7 @@ class LabelAgreement(ReadModel):
 
 
 class LabelView(ReadModel):
-    """One label; `papers`: what it is called in those that have it."""
+    """One label; `papers`: its names in papers."""
 
     title: str
     text: str

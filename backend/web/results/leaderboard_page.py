@@ -1,4 +1,4 @@
-"""`/leaderboards/{benchmark}`: who is better, and is the difference real?"""
+"""`/leaderboards/{benchmark}`: the leaderboard with intervals."""
 
 import gzip
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ Dimension = Literal["domain", "difficulty", "level", "capability", "complexity"]
 
 @router.get("/leaderboards")
 def leaderboards(request: Request, session: SessionDep) -> Response:
-    """Leads to the benchmark with most runs; says so where there is none."""
+    """Redirects to the benchmark with most runs; says so if there is none."""
     name = service.first_with_runs(session)
     return redirect(f"/leaderboards/{name}") if name else render(request, "leaderboards.html", {})
 

@@ -45,7 +45,7 @@ Include = Annotated[
 
 def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
     """The service's request from the body."""
-    # What was not given stays open: a preset may fill it in.
+    # Omitted fields stay open: a preset may set them.
     return RunRequest.model_validate({**body.model_dump(exclude_unset=True), "idempotency_key": key})
 
 
@@ -75,7 +75,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
 
 @router.post("/runs/forecast")
 def expect(session: SessionDep, body: schemas.RunSubmit) -> Forecast:
-    """What a run would cost and could tell. Starts nothing."""
+    """Forecast a run's cost and statistical power. Starts nothing."""
     return forecast(session, request_of(body))
 
 
@@ -180,7 +180,7 @@ async def show(
 
 @router.get("/runs/{run_id}/summary")
 def summary(session: SessionDep, run_id: Id) -> RunSummary:
-    """What the run comes to now."""
+    """The run's summary."""
     return summary_of(session, service.get_run(session, run_id))
 
 
@@ -196,7 +196,10 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> Page[EpisodeView]:
-    """List a run's episodes in the order of submission. Those that wait say why, behind how many, and until when."""
+    """List a run's episodes in order of submission.
+
+    Waiting ones have the reason, their position and estimated start.
+    """
     run = service.get_run(session, run_id)
     page = episode_service.list_episodes(
         session,
@@ -252,7 +255,7 @@ def waiting(session: Session, run_id: UUID) -> int:
 
 @router.patch("/runs/{run_id}")
 def retune(session: SessionDep, run_id: Id, body: schemas.RunTuning) -> RunView:
-    """Change how a run shares in the slots, from the next claim on; nothing of what it measures. Safe to repeat."""
+    """Change a run's scheduling settings, from the next claim on. Results are unaffected. Safe to repeat."""
     return run_detail(
         session,
         update_scheduling(session, run_id, SchedulingUpdate.model_validate(body.model_dump(exclude_unset=True))),
@@ -261,7 +264,7 @@ def retune(session: SessionDep, run_id: Id, body: schemas.RunTuning) -> RunView:
 
 @router.post("/runs/{run_id}/pause")
 def pause(session: SessionDep, run_id: Id) -> ChangeResult:
-    """Begin no further episode; those under way go on. Safe to repeat."""
+    """Pause a run: running episodes continue, no further ones start. Safe to repeat."""
     return changed(service.pause_run(session, run_id), waiting(session, run_id))
 
 

@@ -22,7 +22,7 @@ router = page_router()
 
 
 class ReevaluationForm(BaseModel):
-    """The forms by which an episode is scored again; with `judge_model` that model looks at the kept pictures."""
+    """Forms of re-evaluation; with `judge_model` that model judges the stored pictures."""
 
     by: By = "own"
     judge_model: str = ""
@@ -62,7 +62,7 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
     sample: Annotated[int | None, Query(ge=1, le=MOST)] = None,
     seed: Seed = 0,
 ) -> HTMLResponse:
-    """Live, then replay. The address names attempt and step, so a link shows exactly what was seen."""
+    """Live view, then replay. The address has attempt and step, so a link shows exactly what was seen."""
     page = episode_page(session, episode_id, attempt)
     following = step is None and page.shown is not None and page.shown.live
     chosen = next((each for each in page.steps if each.index == step), page.steps[-1] if page.steps else None)

@@ -1,4 +1,4 @@
-"""`/`: what is happening right now?"""
+"""`/`: home page."""
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse

@@ -1,4 +1,4 @@
-"""`/runs/new`: what will this experiment cost and tell me?"""
+"""`/runs/new`: form for a new run, with its forecast."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -91,7 +91,7 @@ def first_agent(page: NewRun) -> str:
 
 
 def page_of(session: Session, form: FormFields) -> NewRun:
-    """What the form offers for what is chosen so far."""
+    """The form for the current choices."""
     chosen = text(form, "benchmark"), text(form, "provider", "local"), text(form, "desktop_image")
     return service.new_run(session, *chosen)
 
@@ -99,7 +99,7 @@ def page_of(session: Session, form: FormFields) -> NewRun:
 def show(
     request: Request, session: Session, page: NewRun, form: FormFields, *, error: DeskarenaError | None = None
 ) -> HTMLResponse:
-    """The form with what was given and the forecast of it."""
+    """The form with submitted values and their forecast."""
     agent = text(form, "agent") or first_agent(page)
     expected: Forecast | None = None
     trouble = error
@@ -139,7 +139,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
     *,
     form: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
 ) -> Response:
-    """Starts the run, or shows the form again with what is wrong. The form's key makes a double click harmless."""
+    """Starts the run, or shows the form again with errors. The form's key makes a double click harmless."""
     page = page_of(session, form)
     try:
         values = values_of(form, page, text(form, "agent"))

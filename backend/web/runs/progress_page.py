@@ -21,7 +21,7 @@ With = Annotated[list[UUID | Literal[""]] | None, Query(alias="with", max_length
 
 
 def compared_runs(beside: list[UUID | Literal[""]] | None) -> list[UUID]:
-    """The runs to be shown beside; the form's empty choice is none."""
+    """Runs to compare; the form's empty choice is ignored."""
     return [key for key in beside or [] if isinstance(key, UUID)]
 
 

@@ -34,7 +34,7 @@ def lines(session: Session, run: RunView, episodes: Sequence[EpisodeView]) -> It
 
 
 def as_jsonl(session: Session, run: RunView, episodes: Sequence[EpisodeView]) -> bytes:
-    """One JSON object per line; `kind` says which: run, episode or attempt."""
+    """One JSON object per line; `kind` is run, episode or attempt."""
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines(session, run, episodes)).encode()
 
 
@@ -54,7 +54,7 @@ def _harmless(value: Any) -> Any:
 
 
 def as_zip(session: Session, run: RunView, episodes: Sequence[EpisodeView]) -> bytes:
-    """`run.jsonl` and `episodes.csv`; pictures and trees stay where their addresses say."""
+    """`run.jsonl` and `episodes.csv`; pictures and trees stay at their addresses."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("run.jsonl", as_jsonl(session, run, episodes))

@@ -16,7 +16,7 @@ from backend.web.api_common import RequestModel
 
 
 class RunTuning(RequestModel):
-    """How a run shares in the slots; nothing of what it measures. In a change, what is not given stays."""
+    """A run's scheduling settings. Results are unaffected. In a change, omitted fields stay."""
 
     priority: int = Field(default=0, ge=LOWEST, le=HIGHEST, description="Higher ones come first.", examples=[5])
     concurrency: int | None = Field(

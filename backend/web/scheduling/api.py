@@ -37,5 +37,5 @@ def signals(edge: EdgeDep) -> SignalsView:
 
 @metrics_router.get("/metrics", include_in_schema=False)
 def metrics(edge: EdgeDep) -> Response:
-    """The same for Prometheus."""
+    """All signals as Prometheus metrics."""
     return Response(text(families(edge.signals.signals())), media_type=MEDIA_TYPE)

@@ -1,4 +1,4 @@
-"""Signals, as the API says them."""
+"""REST schemas of signals."""
 
 from pydantic import Field
 

@@ -1,1 +1,1 @@
-"""API and pages: studies: grids of conditions and what they come to."""
+"""API and pages: studies: grids of conditions and their results."""

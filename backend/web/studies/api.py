@@ -57,5 +57,5 @@ def show(session: SessionDep, study_id: Id) -> own.StudyView:
 
 @router.get("/studies/{study_id}/results")
 def results(session: SessionDep, study_id: Id) -> own.StudyResults:
-    """What the study comes to now: paired differences, and how steps and ways of ending are spread."""
+    """The study's results: paired differences, and distributions of steps and endings."""
     return studies_views.results(service.study_results(session, study_id))

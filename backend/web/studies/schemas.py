@@ -1,4 +1,4 @@
-"""What the REST API takes and gives of studies."""
+"""REST schemas of studies."""
 
 from datetime import datetime
 from typing import Any
@@ -95,7 +95,7 @@ class Deviation(ReadModel):
 
 
 class ShapeComparison(ReadModel):
-    """Graphs of subtasks minus chains of as many nodes and edges and the same knowledge level, paired at random."""
+    """Graphs of subtasks minus chains with equal numbers of nodes and edges and knowledge level, paired at random."""
 
     levels: dict[str, Any]
     of: str = Field(description="`score`, or a measure.", examples=["CR"])
@@ -150,7 +150,7 @@ class StudyCellView(ReadModel):
 
 
 class StudyResults(ReadModel):
-    """What a study comes to now. Equal episodes give equal numbers: the bootstrap draws from the base's seed."""
+    """Current results of a study. Equal episodes give equal figures: the bootstrap is seeded by the base's seed."""
 
     study: StudyView
     sentence: str

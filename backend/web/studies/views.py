@@ -1,4 +1,4 @@
-"""Studies as the API gives them."""
+"""REST views of studies."""
 
 from pydantic import ValidationError
 
@@ -14,11 +14,11 @@ from backend.services.studies.views import methods
 from backend.web.studies import schemas
 
 _OF_RUNS = {"name", "benchmark", "open", *SchedulingUpdate.model_fields}
-"""Fields of a run that are no part of what its study compares."""
+"""Fields of a run that its study does not compare."""
 
 
 def config_of(body: schemas.StudySubmit) -> StudyConfig:
-    """The study that is asked for. Raises Invalid."""
+    """The requested study. Raises Invalid."""
     settings = body.base.model_dump(mode="json", exclude_unset=True, exclude=_OF_RUNS)
     try:
         return StudyConfig(
@@ -37,7 +37,7 @@ def config_of(body: schemas.StudySubmit) -> StudyConfig:
 
 
 def tuning_of(body: schemas.StudySubmit) -> SchedulingUpdate:
-    """How each of its runs begins to share in the slots."""
+    """Initial scheduling settings of each run."""
     return SchedulingUpdate.model_validate(
         body.base.model_dump(include=set(SchedulingUpdate.model_fields), exclude_unset=True)
     )

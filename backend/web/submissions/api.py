@@ -41,7 +41,7 @@ def next_pair(session: SessionDep, project: ProjectDep, name: Name, person: Pers
 
 @router.post("/choices", status_code=201)
 def choose(session: SessionDep, project: ProjectDep, body: schemas.ChoiceBody) -> schemas.ChoiceView:
-    """Keep which of two works a person prefers; each person judges a pair once."""
+    """Store which of two submissions a person prefers; each person judges a pair once."""
     actor = person_or_local(session, project, body.person)
     service.choose(session, body.left, body.right, Preference(body.preferred), actor)
     return schemas.ChoiceView(left=body.left, right=body.right, preferred=body.preferred, person=actor.name)
@@ -60,7 +60,7 @@ def ratings(session: SessionDep, name: Name) -> schemas.WorksBoard:
 
 
 def view(board: PreferenceBoard) -> schemas.WorksBoard:
-    """The board as the API gives it."""
+    """The leaderboard as in the API."""
     share = board.left_share
     return schemas.WorksBoard(
         benchmark=board.benchmark.name,

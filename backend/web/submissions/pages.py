@@ -32,7 +32,7 @@ def pairs(  # noqa: PLR0913, PLR0917 - what a page is made of
     benchmark: Annotated[str, Query(max_length=200)] = "",
     person: Person = "",
 ) -> HTMLResponse:
-    """The next pair of works, side by side; nothing tells whose they are."""
+    """The next pair of submissions, side by side and anonymous."""
     names = service.benchmarks(session)
     name = benchmark or (names[0] if names else "")
     pair = service.next_pair(session, name, person_or_local(session, project, person), SystemRandom()) if name else None
@@ -51,7 +51,7 @@ def choose(  # noqa: PLR0913, PLR0917 - the fields of a form
     benchmark: Annotated[str, Form(max_length=200)],
     person: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
 ) -> RedirectResponse:
-    """Keeps the choice and shows the next pair."""
+    """Stores the preference and shows the next pair."""
     service.choose(session, left, right, preferred, person_or_local(session, project, person))
     return redirect(with_query("/compare/pairs", {}, benchmark=benchmark, person=person or None))
 
@@ -60,7 +60,7 @@ def choose(  # noqa: PLR0913, PLR0917 - the fields of a form
 def file(
     session: SessionDep, edge: EdgeDep, submission_id: Id, number: Annotated[int, Path(ge=0, le=1000)]
 ) -> Response:
-    """One file of a work: a picture to look at, everything else to save. Its name tells nothing."""
+    """One file of a submission: a picture is shown, others are downloaded. Its name reveals nothing."""
     return guest_file(submissions.read_file(session, edge.store, submission_id, number), f"submission-{number + 1}")
 
 

@@ -1,4 +1,4 @@
-"""What the REST API takes and gives of works that people judge."""
+"""REST schemas of submissions judged by people."""
 
 from typing import Literal
 from uuid import UUID
@@ -12,7 +12,7 @@ Side = Literal["left", "right", "equal"]
 
 
 class WorkView(ReadModel):
-    """A work; nothing tells whose it is."""
+    """An anonymous submission."""
 
     id: UUID
     files: list[str] = Field(description="Addresses of its files.")
@@ -39,7 +39,7 @@ class ChoiceBody(ReadModel):
 
 
 class ChoiceView(ReadModel):
-    """A choice as it was kept."""
+    """A stored preference."""
 
     left: UUID
     right: UUID
@@ -48,7 +48,7 @@ class ChoiceView(ReadModel):
 
 
 class ContestantView(ReadModel):
-    """An agent configuration, a person, or the human expert. Without a choice there is no rating."""
+    """An agent configuration, a person, or the human expert. Without preferences there is no rating."""
 
     name: str
     mark: str = Field(description="`expert`, `human`, `privileged` or empty.")

@@ -1,1 +1,1 @@
-"""Tables: who acts, and for which project."""
+"""Tables: projects and actors."""

@@ -7,7 +7,7 @@ from backend.db.models.base import Base, Created, Id, Json
 
 
 class Project(Base):
-    """A project; there is always the one called `default`.
+    """A project; the one called `default` always exists.
 
     For the scheduler (`domain.scheduling.projects`): its `weight` among projects, its `quota` of desktops at once by
     provider (`all` = together), and the slots `reserved` for its interactive episodes by provider.

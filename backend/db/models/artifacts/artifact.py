@@ -6,7 +6,7 @@ from backend.db.models.base import Base, Created
 
 
 class Artifact(Base):
-    """Bytes in the artifact store. `touched_at` is the last time somebody stored them: collection counts from it."""
+    """Bytes in the artifact store. `touched_at` is when they were last stored: garbage collection counts from it."""
 
     __tablename__ = "artifact"
 

@@ -11,7 +11,7 @@ from backend.db.types import one_of
 
 
 class Evidence(Base):
-    """A blob that a getter collected for one metric call; without a hash it was absent, and `note` says why.
+    """A blob that a getter collected for one metric call; without a hash it was absent, and `note` has the reason.
 
     `position` is the metric call's place in the task, `part` the blob's place among those of one getter.
     """

@@ -13,7 +13,7 @@ from backend.domain.drafts.states import NEEDED, DraftState, RejectionReason
 
 
 class TaskDraft(Base):
-    """A task that somebody writes, until people have approved it and it is part of a benchmark.
+    """A task in preparation, until it is approved and published.
 
     `version` and `content_hash` are of the newest `task_draft_version`; domain, name and instruction are copied from
     it for lists. `approvals` counts people other than the author who approved that version: without enough of them the

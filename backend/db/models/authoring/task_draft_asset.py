@@ -9,7 +9,7 @@ from backend.db.models.base import Base, ref
 
 
 class TaskDraftAsset(Base):
-    """Bytes that were uploaded for a draft; its versions name them. Kept as long as the draft is."""
+    """Bytes uploaded for a draft; its versions refer to them. Kept as long as the draft."""
 
     __tablename__ = "task_draft_asset"
 

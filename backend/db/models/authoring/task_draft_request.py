@@ -12,7 +12,7 @@ from backend.db.types import one_of
 
 
 class TaskDraftRequest(Base):
-    """Drafts that a model is to write for a persona, or wrote. `asked` has what it is asked with, `usage` the cost."""
+    """Request for model-written drafts. `asked` has its parameters, `usage` the cost."""
 
     __tablename__ = "task_draft_request"
     __table_args__ = (

@@ -12,7 +12,7 @@ from backend.domain.drafts.states import RejectionReason
 
 
 class TaskDraftReview(Base):
-    """What one person says of one version of a draft; one review each. A program cannot review: the key refuses it."""
+    """One person's review of one version of a draft. Programs cannot review: the key refuses it."""
 
     __tablename__ = "task_draft_review"
     __table_args__ = (

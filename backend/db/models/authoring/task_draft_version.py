@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, Id, Json, ref
 
 
 class TaskDraftVersion(Base):
-    """What a draft held at one time; never changed. `note` says what made it (`edited`, `recorded set-up`, ...)."""
+    """A version of a draft, never changed. `note` is its origin (`edited`, `recorded set-up`, ...)."""
 
     __tablename__ = "task_draft_version"
     __table_args__ = (UniqueConstraint("draft_id", "number"),)

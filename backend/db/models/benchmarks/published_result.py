@@ -8,7 +8,7 @@ from backend.db.models.base import Base, Created, Id, ref
 
 
 class ReportedResult(Base):
-    """A published number, shown beside ours and marked as such; never mixed into a count.
+    """A published figure, shown beside measurements and marked; never included in counts.
 
     `value` has the digits and the `unit` of the source (a percentage is 19.5). `group_kind` and `group_name` say which
     part of the benchmark it is about, in the source's words (`overall`, `category` Office, ...); `domain` is set where

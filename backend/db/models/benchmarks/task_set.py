@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, Id, Json, JsonList, ref
 
 
 class TaskSet(Base):
-    """One content-hashed version of a benchmark's tasks; never changed once made."""
+    """One content-hashed version of a benchmark's tasks; immutable."""
 
     __tablename__ = "task_set"
     __table_args__ = (UniqueConstraint("benchmark_id", "content_hash"), UniqueConstraint("benchmark_id", "version"))

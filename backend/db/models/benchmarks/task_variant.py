@@ -1,4 +1,4 @@
-"""Variants: the same task under another condition."""
+"""Variants: the same task under other conditions."""
 
 from uuid import UUID
 

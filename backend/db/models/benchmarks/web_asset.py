@@ -9,11 +9,11 @@ from backend.db.models.base import Base, Created, ref
 
 
 class ExternalAsset(Base):
-    """What is known of a file of the web: its bytes, or why there are none.
+    """A web file: its bytes, or why there are none.
 
     Attributes:
         url: as task files write it.
-        sha256: its bytes, once somebody has fetched or added them; a later failure to fetch takes nothing away.
+        sha256: of its bytes, once downloaded or added; a later failed download does not remove them.
         source: where they came from: the address after redirects, or `added` by a person.
         problem: what the last look found wrong; empty if nothing.
         checked_at: when that was.

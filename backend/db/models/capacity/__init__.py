@@ -1,1 +1,1 @@
-"""Tables: what this installation can run, and what is asked of it."""
+"""Tables: what this installation can run, and requests to it."""

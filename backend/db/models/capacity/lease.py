@@ -14,7 +14,7 @@ FENCING_TOKENS = Sequence("fencing_token")
 class Lease(Base):
     """A worker's fenced hold on a slot; live until released. Every lease has a larger token than all before it.
 
-    `waits` says what its attempt waits for outside of this service, by the last heartbeat; empty: for nothing.
+    `waits` is what its attempt waits for externally, from the last heartbeat; empty: nothing.
     """
 
     __tablename__ = "lease"

@@ -10,7 +10,7 @@ from backend.db.types import one_of
 
 
 class Worker(Base):
-    """A worker process and what it said it can do. `pid` counts in `host`: machine and pid namespace."""
+    """A worker process and its capabilities. `pid` is valid in `host`: machine and pid namespace."""
 
     __tablename__ = "worker"
     __table_args__ = (one_of("state", enums.WorkerState),)

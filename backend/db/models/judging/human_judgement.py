@@ -8,9 +8,9 @@ from backend.db.models.base import Base, Created, ref
 
 
 class PersonVerdict(Base):
-    """What a person who saw no judge's verdict says of one criterion of one attempt; `reached` None: cannot be told.
+    """A person's verdict on one criterion of one attempt, without knowing the judge's; `reached` None: cannot tell.
 
-    It belongs to the attempt: it checks every judge of it that was asked the same (`text`).
+    It belongs to the attempt: it checks every judge with the same question (`text`).
     """
 
     __tablename__ = "person_verdict"

@@ -11,7 +11,7 @@ from backend.db.types import one_of
 
 
 class Judge(Base):
-    """Who gives verdicts that people can check: a model with its settings and prompt, or the evaluator of graphs.
+    """A judge: a model with settings and prompt, or the evaluator of graphs.
 
     `config` is a `backend.domain.model.judge_config.JudgeConfig`, empty for graphs; `identity` the hash of it and of
     the prompt.

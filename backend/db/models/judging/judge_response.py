@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, Id, Json, ref
 
 
 class JudgeAnswer(Base):
-    """One answer of a judge's model, usable or not: it was paid for. A usable one is never asked for again.
+    """One answer of a judge's model, usable or not, as it was paid for. A usable one is never requested again.
 
     `question` is the hash of all that decides it, `vote` its number among the judge's votes, `answer` a
     `backend.domain.judging.judgement.JudgeReply`; `usable` says that the answer has no problem.

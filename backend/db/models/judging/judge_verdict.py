@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, ref
 
 
 class JudgeVerdict(Base):
-    """What the majority of a judge's votes says of one criterion of one attempt; the newest judgement counts."""
+    """A judge's majority verdict on one criterion of one attempt; the newest judgement counts."""
 
     __tablename__ = "judge_verdict"
     __table_args__ = (Index("ix_judge_verdict_attempt", "attempt_id"),)

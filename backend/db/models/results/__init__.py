@@ -1,1 +1,1 @@
-"""Tables: what runs come to: roll-ups, leaderboards, analyses."""
+"""Tables: results of runs: roll-ups, leaderboards, analyses."""

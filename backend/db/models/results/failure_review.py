@@ -1,4 +1,4 @@
-"""What people say of why an agent failed."""
+"""Labels by people for failures."""
 
 from datetime import datetime
 from uuid import UUID

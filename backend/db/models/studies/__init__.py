@@ -1,1 +1,1 @@
-"""Tables: studies: grids of conditions and what they come to."""
+"""Tables: studies: grids of conditions and their results."""

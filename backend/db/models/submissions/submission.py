@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, Id, JsonList, ref
 
 
 class Work(Base):
-    """What an attempt handed in, or without an attempt what a human expert made, for one task.
+    """An attempt's submission, or without an attempt a human expert's, for one task.
 
     `files` is `[{name, sha256}]`; their bytes are kept by the attempt's evidence, or as an asset of the task set. Its
     id says nothing of who made it.

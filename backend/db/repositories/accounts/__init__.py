@@ -1,1 +1,1 @@
-"""Queries: who acts, and for which project."""
+"""Queries: projects and actors."""

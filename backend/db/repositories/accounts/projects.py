@@ -1,4 +1,4 @@
-"""Projects and actors. Where a transaction only reads, one that is missing is given without being stored."""
+"""Projects and actors. In a read-only transaction a missing one is returned without being stored."""
 
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from backend.db.session import only_reads
 
 
 def get_or_make(session: Session, name: str) -> Project:
-    """The project of that name; two callers at once get the same one."""
+    """The project of that name, created if missing; concurrent callers get the same one."""
     project = by_name(session, name)
     if project is None and only_reads(session):
         return Project(id=uuid7(), name=name)
@@ -33,7 +33,7 @@ def by_name(session: Session, name: str) -> Project | None:
 
 
 def actor(session: Session, project_id: UUID, name: str, kind: str) -> Actor:
-    """The project's actor of that name; two callers at once get the same one."""
+    """The project's actor of that name, created if missing; concurrent callers get the same one."""
     query = select(Actor).where(Actor.project_id == project_id, Actor.name == name)
     actor = session.scalar(query)
     row = {"id": uuid7(), "project_id": project_id, "name": name, "kind": kind}

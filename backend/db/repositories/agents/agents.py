@@ -22,7 +22,7 @@ def get_or_make(  # noqa: PLR0913 - one keyword per thing to ask by
     privileged: bool,
     human: bool = False,
 ) -> Agent:
-    """The configuration with these parameters; two callers at once get the same one."""
+    """The configuration with these parameters, created if missing; concurrent callers get the same one."""
     query = select(Agent).where(Agent.project_id == project_id, Agent.name == name, Agent.params_hash == params_hash)
     agent = session.scalar(query)
     if agent is None:

@@ -26,9 +26,9 @@ from backend.db.models import (
 
 
 def register(session: Session, rows: Iterable[tuple[str, int, str]]) -> None:
-    """Makes (sha256, size, media type) known; known ones are touched, so that collection leaves them alone.
+    """Registers (sha256, size, media type); existing ones are touched, so that garbage collection keeps them.
 
-    Sorted, so that two transactions that register the same pictures never wait for each other in a circle.
+    Sorted, so that concurrent transactions with the same pictures cannot deadlock.
     """
     values = [{"sha256": sha, "size": size, "media_type": media} for sha, size, media in sorted(set(rows))]
     if values:
@@ -64,7 +64,7 @@ def projects_of(session: Session, sha256: str) -> set[UUID]:
 
 
 def remove_unused(session: Session, before: datetime, limit: int) -> list[str]:
-    """Deletes the rows of artifacts that nothing refers to and that nobody stored since `before`."""
+    """Deletes rows of unreferenced artifacts that were last stored before `before`."""
     used = (
         select(Step.id).where(Step.frame_sha256 == Artifact.sha256).exists()
         | select(Step.id).where(Step.a11y_sha256 == Artifact.sha256).exists()

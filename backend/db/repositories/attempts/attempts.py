@@ -72,7 +72,7 @@ def fenced_run_state(session: Session, attempt_id: UUID, token: int) -> str | No
 
 
 def live_on_lease(session: Session, lease_id: UUID) -> Attempt | None:
-    """The attempt that goes on under a lease."""
+    """The live attempt under a lease."""
     query = select(Attempt).where(Attempt.lease_id == lease_id, Attempt.live)
     return session.scalar(query.execution_options(populate_existing=True))
 

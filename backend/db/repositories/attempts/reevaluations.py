@@ -16,11 +16,11 @@ from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import EpisodeState
 
 COMES_BACK = timedelta(minutes=15)
-"""A worker that was heard of so long ago may be ending in good order, or starting anew: it is waited for."""
+"""A worker seen within this time may be stopping or restarting: it is waited for."""
 
 
 def put(session: Session, values: dict[str, Any]) -> UUID:
-    """Asks for it, unless the same is waiting already; the id of what waits."""
+    """Adds a request, unless an identical one is waiting; returns the waiting one's id."""
     values = {"judge": {}, **values}
     query = insert(Rescore).values({"state": RescoreState.WAITING.value, "message": "", **values})
     same = select(Rescore.id).where(Rescore.state == RescoreState.WAITING.value)
@@ -34,7 +34,7 @@ def put(session: Session, values: dict[str, Any]) -> UUID:
 
 
 def next_waiting(session: Session, fences: Collection[str] | None = None) -> Rescore | None:
-    """The oldest that waits and that nobody works on, locked until the end of the transaction.
+    """The oldest unclaimed request, locked until the end of the transaction.
 
     Args:
         session: the transaction.
@@ -58,7 +58,7 @@ def hold_long(session: Session) -> None:
 
 
 def locked(session: Session, rescore_id: UUID) -> Rescore | None:
-    """The request as it is now, locked; None if somebody else works on it."""
+    """The current request, locked; None if it is claimed."""
     query = select(Rescore).where(Rescore.id == rescore_id).with_for_update(skip_locked=True)
     return session.scalar(query.execution_options(populate_existing=True))
 
@@ -119,7 +119,7 @@ def unjudged_evaluation(session: Session, episode_id: UUID) -> Evaluation | None
 
 
 def _unjudged() -> ColumnElement[bool]:
-    """The episode is lost, and the evidence of its last attempt was kept."""
+    """The episode is lost, and its last attempt's evidence is stored."""
     evaluations = (
         select(Evaluation.id)
         .join(Attempt, Attempt.id == Evaluation.attempt_id)

@@ -11,14 +11,14 @@ from backend.db.models.enums import DraftRequestState
 
 
 def next_waiting(session: Session) -> TaskDraftRequest | None:
-    """The oldest that waits and that nobody works on, locked until the end of the transaction."""
+    """The oldest unclaimed request, locked until the end of the transaction."""
     waiting = DraftRequestState.WAITING.value
     query = select(TaskDraftRequest).where(TaskDraftRequest.state == waiting).order_by(TaskDraftRequest.id).limit(1)
     return session.scalar(query.with_for_update(skip_locked=True).execution_options(populate_existing=True))
 
 
 def locked(session: Session, request_id: UUID) -> TaskDraftRequest | None:
-    """The request as it is now, locked; None if somebody else works on it."""
+    """The current request, locked; None if it is claimed."""
     query = select(TaskDraftRequest).where(TaskDraftRequest.id == request_id).with_for_update(skip_locked=True)
     return session.scalar(query.execution_options(populate_existing=True))
 

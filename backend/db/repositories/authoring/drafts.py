@@ -33,7 +33,7 @@ def get(session: Session, draft_id: UUID) -> TaskDraft | None:
 
 
 def lock(session: Session, draft_id: UUID) -> TaskDraft | None:
-    """The draft as it is now; nobody else changes it until our commit."""
+    """The current draft, locked until the commit."""
     query = select(TaskDraft).where(TaskDraft.id == draft_id).with_for_update(key_share=True)
     return session.scalar(query.execution_options(populate_existing=True))
 
@@ -133,7 +133,7 @@ def reviews(session: Session, draft_id: UUID) -> Sequence[AnyRow]:
 
 
 def review_of(session: Session, draft_id: UUID, number: int, actor_id: UUID) -> TaskDraftReview | None:
-    """What a person said of a version."""
+    """A person's review of a version."""
     query = select(TaskDraftReview).where(
         TaskDraftReview.draft_id == draft_id, TaskDraftReview.version == number, TaskDraftReview.actor_id == actor_id
     )
@@ -151,7 +151,7 @@ def approvals(session: Session, draft_id: UUID, number: int) -> int:
 
 
 def newest_try(session: Session, draft_id: UUID, content_hash: str | None = None) -> TaskDraftTry | None:
-    """The newest try, of that content if it is given."""
+    """The newest trial, of that content if given."""
     query = select(TaskDraftTry).where(TaskDraftTry.draft_id == draft_id)
     if content_hash is not None:
         query = query.where(TaskDraftTry.content_hash == content_hash)
@@ -181,13 +181,13 @@ def draft_of_run(session: Session, run_id: UUID) -> UUID | None:
 
 
 def add_asset(session: Session, draft_id: UUID, sha256: str) -> None:
-    """Keeps bytes for a draft. Safe to call twice."""
+    """Stores bytes for a draft. Safe to call twice."""
     query = insert(TaskDraftAsset).values(draft_id=draft_id, sha256=sha256)
     session.execute(query.on_conflict_do_nothing())
 
 
 def assets(session: Session, draft_id: UUID) -> set[str]:
-    """Hashes of what was uploaded for a draft."""
+    """Hashes of a draft's uploads."""
     return set(session.scalars(select(TaskDraftAsset.sha256).where(TaskDraftAsset.draft_id == draft_id)))
 
 

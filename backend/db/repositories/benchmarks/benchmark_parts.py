@@ -23,13 +23,13 @@ from backend.db.models import (
 
 
 def add_variants(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Inserts variants of tasks that are there."""
+    """Inserts variants of existing tasks."""
     if rows:
         session.execute(insert(TaskVariant), [dict(row) for row in rows])
 
 
 def variant_spec(session: Session, task_id: UUID, axis: str, value: str) -> dict[str, Any] | None:
-    """The task under that condition; None where it has no such variant."""
+    """The task under that condition; None if it has no such variant."""
     query = select(TaskVariant.spec)
     return session.scalar(
         query.where(TaskVariant.task_id == task_id, TaskVariant.axis == axis, TaskVariant.value == value)
@@ -75,7 +75,7 @@ def selections(session: Session, task_set_id: UUID) -> dict[str, list[str]]:
 
 
 def put_labels(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Stores people's labels; a newer one for the same task takes the place of the old one."""
+    """Stores labels by people; a newer one for the same task replaces the old one."""
     if rows:
         query = upsert(TaskLabel).values([dict(row) for row in rows])
         fields = ("difficulty", "difficulty_source", "human_seconds", "human_steps")
@@ -107,7 +107,7 @@ def mark_stale(session: Session, benchmark_id: UUID) -> None:
 
 
 def replace_reported(session: Session, benchmark_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Puts these reported results in the place of those that are there."""
+    """Replaces the stored published results."""
     session.execute(delete(ReportedResult).where(ReportedResult.benchmark_id == benchmark_id))
     if rows:
         session.execute(insert(ReportedResult), [{**row, "benchmark_id": benchmark_id} for row in rows])

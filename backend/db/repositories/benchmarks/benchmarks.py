@@ -12,13 +12,13 @@ from backend.db.models import Benchmark, Task, TaskAsset, TaskSet
 
 
 def by_name(session: Session, name: str, *, lock: bool = False) -> Benchmark | None:
-    """The benchmark of that name; with `lock` no other import of it goes on until our commit."""
+    """The benchmark of that name; with `lock` no other import of it runs until the commit."""
     query = select(Benchmark).where(Benchmark.name == name)
     return session.scalar(query.with_for_update(key_share=True) if lock else query)
 
 
 def make(session: Session, project_id: UUID, name: str, kind: str) -> None:
-    """Makes the benchmark if there is none of that name."""
+    """Creates the benchmark if it does not exist."""
     row = {
         "id": uuid7(),
         "project_id": project_id,
@@ -56,7 +56,7 @@ def task_set_by_hash(session: Session, benchmark_id: UUID, content_hash: str) ->
 
 
 def last_version(session: Session, benchmark_id: UUID) -> int:
-    """The highest version number, 0 if there is none."""
+    """The highest version number, 0 without versions."""
     return session.scalar(select(func.max(TaskSet.version)).where(TaskSet.benchmark_id == benchmark_id)) or 0
 
 

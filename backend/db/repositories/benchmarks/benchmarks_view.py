@@ -44,7 +44,7 @@ def counts(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
 
 
 def task_set(session: Session, name: str, version: int | None) -> AnyRow | None:
-    """A benchmark with one of its task sets, the newest unless `version` says which."""
+    """A benchmark with one of its task sets (default: the newest)."""
     query = select(Benchmark, TaskSet).join(TaskSet, TaskSet.benchmark_id == Benchmark.id).where(Benchmark.name == name)
     if version is not None:
         query = query.where(TaskSet.version == version)

@@ -13,7 +13,7 @@ AssetRow = tuple[ExternalAsset, Artifact | None]
 
 
 def known(session: Session, project_id: UUID, urls: Collection[str]) -> Mapping[str, AssetRow]:
-    """What is known of each address, with its bytes' row if there are bytes."""
+    """Stored information per address, with the row of its bytes if any."""
     query = (
         select(ExternalAsset, Artifact)
         .outerjoin(Artifact, Artifact.sha256 == ExternalAsset.sha256)
@@ -41,7 +41,7 @@ def put(session: Session, project_id: UUID, url: str, *, sha256: str, source: st
 
 
 def put_problem(session: Session, project_id: UUID, url: str, problem: str) -> None:
-    """Notes why an address gave nothing; bytes that are there stay."""
+    """Stores why a download failed; existing bytes stay."""
     values = {"project_id": project_id, "url": url, "sha256": None, "source": "", "problem": problem}
     query = insert(ExternalAsset).values(values)
     new = {"problem": problem, "checked_at": func.now()}

@@ -1,1 +1,1 @@
-"""Queries: what this installation can run, and what is asked of it."""
+"""Queries: what this installation can run, and requests to it."""

@@ -15,10 +15,10 @@ from backend.domain.machines.nodes import NodeState, cluster_of
 
 
 def free_slots(session: Session, worker: Worker, provider: str, n: int) -> list[Slot]:
-    """Up to `n` slots that the worker may lease and nobody holds, locked against others who look for some.
+    """Up to `n` free slots that the worker may lease, locked.
 
-    Of its own machine; where the provider serves a cluster, of that cluster's ready nodes, spread so that the one
-    with the fewest desktops comes first. Fewer are returned than there are where others take some at the same moment.
+    Of its own machine; for a cluster's provider, of that cluster's ready nodes, starting with the node with the fewest
+    desktops. Fewer are returned if others take some at the same moment.
     """
     ranked = _ranked(worker, provider).subquery()
     query = (
@@ -29,14 +29,14 @@ def free_slots(session: Session, worker: Worker, provider: str, n: int) -> list[
         .with_for_update(skip_locked=True, key_share=True, of=Slot)
     )
     slots = list(session.scalars(query))
-    # Somebody may have leased one and committed after this query had begun, before it came to lock the slot.
+    # A slot may have been leased and committed after this query started, before it was locked.
     leases = select(Lease.slot_id).where(Lease.slot_id.in_([slot.id for slot in slots]), Lease.released_at.is_(None))
     leased_ids = set(session.scalars(leases))
     return [slot for slot in slots if slot.id not in leased_ids]
 
 
 def _ranked(worker: Worker, provider: str) -> Select[tuple[UUID, int, bool]]:
-    """Free slots: how many desktops their node runs once each is taken, and whether it is one to be used last."""
+    """Free slots, with the number of desktops on their node once each is taken, and whether to use it last."""
     live = Lease.released_at.is_(None)
     is_leased = select(Lease.id).where(Lease.slot_id == Slot.id, live).exists()
     cluster = cluster_of(worker.capabilities, provider)
@@ -117,7 +117,7 @@ def live_fences(session: Session, fences: Iterable[int]) -> set[int]:
 
 
 def live(session: Session, slot_id: UUID) -> bool:
-    """Whether somebody holds the slot."""
+    """Whether the slot is leased."""
     query = select(Lease.id).where(Lease.slot_id == slot_id, Lease.released_at.is_(None))
     return session.scalar(query) is not None
 
@@ -139,7 +139,7 @@ def lock_idle(session: Session, lease_id: UUID) -> tuple[Lease, Slot, Worker, No
 
 
 def lock(session: Session, lease_id: UUID, *, skip_locked: bool = False) -> Lease | None:
-    """The lease as it is now, locked; with `skip_locked` None if somebody else works on it."""
+    """The current lease, locked; with `skip_locked` None if it is locked."""
     query = select(Lease).where(Lease.id == lease_id).execution_options(populate_existing=True)
     return session.scalar(query.with_for_update(key_share=True, skip_locked=skip_locked))
 
@@ -147,7 +147,7 @@ def lock(session: Session, lease_id: UUID, *, skip_locked: bool = False) -> Leas
 def beat(session: Session, worker_id: UUID, lease_ids: Iterable[UUID]) -> set[UUID]:
     """Renews the worker's live leases among these; returns those that are live.
 
-    The caller holds the worker's row, so that nobody else locks several of its leases in another order.
+    The caller holds the worker's row, so nobody else locks several of its leases in another order.
     """
     query = update(Lease).where(Lease.id.in_(list(lease_ids)), Lease.worker_id == worker_id)
     query = query.where(Lease.released_at.is_(None)).values(heartbeat_at=func.now()).returning(Lease.id)

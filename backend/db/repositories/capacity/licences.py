@@ -20,7 +20,7 @@ class Seats:
 
     @property
     def free(self) -> int:
-        """Seats that may be taken; never less than none."""
+        """Free seats; at least 0."""
         return max(0, self.seats - self.used)
 
 
@@ -39,7 +39,7 @@ _SEATS = text("""
     ) held ON held.name = l.name
     ORDER BY l.name
 """)
-"""Only live leases count: whatever ends an attempt, a dead worker included, gives its seats back by ending it."""
+"""Only live leases count: ending an attempt, even of a dead worker, frees its seats."""
 
 _NEEDED = text("""
     SELECT need.key AS name, count(*) AS tasks
@@ -50,12 +50,12 @@ _NEEDED = text("""
 
 
 def seats(session: Session) -> list[Seats]:
-    """All licences by name, with what is in use now."""
+    """All licences by name, with seats in use."""
     return [Seats(row.name, int(row.seats), int(row.used)) for row in session.execute(_SEATS)]
 
 
 def lock_all(session: Session) -> None:
-    """Nobody else takes a seat until the transaction ends. The caller may hold a run and an episode, nothing later."""
+    """Locks all seats until the transaction ends. The caller may hold a run and an episode, nothing later."""
     session.execute(select(Licence.id).order_by(Licence.name).with_for_update())
 
 

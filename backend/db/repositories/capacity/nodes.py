@@ -16,12 +16,12 @@ from backend.db.repositories.scheduling.autoscaling_signals import first_key
 
 _LONGEST_ATTEMPT = timedelta(days=1)
 SEEN_SECONDS = 20.0
-"""Many workers see the same nodes: each is written so rarely at most."""
+"""Minimum interval of writing a node: many workers see the same nodes."""
 FEWER = "the node offers fewer slots now"
 
 
 def lock_cluster(session: Session, cluster: str) -> None:
-    """From here to the transaction's end nobody else writes this cluster's nodes."""
+    """Locks this cluster's nodes until the transaction ends."""
     session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"nodes of {cluster}", 0))))
 
 
@@ -32,14 +32,14 @@ def of_cluster(session: Session, cluster: str) -> dict[str, Node]:
 
 
 def touch(session: Session, node_ids: Iterable[UUID]) -> None:
-    """Notes that they were seen just now; not again where somebody did within the last seconds."""
+    """Records that they were seen now; skipped if recorded within the last seconds."""
     stale = Node.seen_at < func.now() - func.make_interval(0, 0, 0, 0, 0, 0, SEEN_SECONDS)
     query = update(Node).where(Node.id.in_(list(node_ids)), stale).values(seen_at=func.now())
     session.execute(query.execution_options(synchronize_session=False))
 
 
 def unseen(session: Session, cluster: str, seconds: float) -> set[str]:
-    """Names of a cluster's nodes that nobody has seen for so long, by the database's clock."""
+    """Names of a cluster's nodes not seen for so long, by the database's clock."""
     since = func.now() - func.make_interval(0, 0, 0, 0, 0, 0, seconds)
     return set(session.scalars(select(Node.name).where(Node.cluster == cluster, Node.seen_at <= since)))
 
@@ -102,9 +102,9 @@ def slots_now(session: Session, cluster: str, provider: str) -> Sequence[AnyRow]
 
 
 def last_used(session: Session, cluster: str, provider: str, since: datetime) -> AnyRow | None:
-    """What a cluster's slots were used for last: (run, its config, system of the task); None if not since then.
+    """Last use of a cluster's slots: (run, its config, system of the task); None if not since then.
 
-    An attempt that goes on is of now.
+    A running attempt counts as now.
     """
     query = (
         select(Run.id, Run.config, Task.os)

@@ -26,7 +26,7 @@ def server_started(session: Session) -> datetime:
 
 
 def node(session: Session, name: str) -> Node:
-    """The machine of that name, made if need be."""
+    """The machine of that name, created if missing."""
     row = {"id": uuid7(), "name": name, "labels": {}, "state": NodeState.READY.value}
     session.execute(insert(Node).values(row).on_conflict_do_nothing())
     return session.scalars(select(Node).where(Node.cluster == "", Node.name == name)).one()  # noqa: PLC1901 - SQL
@@ -49,7 +49,7 @@ def cluster_slots(session: Session, cluster: str, provider: str) -> list[Slot]:
 
 
 def make_slot(session: Session, node_id: UUID, provider: str, index: int) -> None:
-    """Makes a slot; one that exists is offered again if it was being emptied."""
+    """Creates a slot, or reopens an existing one that was being emptied."""
     row = {"id": uuid7(), "node_id": node_id, "provider": provider, "index": index, "state": SlotState.FREE.value}
     query = insert(Slot).values({**row, "reason": ""})
     session.execute(
@@ -99,13 +99,13 @@ def bring_back(session: Session, now: datetime, after: datetime) -> int:
 
 
 def hold(session: Session, worker_ids: Iterable[UUID]) -> None:
-    """Locks the rows of these workers, in one order: whoever locks several leases holds their worker first."""
+    """Locks the rows of these workers in a fixed order: locking several leases requires their worker's row first."""
     query = select(Worker.id).where(Worker.id.in_(list(worker_ids))).order_by(Worker.id)
     session.execute(query.with_for_update(key_share=True))
 
 
 def on_host(session: Session, host: str) -> list[Worker]:
-    """Workers of this host that nobody has given up yet."""
+    """Workers of this host that were not given up."""
     return list(session.scalars(select(Worker).where(Worker.host == host, Worker.state != WorkerState.OFFLINE.value)))
 
 
@@ -121,7 +121,7 @@ def listing(session: Session, *, states: Sequence[str] = ()) -> list[Worker]:
 
 
 def providers_named(session: Session) -> set[str]:
-    """Names of providers that any worker ever said something of, or has slots of."""
+    """Names of providers of any worker or slot."""
     offers = Worker.capabilities["providers"]
     names = select(func.jsonb_object_keys(offers)).where(func.jsonb_typeof(offers) == "object").distinct()
     return {*session.scalars(names), *session.scalars(select(Slot.provider).distinct())}

@@ -11,7 +11,7 @@ from backend.domain.machines.nodes import NodeState
 
 
 def workers(session: Session) -> Sequence[AnyRow]:
-    """Workers that are there, and those that went away in the last day: (Worker, node name, age of heartbeat)."""
+    """Current workers, and those that left within the last day: (Worker, node name, age of heartbeat)."""
     recent = func.now() - func.make_interval(0, 0, 0, 1)
     age = func.extract("epoch", func.now() - Worker.heartbeat_at)
     query = (
@@ -50,6 +50,6 @@ def nodes(session: Session) -> Sequence[AnyRow]:
 
 
 def capabilities(session: Session) -> Sequence[AnyRow]:
-    """(name, capabilities) of every worker that can be given work."""
+    """(name, capabilities) of every worker that accepts work."""
     query = select(Worker.name, Worker.node_id, Worker.capabilities).where(Worker.state == "online")
     return session.execute(query.order_by(Worker.name)).all()

@@ -29,7 +29,7 @@ _APPEND = text("""
     )
     SELECT run_id, max(seq) AS last FROM told GROUP BY run_id
 """)
-"""One question for all of them: whoever begins attempts holds up all others that want slots."""
+"""One query for all of them: starting attempts blocks everybody who wants slots."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ def append(  # noqa: PLR0913 - one keyword per thing to ask by
 ) -> int:
     """Writes the run's next event and returns its `seq`.
 
-    The number is given by an UPDATE of the run's row, whose lock is held until our commit: so numbers have no gap
-    and are seen in order, also where the caller had forgotten to lock the run.
+    The number comes from an UPDATE of the run's row, whose lock is held until the commit: so numbers have no gaps and
+    become visible in order, even if the caller forgot to lock the run.
     """
     counter = update(Run).where(Run.id == run_id).values(next_event_seq=Run.next_event_seq + 1)
     number = counter.returning((Run.next_event_seq - 1).label("seq")).cte("number")

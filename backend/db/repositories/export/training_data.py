@@ -1,4 +1,4 @@
-"""Episodes as training data: which are asked for, which of those are left out and why, and what was recorded."""
+"""Training data: selected episodes, those left out with reasons, and their records."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Scope:
 
 @dataclass(frozen=True)
 class EpisodeGroup:
-    """Episodes that have all of this in common. `reason` is empty for those that are given away."""
+    """Number of episodes with these properties. `reason` is empty for exported ones."""
 
     reason: str
     result: str | None
@@ -62,7 +62,7 @@ class EpisodeGroup:
 
 @dataclass(frozen=True)
 class TrainingEpisode:
-    """One episode that is given away, with everything that it hangs on."""
+    """An exported episode with everything that it refers to."""
 
     episode: Episode
     attempt: Attempt
@@ -89,7 +89,7 @@ def groups(session: Session, scope: Scope) -> list[EpisodeGroup]:
 
 
 def page(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[TrainingEpisode]:
-    """The next episodes that are given away, in the order of their making."""
+    """The next exported episodes, in order of creation."""
     entities = (Episode, Attempt, Evaluation, Run, Task, TaskSet, Benchmark, Agent, Worker, Node.name)
     query = _joined(select(*entities, _kind(), _result()))
     query = query.join(Worker, Worker.id == Attempt.worker_id).join(Slot, Slot.id == Attempt.slot_id)
@@ -98,7 +98,7 @@ def page(session: Session, scope: Scope, after: UUID | None, limit: int) -> list
 
 
 def left_out(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[tuple[UUID, UUID, str, str]]:
-    """The next (episode, run, task, reason) of those that were asked for and are not given away."""
+    """The next (episode, run, task, reason) of selected episodes that are not exported."""
     reason = _reason(scope)
     query = _joined(select(Episode.id, Episode.run_id, Task.domain + "/" + Task.name, reason))
     query = _filter_rows(query, scope).where(reason.not_in(("", NOT_ASKED)))
@@ -177,7 +177,7 @@ def _kind() -> ColumnElement[str]:
 
 
 def _result() -> ColumnElement[str | None]:
-    """None for what is not scored. A reached part has the value 1."""
+    """None if not scored. A reached part has the value 1."""
     some = (Episode.score > 0) | Evaluation.parts.contains([{"value": 1.0}])
     return case(
         (Episode.solved.is_(True), AttemptResult.SOLVED.value),

@@ -40,7 +40,7 @@ def project_of(session: Session, attempt_id: UUID) -> UUID:
 
 
 def add_answer(session: Session, values: Mapping[str, Any]) -> None:
-    """Inserts an answer; one of that id that is there already is left as it is."""
+    """Inserts an answer; an existing one with that id is not changed."""
     session.execute(insert(JudgeAnswer).values(dict(values)).on_conflict_do_nothing(index_elements=["id"]))
 
 

@@ -1,4 +1,4 @@
-"""What people are to judge, and what they said; beside what judges said of the same."""
+"""Review items and answers, with the judges' verdicts on the same."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -56,14 +56,14 @@ def drawn_attempts(session: Session, judge_id: UUID) -> set[UUID]:
 
 
 def add_items(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Adds items; what is there already is left as it is."""
+    """Adds items; existing ones are not changed."""
     if rows:
         query = insert(ReviewItem).values([dict(row) for row in rows])
         session.execute(query.on_conflict_do_nothing(index_elements=["judge_id", "attempt_id"]))
 
 
 def _answers(kind: str) -> Select[UUID, UUID]:
-    """(attempt, actor) of everybody who has judged an attempt."""
+    """(attempt, actor) of every review."""
     table = PersonVerdict if kind == JudgeKind.VLM else PersonRating
     return select(table.attempt_id, table.actor_id).distinct()
 
@@ -151,7 +151,7 @@ def put_rating(session: Session, row: Mapping[str, Any]) -> None:
 def compared(session: Session, judge_id: UUID) -> Sequence[AnyRow]:
     """Every person's verdict beside the judge's: attempt, episode, task, level, criterion, judge, person, reached.
 
-    Only where the person was asked the same as the judge.
+    Only if the person was asked the same as the judge.
     """
     judge, person = JudgeVerdict, PersonVerdict
     same = and_(person.attempt_id == judge.attempt_id, person.criterion == judge.criterion, person.text == judge.text)

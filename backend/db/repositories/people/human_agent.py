@@ -1,4 +1,4 @@
-"""What people did as agents: their episodes, with what they said of them."""
+"""Episodes of people, with their answers."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -50,7 +50,7 @@ def attempt_of(session: Session, episode_id: UUID) -> Attempt | None:
 def _completed_rows(session: Session, task_sets: Sequence[UUID]) -> Sequence[AnyRow]:
     """Rows (Episode, Attempt, Task, run) of people's scored episodes on these task sets.
 
-    Their runs are looked for first: there are few, and a plan that begins with the episodes reads a whole board's.
+    Runs by people are selected first: there are few, and a plan that starts with episodes reads a whole board.
     """
     people = select(Run.id).join(Agent, Agent.id == Run.agent_id).where(Agent.human, Run.purpose.in_(RANKED))
     runs = session.scalars(people).all()

@@ -1,1 +1,1 @@
-"""Queries: what runs come to: roll-ups, leaderboards, analyses."""
+"""Queries: results of runs: roll-ups, leaderboards, analyses."""

@@ -14,7 +14,7 @@ from backend.domain.model.episode import AttemptState, EpisodeState
 def episodes(session: Session, run_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
     """Rows (run_id, task, level, persona, apps, steps, solved, s_int, listed, s_final, agent_seconds), by run and task.
 
-    An episode in which a person helped is no agent's and left out, as on leaderboards.
+    Episodes with a person's help are left out, as on leaderboards.
     """
     s_int, s_final = aliased(Measure), aliased(Measure)
     extra = Task.spec["labels"]["extra"]

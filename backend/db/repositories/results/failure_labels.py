@@ -1,4 +1,4 @@
-"""Failed episodes, what rules look at of them, and what people said of them."""
+"""Failed episodes, inputs of the rules, and labels by people."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -52,7 +52,7 @@ def put(  # noqa: PLR0913 - the columns
     suggested: Sequence[Sequence[object]],
     note: str,
 ) -> None:
-    """What that person says of that episode is now this."""
+    """Replaces a person's labels of an episode."""
     content = {"labels": list(labels), "suggested": [list(one) for one in suggested], "note": note}
     values = {"id": uuid7(), "episode_id": episode_id, "attempt_id": attempt_id, "actor_id": actor_id, **content}
     query = insert(FailureReview).values(values)

@@ -1,4 +1,4 @@
-"""What a leaderboard is made of."""
+"""Inputs of a leaderboard."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ RANKED = (Purpose.MEASURE.value, Purpose.DEMO.value)
 
 @dataclass(frozen=True)
 class RunCondition:
-    """Runs that measured the same thing; `run` stands for them."""
+    """Runs that measured the same thing, represented by `run`."""
 
     run: Run
     agent: Agent
@@ -25,7 +25,7 @@ class RunCondition:
 
 
 def _ranked() -> ColumnElement[bool]:
-    """What enters a board. The cells of a study do not: each is made to be compared with its base cell only."""
+    """Runs that enter a leaderboard. Cells of a study do not: they are compared with their base cell only."""
     return Run.purpose.in_(RANKED) & Run.study_id.is_(None)
 
 

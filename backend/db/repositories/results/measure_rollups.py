@@ -1,4 +1,4 @@
-"""Roll-ups of measures: the sums per task that they are made of, and the rows that are stored."""
+"""Roll-ups of measures: sums per task, and stored rows."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from backend.db.models import MeasureRollup
 from backend.domain.model.measures import MOST_PHASES, PARTS
 from backend.domain.model.score import SOLVED_TOLERANCE
 
-# A phase is told apart by its place among the task's parts: its name means nothing beside another task's.
+# A phase is identified by its position among the task's parts: its name means nothing for another task.
 _SUMS = text("""
     WITH counted AS MATERIALIZED (
         SELECT e.task_id, v.id, v.parts

@@ -1,7 +1,7 @@
-"""Whose turn it is to compute a run's cube, and whether one is due. Nobody holds the run's lock meanwhile.
+"""Jobs that compute a run's cube, without holding the run's lock meanwhile.
 
-A turn begins by taking the run's `rollup_stale` back and ends by storing the cube. Whatever changes in between makes
-the run stale again, so that nothing is missed. A turn whose process died is taken over after a while.
+A job starts by clearing the run's `rollup_stale` and ends by storing the cube. A change in between marks the run as
+stale again, so nothing is missed. A job of a dead process is taken over after a while.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from backend.db.models import Episode, Run
 REST = 10.0
 """A cube is computed again after this many times the seconds that it took: a tenth of the time at most."""
 ABANDONED = 300.0
-"""Seconds after which a turn's process is taken for dead. Every statement ends within a minute by itself."""
+"""Seconds after which a job's process counts as dead. Every statement ends within a minute."""
 LATE = 20.0
 """Seconds; more than a transaction waits for a lock."""
 
@@ -28,7 +28,7 @@ def behind() -> ColumnElement[bool]:
 
 
 def _due() -> ColumnElement[bool]:
-    """A turn may begin. The end of a run is not waited with: people look at the result then.
+    """Whether a job may start. The end of a run is never delayed: people look at the result then.
 
     A run's end is dated by when its transaction began, which may have waited for a lock before it was seen.
     """
@@ -49,14 +49,14 @@ def due(session: Session, limit: int) -> list[UUID]:
 
 
 def begin(session: Session, run_id: UUID) -> datetime | None:
-    """Takes the turn if it is due; returns when it began, by which `end` knows it. Commit before the cube is read."""
+    """Claims the job if it is due; returns its start time, which `end` needs. Commit before reading."""
     query = update(Run).where(Run.id == run_id, _due())
     query = query.values(rollup_stale=False, rollup_began_at=func.clock_timestamp()).returning(Run.rollup_began_at)
     return session.scalar(query.execution_options(synchronize_session=False))
 
 
 def end(session: Session, run_id: UUID, began_at: datetime, seconds: float) -> bool:
-    """The cube is stored. False if somebody else has taken the turn over: then it must not be."""
+    """Ends the job. False if somebody else has taken it over: then the cube must not be stored."""
     query = update(Run).where(Run.id == run_id, Run.rollup_began_at == began_at)
     query = query.values(rollup_began_at=None, rollup_at=began_at, rollup_seconds=seconds).returning(Run.id)
     return session.scalar(query.execution_options(synchronize_session=False)) is not None
@@ -83,7 +83,7 @@ def larger_than(session: Session, run_id: UUID, episodes: int) -> bool:
 def one_snapshot(session: Session) -> None:
     """All that this transaction reads is of one moment. Its first statement; nothing may be written in it.
 
-    It keeps nobody waiting, so what is read may be taken in slowly, also where other transactions may not stand idle.
+    It blocks nobody, so results may be read slowly, even where other transactions may not idle.
     """
     session.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
     session.execute(text("SET LOCAL idle_in_transaction_session_timeout TO '60s'"))

@@ -1,4 +1,4 @@
-"""Roll-ups: the sums per task that they are made of, and the rows that are stored."""
+"""Roll-ups: sums per task, and stored rows."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class TaskTotals:
         lost: by failure class.
         mixed: scored, but a person helped: not counted as the agent's.
         protocol: scoring protocol of the task, empty where it has none.
-        extra: the task's further labels, as its benchmark gives them.
+        extra: further labels of the task in its benchmark.
         handed_in: without a score, judged by people.
     """
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 SAMPLE = 30
 """Newest episodes of a task, and newest runs of an agent, that are looked at."""
 NEWEST = 500
-"""Episodes of one of its runs from which an agent's way with alike tasks is told."""
+"""Number of recent episodes by which an agent's duration on similar tasks is estimated."""
 
 _OWN = f"""(
     SELECT id FROM run WHERE agent_id = :agent AND task_set_id = :task_set ORDER BY id DESC LIMIT {SAMPLE}
@@ -94,9 +94,9 @@ def medians(session: Session, task_ids: Collection[UUID], agent_id: UUID, task_s
 
 
 def take_turn(session: Session, age: timedelta) -> UUID | None:
-    """A run with waiting episodes that nobody has looked at for so long; from now on it counts as looked at.
+    """A run with waiting episodes that need an update; marked as updated.
 
-    Whoever gets it is the only one for that time, or until the clock of the database went back.
+    The caller is the only one for that time, or until the database's clock goes back.
     """
     run_id: UUID | None = session.scalar(_TURN, {"age": age})
     return run_id

@@ -41,7 +41,7 @@ def episode(session: Session, episode_id: UUID) -> AnyRow | None:
 
 
 def has_newer_task(session: Session, task: Task) -> bool:
-    """True if a newer task set of the same benchmark has a task of the same key."""
+    """Whether a newer task set of the benchmark has a task with the same key."""
     own = select(TaskSet.benchmark_id, TaskSet.version).where(TaskSet.id == task.task_set_id).subquery()
     query = (
         select(Task.id)

@@ -46,7 +46,7 @@ def write_all(  # noqa: PLR0913 - which ones, and what
     failures: Sequence[str] = (),
     tasks: Collection[UUID] | None = None,
 ) -> int:
-    """Writes the same values to the run's episodes in a state and returns how many; objects in memory are not told.
+    """Updates the run's episodes in a state and returns their number; loaded objects are not refreshed.
 
     Args:
         session: the transaction; it holds the run's lock.
@@ -62,7 +62,7 @@ def write_all(  # noqa: PLR0913 - which ones, and what
     if tasks is not None:
         query = query.where(Episode.task_id.in_(list(tasks)))
     query = query.values(dict(values)).execution_options(synchronize_session=False)
-    # A Core update of one table always gives a cursor with a row count.
+    # A Core update of one table always returns a cursor with a row count.
     return int(session.execute(query).rowcount)  # type: ignore[attr-defined]
 
 

@@ -15,14 +15,14 @@ from backend.domain.machines.nodes import NodeState
 from backend.domain.scheduling.wait_reasons import NEVER, UNREAD
 
 HELD_BACK = datetime(NEVER, 1, 1, tzinfo=UTC)
-"""From then on an episode does not begin by itself."""
+"""From this time on an episode does not start by itself."""
 
 
 def slots(session: Session) -> Sequence[AnyRow]:
     """Every slot of clusters and of machines that have a worker: (provider, state or `closed`, leased)."""
     online = select(Worker.node_id).where(Worker.state != "offline")
     leased = select(Lease.id).where(Lease.slot_id == Slot.id, Lease.released_at.is_(None)).exists()
-    # On a node that is not ready, or for which no worker is online, nothing begins, whatever its slots say.
+    # On a node that is not ready, or without an online worker, nothing starts, whatever the state of its slots.
     closed = and_(Slot.state == SlotState.FREE.value, or_(Node.state != NodeState.READY.value, ~served()))
     state = case((closed, "closed"), else_=Slot.state)
     there = and_(Node.cluster != "", Node.state != NodeState.GONE.value)
@@ -41,7 +41,7 @@ def waiting(session: Session, apart: Collection[UUID] = ()) -> Sequence[AnyRow]:
     The rest of each row: the provider, the key of what their tasks need, whether these are among `apart`, how many.
     """
     later = Episode.available_at > func.now()
-    # What the last attempt came to is no reason to wait once its pause is over.
+    # The last attempt's result is not a reason to wait once the pause is over.
     has_reason = or_(Episode.available_at >= HELD_BACK, Episode.reason.startswith(UNREAD))
     reason = case((has_reason, Episode.reason), else_="")
     among = Episode.task_id == any_(literal(list(apart), ARRAY(Uuid)))
@@ -108,7 +108,7 @@ def broken_slots(session: Session) -> Sequence[AnyRow]:
 
 
 def lost_workers(session: Session, reasons: Collection[str]) -> Sequence[Worker]:
-    """Workers that went away in the last hour while they held an attempt, lost for a reason that begins so."""
+    """Workers that left within the last hour while they held an attempt that was lost for such a reason."""
     recent = func.now() - func.make_interval(0, 0, 0, 0, 1)
     why = or_(*(Attempt.failure_message.startswith(reason, autoescape=True) for reason in reasons))
     lost = (Attempt.failure_class == "cluster", Attempt.ended_at > recent, why)

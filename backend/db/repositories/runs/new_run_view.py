@@ -12,7 +12,7 @@ SAMPLE = 400
 
 
 def tasks(session: Session, task_set_id: UUID) -> Sequence[Task]:
-    """Every task with what the form shows of it."""
+    """All tasks with the columns of the form."""
     columns = (
         Task.domain,
         Task.name,

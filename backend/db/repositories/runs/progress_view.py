@@ -17,8 +17,7 @@ _COUNTED = """
     JOIN evaluation v ON v.attempt_id = a.id AND v.current
 """
 _WHERE = "WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.mixed"
-# Assertions stand beside the checkpoints and are none. Nobody knows when a part was reached that was only looked at in
-# the end: by the last step it was.
+# Assertions are listed with the checkpoints but are not. A part evaluated only at the end counts with the last step.
 _GOT = text(f"""
     SELECT count(*) AS listed, e.score,
         array_agg(coalesce((p ->> 'step')::int, e.steps)) FILTER (WHERE (p ->> 'value')::float >= :reached) AS steps

@@ -24,7 +24,7 @@ _UNFINISHED = text("""
 
 
 def lock(session: Session, run_id: UUID) -> Run | None:
-    """The run as it is now, locked until our commit: nobody else changes it, its episodes or its attempts.
+    """The current run, locked until the commit: nobody else changes it, its episodes or its attempts.
 
     The lock lets foreign keys to the run be checked meanwhile (FOR NO KEY UPDATE).
     """
@@ -45,7 +45,7 @@ def get(session: Session, run_id: UUID) -> Run | None:
 
 
 def by_key(session: Session, project_id: UUID, key: str) -> Run | None:
-    """The run that was submitted under this idempotency key, after waiting for anybody who is submitting it now."""
+    """The run with this idempotency key, after waiting for concurrent submissions."""
     session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"{project_id}/{key}", 0))))
     return session.scalar(select(Run).where(Run.project_id == project_id, Run.idempotency_key == key))
 

@@ -77,7 +77,7 @@ def phases(session: Session, run_id: UUID) -> Sequence[AnyRow]:
 
 
 def untold(session: Session, run_id: UUID) -> float:
-    """Seconds of attempts that were lost to the cluster which no phase has: a worker that died told none of them."""
+    """Seconds without a phase, of attempts lost to the cluster: a worker that died reported none."""
     pairs = func.jsonb_each_text(Attempt.seconds).table_valued("key", "value")
     phase_seconds = select(func.coalesce(func.sum(cast(pairs.c.value, Double)), 0.0)).scalar_subquery()
     whole = cast(func.extract("epoch", Attempt.ended_at - Attempt.started_at), Double)

@@ -14,7 +14,7 @@ from backend.domain.model.episode import EpisodeState
 
 
 def store(session: Session, episode: Episode, agent: str, evaluator_version: str | None) -> None:
-    """Keeps what an episode came to; an episode leaves one result."""
+    """Stores an episode's result; one result per episode."""
     row = {
         "task_id": episode.task_id,
         "agent": agent,

@@ -1,4 +1,4 @@
-"""Figures by which people and autoscalers judge whether there is enough of everything. Each reads an index's part."""
+"""Figures for people and autoscalers. Each query uses a part of an index."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from backend.domain.machines.nodes import NodeState
 from backend.domain.model.episode import AttemptState, EpisodeState, RunState
 
 _FAR = timedelta(days=365)
-"""What may begin only later than this waits for somebody or something, not for a time."""
+"""An episode that may start only later waits for somebody or something, not for a time."""
 _SKEW = timedelta(seconds=30)
 
 
@@ -37,7 +37,7 @@ _READY, _READY_OTHERS = _ready(""), _ready(NOT_LEFT)
 
 
 def queue(session: Session, now: datetime) -> Sequence[AnyRow]:
-    """Waiting episodes of runs that have not ended: (provider, reason, episodes, since when the oldest could begin)."""
+    """Waiting episodes of active runs: (provider, reason, episodes, since when the oldest could start)."""
     reason = case(
         (Run.state == RunState.PAUSED.value, "paused"),
         (Episode.available_at > now + _FAR, "held"),
@@ -58,7 +58,7 @@ def queue(session: Session, now: datetime) -> Sequence[AnyRow]:
 def ready(
     session: Session, pairs: Sequence[tuple[UUID, UUID]], most: int, left: Sequence[tuple[UUID, UUID]] = ()
 ) -> dict[tuple[UUID, UUID], int]:
-    """Episodes that could begin now, by (run, need) of these, but for those of `left`: (run, task).
+    """Episodes that could start now, by (run, requirements), except those of `left`: (run, task).
 
     None is counted further than `most`.
     """
@@ -77,7 +77,7 @@ def attempts(session: Session) -> Sequence[AnyRow]:
 def slots(session: Session) -> Sequence[AnyRow]:
     """Slots: (provider, state of their node, `free`, `leased` or `closed`, number); none of nodes that are gone.
 
-    Closed ones are broken, emptied, on a node where nothing may begin, or without a worker that could use them.
+    Closed ones are broken, being emptied, on an unusable node, or without a worker.
     """
     live = and_(Lease.slot_id == Slot.id, Lease.released_at.is_(None))
     open_ = and_(Slot.state == SlotState.FREE.value, Node.state == NodeState.READY.value, served())
@@ -109,7 +109,7 @@ def lost_since(session: Session, since: datetime) -> Sequence[AnyRow]:
 
 
 def leases_since(session: Session, since: datetime) -> Sequence[AnyRow]:
-    """Leases that were taken since then: (provider, number). Their keys are in the order of time."""
+    """Leases since then: (provider, number). Their keys are in time order."""
     query = (
         select(Slot.provider, func.count().label("number"))
         .select_from(Lease)

@@ -14,12 +14,12 @@ from backend.domain.scheduling.usage import RATE
 from backend.domain.scheduling.wait_reasons import UNREAD
 
 _DOOR = 7_218_001
-"""The advisory lock under which slots are given: one decision at a time, so that no quota is ever passed."""
+"""Advisory lock under which slots are assigned: one decision at a time, so that no quota is exceeded."""
 
 _READY = "e.state = 'waiting' AND e.available_at < '9000-01-01 00:00:00+00' AND e.available_at <= clock_timestamp()"
 
 _FIRST = "e.needs, e.priority DESC, e.repeat, e.expected_seconds DESC, e.id"
-"""The index's own order: asked for so that the index is used, however few rows seem to be needed."""
+"""The index's own order, so that the index is used, however few rows seem to be needed."""
 
 _QUEUE = text(f"""
     SELECT r.id, r.project_id, r.provider, r.state, r.priority, r.concurrency, r.in_use, r.used_seconds, r.task_set_id,
@@ -119,7 +119,7 @@ _ENDED = text(f"""
         ) THEN turn_at ELSE clock_timestamp() END
     WHERE id = :run
 """)  # noqa: S608 - constant text
-"""A run that had nothing to begin has not waited for a turn until now, if what ended is to be tried again."""
+"""A run without waiting episodes was not waiting until now, if ended ones are to be retried."""
 
 _MISCOUNTED = text("""
     SELECT r.id FROM run r
@@ -186,7 +186,7 @@ _BRING_BACK = text(f"""
 
 @dataclass(frozen=True)
 class StartedEpisode:
-    """An episode that begins. `number` is that of its new attempt."""
+    """An episode that starts. `number` is that of its new attempt."""
 
     id: UUID
     run_id: UUID
@@ -199,24 +199,24 @@ class StartedEpisode:
 
 
 def enter(session: Session) -> None:
-    """Waits until nobody else gives slots, and keeps others out until the transaction ends."""
+    """Waits for the scheduler's lock, and holds it until the transaction ends."""
     session.execute(select(func.pg_advisory_xact_lock(_DOOR)))
 
 
 def queue(session: Session) -> Sequence[Row[Any]]:
-    """Every run that has slots or might want some, in the order of submission; `ready`: an episode may begin now."""
+    """Every run that has or might want slots, in order of submission; `ready`: an episode may start now."""
     session.flush()
     return session.execute(_QUEUE).all()
 
 
 def slots(session: Session, provider: str) -> tuple[int, int]:
-    """(slots of the provider that workers which are online can use, those of them that nobody holds)."""
+    """(slots of the provider that online workers can use, free ones of them)."""
     row = session.execute(_SLOTS, {"provider": provider}).one()
     return int(row.number), int(row.free)
 
 
 def reserving(session: Session) -> dict[UUID, dict[str, int]]:
-    """What projects have reserved, by provider; those without a run too, as it is kept for their next one."""
+    """Slots reserved by projects, by provider; also without a run, as they are kept for the next one."""
     query = select(Project.id, Project.reserved).where(Project.reserved != {})
     return {row.id: row.reserved for row in session.execute(query)}
 
@@ -298,27 +298,27 @@ def left_to_others(left: Sequence[tuple[UUID, UUID]]) -> dict[str, Any]:
 
 
 def put_back(session: Session, episode_id: UUID, reason: str) -> None:
-    """An episode that this transaction has taken waits as before; its row says why."""
+    """Returns a selected episode to waiting, with the reason in its row."""
     session.execute(_PUT_BACK, {"id": episode_id, "reason": reason})
 
 
 def note_unread(session: Session, run_id: UUID, reason: str) -> None:
-    """Says of a run's waiting episodes why they wait, where no worker has said it yet. The caller holds the run."""
+    """Sets the waiting reason of a run's episodes without one. The caller holds the run."""
     session.execute(_NOTE_UNREAD, {"run": run_id, "reason": reason, "unread": UNREAD})
 
 
 def count_starts(session: Session, numbers: Mapping[UUID, int]) -> None:
-    """So many episodes of each run have begun."""
+    """Counts started episodes by run."""
     session.execute(_BEGUN, {"runs": list(numbers), "numbers": list(numbers.values())})
 
 
 def ended(session: Session, run_id: UUID, number: int = 1) -> None:
-    """So many of the run's episodes are not under way any more. The caller holds the run."""
+    """Counts ended episodes of the run. The caller holds the run."""
     session.execute(_ENDED, {"run": run_id, "number": number})
 
 
 def miscounted(session: Session) -> list[UUID]:
-    """Runs whose `in_use` is not what their episodes say: an older release wrote beside us, or a mistake did."""
+    """Runs whose `in_use` differs from their episodes: because of an older release, or a bug."""
     return list(session.scalars(_MISCOUNTED))
 
 

@@ -85,12 +85,12 @@ def hold_reason(session: Session, run_id: UUID) -> str | None:
 
 
 def closed(session: Session, provider: str) -> tuple[list[ClosedSlots], list[str]]:
-    """Where no slot can be used: (the slots that online workers have, what nodes without any say, commonest first)."""
+    """Why no slot can be used: (slots of online workers, reasons of nodes without any, most frequent first)."""
     rows = session.execute(_CLOSED, {"provider": provider}).all()
     slots = [ClosedSlots(int(row.number), row.state, row.reason) for row in rows if row.slots]
     return slots, [row.reason for row in rows if not row.slots]
 
 
 def online(session: Session) -> Sequence[Worker]:
-    """Workers that can be given work."""
+    """Workers that accept work."""
     return session.scalars(select(Worker).where(Worker.state == WorkerState.ONLINE.value)).all()

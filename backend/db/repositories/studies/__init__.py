@@ -1,1 +1,1 @@
-"""Queries: studies: grids of conditions and what they come to."""
+"""Queries: studies: grids of conditions and their results."""

@@ -19,7 +19,7 @@ def get(session: Session, study_id: UUID) -> Study | None:
 
 
 def by_key(session: Session, project_id: UUID, key: str) -> Study | None:
-    """The study of this idempotency key, after waiting for anybody who is submitting it now."""
+    """The study with this idempotency key, after waiting for concurrent submissions."""
     session.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(f"study/{project_id}/{key}", 0))))
     return session.scalar(select(Study).where(Study.project_id == project_id, Study.idempotency_key == key))
 

@@ -17,13 +17,13 @@ SHOWN = (Purpose.MEASURE.value, Purpose.DEMO.value)
 
 
 def add_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Inserts many; one that is there already stays."""
+    """Inserts many; existing ones stay."""
     if rows:
         session.execute(upsert(Work).values([dict(row) for row in rows]).on_conflict_do_nothing())
 
 
 def row_of(task_id: UUID, attempt_id: UUID | None, files: Sequence[Mapping[str, str]]) -> dict[str, object]:
-    """A submission to add. Its id is random: the order of making would tell an expert's work from the others."""
+    """A submission to add. Its id is random: the order of creation would reveal the expert's."""
     return {"id": uuid4(), "task_id": task_id, "attempt_id": attempt_id, "files": list(files)}
 
 
@@ -62,6 +62,6 @@ def choices(session: Session, task_set_id: UUID) -> list[Choice]:
 
 
 def choose(session: Session, values: Mapping[str, Any]) -> bool:
-    """Keeps a choice; False if this person has judged this pair before, which stays as it was."""
+    """Stores a preference; False if this person has judged this pair before, which is not changed."""
     query = upsert(Choice).values(dict(values)).on_conflict_do_nothing().returning(Choice.id)
     return session.scalar(query) is not None
