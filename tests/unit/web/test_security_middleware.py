@@ -42,7 +42,7 @@ class TestHost:
     def test_a_foreign_name_is_refused(self, make: Make) -> None:
         answer = make().get("/login", headers={"Host": "evil.example"})
         assert answer.status_code == 403
-        assert answer.json()["code"] == "not_allowed"
+        assert answer.json()["code"] == "host_not_allowed"
         assert answer.headers["content-type"] == "application/problem+json"
 
     def test_our_own_name_passes(self, make: Make) -> None:

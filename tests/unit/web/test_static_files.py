@@ -55,7 +55,7 @@ def documentation(tmp_path: Path) -> TestClient:
 class TestDocumentation:
     def test_says_how_to_build_it(self, documentation: TestClient) -> None:
         answer = documentation.get("/docs/")
-        assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+        assert (answer.status_code, answer.json()["code"]) == (404, "docs_not_built")
         assert "make docs" in answer.json()["hint"]
 
     def test_serves_what_was_built_meanwhile(self, documentation: TestClient, tmp_path: Path) -> None:
