@@ -7,11 +7,12 @@ from typing import Any
 
 from alembic import context
 from alembic.ddl.postgresql import PostgresqlImpl
+from alembic.util import CommandError
 from sqlalchemy import Connection, Table, Text, text
 from sqlalchemy.exc import OperationalError
 
 from backend.config import Settings
-from backend.db.compatibility import FLOOR, history
+from backend.db.compatibility import FLOOR, OldSchema, history, refuse_old
 from backend.db.models import Base
 from backend.db.session import make_engine, psycopg_url
 from backend.db.types import SafeText, Timestamp
@@ -72,7 +73,13 @@ def note_floor(ctx: Any, heads: set[Any], **_: Any) -> None:
 
 
 def run_on(connection: Connection) -> None:
-    """Migrates over this connection, alone."""
+    """Migrates over this connection, alone. A database of before 0.2 stays as it is."""
+    try:
+        refuse_old(connection)
+    except OldSchema as error:
+        raise CommandError(error.message) from None
+    finally:
+        connection.rollback()
     connection.execute(text("SET statement_timeout = 0"))
     connection.execute(text(f"SET lock_timeout = '{WAIT_FOR_OTHERS}'"))
     connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": MIGRATION_LOCK})

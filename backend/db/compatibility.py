@@ -6,6 +6,7 @@ when the old release is gone. The newest contract is stored as a comment on the 
 not know the migration can read it. Why: docs/internals/decisions/0014.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,11 +14,32 @@ from pathlib import Path
 
 from alembic.config import Config
 from alembic.script import Script, ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
+
+from backend.db.session import make_engine, session_factory, unit_of_work
+from backend.domain.errors import Conflict, Unavailable
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOOR = "oldest release that may run has migration "
+OLD_REVISION = re.compile(r"00\d\d")
+
+
+class OldSchema(Conflict):
+    """The data was written by a release before 0.2, which this one can neither use nor upgrade."""
+
+    code = "old_schema"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what} has the schema of a release before 0.2, which this one cannot upgrade: export from it with that "
+            "release what you need, then set DESKARENA_DATA_DIR to a new folder (or DATABASE_URL to a new database)."
+        )
+
+
+def is_old(revision: str) -> bool:
+    """Whether a schema version is one of the history that ended with 0.2."""
+    return OLD_REVISION.fullmatch(revision) is not None
 
 
 @dataclass(frozen=True)
@@ -84,6 +106,8 @@ def why_not(known: MigrationHistory, revision: str, note: str) -> str:
     """
     if not revision:
         return "the database has no schema yet: run the migrations"
+    if is_old(revision):
+        return OldSchema("The database").message
     if revision in known.revisions:
         if known.revisions.index(revision) < known.revisions.index(known.needed):
             return f"the schema is at {revision}, this release needs {known.needed}: run the migrations"
@@ -96,9 +120,39 @@ def why_not(known: MigrationHistory, revision: str, note: str) -> str:
 
 def schema_problem(session: Session) -> str:
     """Why this release cannot work on the database's schema; empty if it can."""
-    table = session.scalar(text("SELECT to_regclass('alembic_version')::text"))
-    if table is None:
-        return why_not(history(), "", "")
-    revision = session.scalar(text("SELECT version_num FROM alembic_version"))
-    note = session.scalar(text("SELECT obj_description('alembic_version'::regclass)"))
-    return why_not(history(), revision or "", note or "")
+    revision = schema_version(session.connection())
+    note = session.scalar(text("SELECT obj_description('alembic_version'::regclass)")) if revision else ""
+    return why_not(history(), revision, note or "")
+
+
+def schema_version(connection: Connection) -> str:
+    """The version of the database's schema; empty: it has none yet."""
+    if connection.scalar(text("SELECT to_regclass('alembic_version')::text")) is None:
+        return ""
+    return connection.scalar(text("SELECT version_num FROM alembic_version")) or ""
+
+
+def refuse_old(connection: Connection) -> None:
+    """Raises OldSchema on a database of before 0.2."""
+    if is_old(schema_version(connection)):
+        raise OldSchema("The database")
+
+
+def old_schema(url: str) -> str:
+    """Why no process of this release may start on a database: it is of before 0.2. Empty for others.
+
+    One that does not answer is no obstacle: API and workers start before it and ask again.
+    """
+    if not url:
+        return ""
+    engine = make_engine(url, pool_size=1)
+    try:
+        with unit_of_work(session_factory(engine)) as session:
+            refuse_old(session.connection())
+    except OldSchema as error:
+        return error.message
+    except Unavailable:
+        return ""
+    finally:
+        engine.dispose()
+    return ""

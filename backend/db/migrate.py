@@ -7,14 +7,16 @@ waits, then finds nothing to do.
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from backend.config import get_settings
-from backend.db.compatibility import history
+from backend.db.compatibility import history, refuse_old, schema_version
 from backend.db.session import make_engine, session_factory, unit_of_work
 from backend.domain.errors import DeskarenaError
 
@@ -29,8 +31,20 @@ def config(url: str) -> Config:
 
 
 def upgrade(url: str, revision: str = "head") -> None:
-    """Migrates up. Safe to call twice and from several processes at once: the second waits for the first."""
+    """Migrates up. Safe to call twice and from several processes at once: the second waits for the first.
+
+    Raises:
+        OldSchema: the database is of before 0.2.
+        Unavailable: it does not answer.
+    """
+    check_age(url)
     command.upgrade(config(url), revision)
+
+
+def check_age(url: str) -> None:
+    """Raises OldSchema for a database of before 0.2, Unavailable for one that does not answer."""
+    with _session(url) as session:
+        refuse_old(session.connection())
 
 
 def downgrade(url: str, revision: str) -> None:
@@ -44,6 +58,7 @@ def expand(url: str) -> str:
     Returns:
         The first migration that is left for when the old release is gone; empty: none.
     """
+    check_age(url)
     known, current = history(), version(url)
     reached = known.expandable_to(current) if current else known.revisions[-1]
     if current in known.revisions or not current:
@@ -54,12 +69,16 @@ def expand(url: str) -> str:
 
 def version(url: str) -> str:
     """The schema's version; empty: none yet. Raises Unavailable."""
+    with _session(url) as session:
+        return schema_version(session.connection())
+
+
+@contextmanager
+def _session(url: str) -> Iterator[Session]:
     engine = make_engine(url, pool_size=1)
     try:
         with unit_of_work(session_factory(engine)) as session:
-            if session.scalar(text("SELECT to_regclass('alembic_version')::text")) is None:
-                return ""
-            return session.scalar(text("SELECT version_num FROM alembic_version")) or ""
+            yield session
     finally:
         engine.dispose()
 

@@ -9,6 +9,7 @@ signal shortens the first part.
 import argparse
 import contextlib
 import socket
+import sys
 import time
 from types import FrameType
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import uvicorn
 
 from backend.config import Settings, settings_or_exit
+from backend.db.compatibility import old_schema
 from backend.services.events import end_patience
 from backend.web.app import create_app
 from backend.web.graceful_shutdown import ShutdownState
@@ -97,14 +99,17 @@ def make_server(settings: Settings, *, finish_seconds: int = FINISH_SECONDS) -> 
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Serves until SIGTERM."""
+    """Serves until SIGTERM. Exits with one sentence on a database of before 0.2."""
     parser = argparse.ArgumentParser(prog="backend.web.serve", description="Serve the API and the pages.")
     parser.add_argument("--fd", type=int, help="number of a listening socket that was handed over")
     descriptor = parser.parse_args(arguments).fd
+    settings = settings_or_exit()
+    if problem := old_schema(settings.database_url.get_secret_value()):
+        sys.exit(problem)
     if descriptor is None:
-        make_server(settings_or_exit()).run()
+        make_server(settings).run()
     else:
-        server = make_server(settings_or_exit(), finish_seconds=FINISH_SECONDS_ALONE)
+        server = make_server(settings, finish_seconds=FINISH_SECONDS_ALONE)
         server.run(sockets=[socket.socket(fileno=descriptor)])
 
 

@@ -9,8 +9,6 @@ from alembic.script import Script, ScriptDirectory
 
 from backend.db.migrate import config
 
-FIRST = "0018"
-"""Older migrations were made when the service and its schema were upgraded together."""
 HARMFUL = {
     "drops a table": r"DROP TABLE",
     "drops a column": r"DROP COLUMN",
@@ -37,7 +35,7 @@ def sql(revision: str, before: str) -> str:
     """The SQL of one migration."""
     written, settings = io.StringIO(), config("postgresql://offline/offline")
     settings.output_buffer = written
-    command.upgrade(settings, f"{before}:{revision}", sql=True)
+    command.upgrade(settings, f"{before}:{revision}" if before else revision, sql=True)
     return written.getvalue()
 
 

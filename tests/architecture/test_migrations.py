@@ -1,8 +1,10 @@
 """An upgrade of the service takes nobody away: migrations add, or say since when nobody needs what they take."""
 
+from pathlib import Path
+
 import pytest
 
-from tests.architecture.migrations import FIRST, harms, scripts, sql
+from tests.architecture.migrations import harms, scripts, sql
 
 KNOWN = [script.revision for script in scripts()]
 
@@ -17,14 +19,21 @@ class TestNewMigrations:
         silent = {
             script.revision: found
             for script in scripts()
-            if script.revision >= FIRST and (found := harms(sql(script.revision, str(script.down_revision))))
-            if not getattr(script.module, "contract", "") and not getattr(script.module, "expand", "")
+            if (found := harms(sql(script.revision, str(script.down_revision or ""))))
+            and not getattr(script.module, "contract", "")
+            and not getattr(script.module, "expand", "")
         }
         assert silent == {}, "docs/internals/decisions/0014-expand-and-contract.md says what to do"
 
+    def test_revisions_are_named_after_their_files(self) -> None:
+        """Release 0.2 began the history anew: a plain number is a schema of before (`backend.db.compatibility`)."""
+        assert {Path(script.path).name[:4]: script.revision for script in scripts()} == {
+            f"{number:04}": f"2.{number:04}" for number in range(1, len(KNOWN) + 1)
+        }
+
     def test_a_contract_names_an_earlier_migration(self) -> None:
-        wanted = {script.revision: getattr(script.module, "contract", "") for script in scripts()}
-        assert [name for name, floor in wanted.items() if floor and floor not in KNOWN[: KNOWN.index(name)]] == []
+        contracts = {script.revision: getattr(script.module, "contract", "") for script in scripts()}
+        assert [name for name, floor in contracts.items() if floor and floor not in KNOWN[: KNOWN.index(name)]] == []
 
 
 class TestHarms:
@@ -59,5 +68,7 @@ class TestHarms:
     def test_lets_pass_what_only_adds(self, statement: str) -> None:
         assert harms(f"{statement};\n\n") == []
 
-    def test_an_old_migration_of_ours_is_found(self) -> None:
-        assert "makes something unique" in harms(sql("0017", "0016"))
+    def test_the_first_migration_makes_all_that_it_touches(self) -> None:
+        statements = sql(KNOWN[0], "")
+        assert "CREATE UNIQUE INDEX" in statements
+        assert harms(statements) == []

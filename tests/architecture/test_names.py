@@ -17,7 +17,6 @@ SHARED = {
     "Params": "nested in action spaces: an attribute that the registry reads of every plug-in",
     "Task": "the value, and its row, which is written `models.Task`",
     "Evaluation": "the value, and its row",
-    "Agent": "the port of agents, and the row of a configured one",
     "Episode": "the row, and the client library's, which imports nothing of the service",
     "Observation": "the value, and the client library's",
 }

@@ -115,7 +115,7 @@ class World:
     def in_order(self) -> None:
         """Waiting episodes begin in the order of their submission, whatever their tasks should take."""
         with self.work() as session:
-            session.execute(update(Episode).values(expected_seconds=600.0))
+            session.execute(update(Episode).values(estimated_seconds=600.0))
 
     def claim(self, worker: Worker, provider: str = "local") -> Claim | None:
         """Lease and claim, as a worker's poll does."""

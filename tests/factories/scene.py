@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Episode, Quarantine, Run, Task, Worker
+from backend.db.models import AgentConfiguration, Episode, Quarantine, Run, Task, Worker
 from backend.db.models.enums import EvidenceRole, Purpose
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import EndedBy
@@ -268,10 +268,10 @@ def rename_agent(world: World, run: Run, name: str) -> None:
     """Gives a played run's agent a name that no worker offers, so that it is one that is ranked."""
     with world.work() as session:
         params = {"model": "small-vision-2", "temperature": 1.0}
-        agent = Agent(project_id=run.project_id, name=name, params=params, params_hash=name, privileged=False)
+        agent = AgentConfiguration(id=uuid4(), project_id=run.project_id, name=name, params=params, params_hash=name)
         session.add(agent)
-        session.flush()
-        session.execute(update(Run).where(Run.id == run.id).values(agent_id=agent.id, condition_hash=name))
+        values = {"agent_configuration_id": agent.id, "condition_hash": name}
+        session.execute(update(Run).where(Run.id == run.id).values(values))
 
 
 def play(world: World, worker: Worker, run: Run, skill: float, seed: int) -> dict[str, UUID]:

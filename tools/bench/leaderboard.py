@@ -175,7 +175,9 @@ def recomputed(world: World, runs: list[UUID]) -> list[Figure]:
     seconds, longest = [], []
     for run_id in runs:
         with world.work() as session:
-            session.execute(text("UPDATE run SET rollup_stale = true, rollup_at = NULL WHERE id = :id"), {"id": run_id})
+            session.execute(
+                text("UPDATE run SET rollup_stale = true, rollup_as_of = NULL WHERE id = :id"), {"id": run_id}
+            )
         with waiting(world, run_id) as waits:
             start = time.perf_counter()
             rollup_jobs.renew(world.factory, run_id)

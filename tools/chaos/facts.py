@@ -29,7 +29,7 @@ class EpisodeFact:
     state: str
     outcome: str | None
     score: float | None
-    attempts_count: int
+    attempt_count: int
     endings: int
     failure_message: str
 
@@ -119,10 +119,11 @@ class Facts:
 _ENDED = "('scored', 'handed_in', 'lost', 'cancelled')"
 _EPISODES = f"""
 SELECT e.id, e.run_id, r.state AS run_state, a.name AS agent, t.domain || '/' || t.name AS task, e.state, e.outcome,
-    e.score, e.attempts_count, e.failure_message,
+    e.score, e.attempt_count, e.failure_message,
     (SELECT count(*) FROM event v WHERE v.episode_id = e.id AND v.kind = 'episode_state'
         AND v.data->>'to' IN {_ENDED}) AS endings
-FROM episode e JOIN run r ON r.id = e.run_id JOIN task t ON t.id = e.task_id JOIN agent a ON a.id = r.agent_id
+FROM episode e JOIN run r ON r.id = e.run_id JOIN task t ON t.id = e.task_id
+JOIN agent_configuration a ON a.id = r.agent_configuration_id
 ORDER BY e.id
 """  # noqa: S608 - no word of it comes from outside.
 _ATTEMPTS = f"""
@@ -146,7 +147,7 @@ FROM lease l JOIN slot s ON s.id = l.slot_id ORDER BY l.fencing_token
 """
 _RUNS = """
 SELECT r.id, r.state, r.idempotency_key, r.next_event_seq,
-    r.rollup_stale OR r.rollup_began_at IS NOT NULL AS stale, count(v.id) AS events,
+    r.rollup_stale OR r.rollup_started_at IS NOT NULL AS stale, count(v.id) AS events,
     coalesce(min(v.seq), 0) AS first_event, coalesce(max(v.seq), 0) AS last_event
 FROM run r LEFT JOIN event v ON v.run_id = r.id GROUP BY r.id ORDER BY r.id
 """

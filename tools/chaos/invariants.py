@@ -100,8 +100,8 @@ def numbers(facts: Facts, _: Expected) -> Iterator[str]:
     attempts = facts.attempts_of()
     for episode in facts.episodes:
         actual = [attempt.number for attempt in attempts[episode.id]]
-        if actual != list(range(1, episode.attempts_count + 1)):
-            yield f"episode {episode.id} counts {episode.attempts_count} attempts and has {actual}"
+        if actual != list(range(1, episode.attempt_count + 1)):
+            yield f"episode {episode.id} counts {episode.attempt_count} attempts and has {actual}"
 
 
 def same_scores(facts: Facts, expected: Expected) -> Iterator[str]:

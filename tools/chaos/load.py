@@ -168,7 +168,7 @@ def _ended(stack: ChaosStack) -> Sequence[Mapping[str, Any]]:
     query = """SELECT a.name AS agent, t.domain || '/' || t.name AS task, e.outcome, e.score, e.failure_message,
             extract(epoch FROM e.ended_at - e.started_at) AS seconds
         FROM episode e JOIN run r ON r.id = e.run_id
-        JOIN agent a ON a.id = r.agent_id JOIN task t ON t.id = e.task_id"""
+        JOIN agent_configuration a ON a.id = r.agent_configuration_id JOIN task t ON t.id = e.task_id"""
     deadline, pause = time.monotonic() + SECONDS * 2, Event()
     while under_way(stack):
         if time.monotonic() > deadline:

@@ -14,7 +14,7 @@ _CHECKS = {
     "an episode did not end as its attempts say": """
         SELECT e.id FROM episode e LEFT JOIN attempt a ON a.episode_id = e.id GROUP BY e.id
         HAVING count(*) FILTER (WHERE a.state = 'scored') <> (CASE WHEN e.state = 'scored' THEN 1 ELSE 0 END)
-            OR count(a.id) <> e.attempts_count
+            OR count(a.id) <> e.attempt_count
     """,
     "a scored attempt has not one current evaluation": """
         SELECT a.id FROM attempt a LEFT JOIN evaluation v ON v.attempt_id = a.id AND v.current

@@ -1,9 +1,11 @@
 """Singletons of a worker process: database, store, dispatcher. Created on first use."""
 
+import sys
 from functools import cache
 from typing import TYPE_CHECKING
 
 from backend.config import get_settings
+from backend.db.compatibility import old_schema
 from backend.db.session import make_engine, session_factory
 from backend.domain.machines.slots import MOST
 from backend.domain.ports.storage import ArtifactStore
@@ -56,7 +58,12 @@ def judge() -> Evaluator:
 
 
 def start() -> None:
-    """Starts the dispatcher, unless there are no slots. Does not need the database or broker to be available."""
+    """Starts the dispatcher, unless there are no slots. Does not need the database or broker to be available.
+
+    Exits with one sentence if the database is of before 0.2.
+    """
+    if problem := old_schema(get_settings().database_url.get_secret_value()):
+        sys.exit(problem)
     if get_settings().slots != 0 and not _dispatchers:
         from worker.bootstrap.assembly import assemble
 

@@ -23,7 +23,7 @@ DraftId = Annotated[str, typer.Argument(metavar="DRAFT", help="Draft id.")]
 By = Annotated[str, typer.Option("--by", envvar="DESKARENA_PERSON", help="Your name (default: `local`).")]
 Benchmark = Annotated[str, typer.Option("--benchmark", help="Benchmark to add the task to.")]
 Content = Annotated[Path, typer.Argument(metavar="FILE", help="Draft content as JSON; - reads stdin.")]
-Words = Annotated[str, typer.Option("--words", help="Comment for the author.")]
+Comment = Annotated[str, typer.Option("--comment", help="Comment for the author.")]
 Version = Annotated[
     int | None, typer.Option("--version", min=1, help="Version that you reviewed (default: the newest).")
 ]
@@ -134,15 +134,17 @@ def try_draft(  # noqa: PLR0913, PLR0917  a command has as many options as it ha
 @app.command()
 def submit(
     draft: DraftId,
-    noop_words: Annotated[
-        str, typer.Option("--noop-words", help="Why doing nothing scores more than 0, if it does.")
+    noop_justification: Annotated[
+        str, typer.Option("--noop-justification", help="Why doing nothing scores more than 0, if it does.")
     ] = "",
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
     """Submit a draft for review. Its current version must have been tried."""
     with Api(server) as api:
-        print_object(api.post(f"/drafts/{draft}/submit", {"noop_words": noop_words}), output, show_draft)
+        print_object(
+            api.post(f"/drafts/{draft}/submit", {"noop_justification": noop_justification}), output, show_draft
+        )
 
 
 @app.command()
@@ -166,13 +168,13 @@ def approve(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     draft: DraftId,
     by: By = "",
     version: Version = None,
-    words: Words = "",
+    comment: Comment = "",
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
     """Approve a draft. It needs two people who did not write it."""
     with Api(server) as api:
-        body = {"version": version or api.get(f"/drafts/{draft}")["version"], "by": by, "words": words}
+        body = {"version": version or api.get(f"/drafts/{draft}")["version"], "by": by, "comment": comment}
         print_object(api.post(f"/drafts/{draft}/approve", body), output, show_draft)
 
 
@@ -182,14 +184,14 @@ def reject(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     reason: Annotated[RejectionOption, typer.Option("--reason", help="Reason for the rejection.")],
     by: By = "",
     version: Version = None,
-    words: Words = "",
+    comment: Comment = "",
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
     """Reject a draft with a reason. Its author may change it and submit it again."""
     with Api(server) as api:
         number = version or api.get(f"/drafts/{draft}")["version"]
-        body = {"version": number, "by": by, "words": words, "reason": reason.value}
+        body = {"version": number, "by": by, "comment": comment, "reason": reason.value}
         print_object(api.post(f"/drafts/{draft}/reject", body), output, show_draft)
 
 

@@ -12,6 +12,7 @@ from backend.cli.errors import StackError
 
 PREVIOUS_SECONDS = 45.0
 LOOK_AGAIN_SECONDS = 0.05
+SCHEMA_NOTE, SCHEMA_HISTORY = "schema", 2
 
 
 class DataFolder:
@@ -87,6 +88,24 @@ class DataFolder:
             f"{self.path} is already in use by {who}{where}. "
             "Use that one, stop it, or choose another data folder with --data."
         )
+
+
+def mark_schema(path: Path) -> None:
+    """Notes beside a new database which history its schema belongs to. Releases before 0.2 wrote no such note."""
+    (path / SCHEMA_NOTE).write_text(f"{SCHEMA_HISTORY}\n")
+
+
+def refuse_old_schema(path: Path) -> None:
+    """Looks whether a release before 0.2 made the database in a data folder, without starting it or writing there.
+
+    Raises:
+        StackError: If so.
+    """
+    from backend.db.compatibility import OldSchema
+
+    folder = path.expanduser().absolute()
+    if (folder / "postgres").is_dir() and not (folder / SCHEMA_NOTE).exists():
+        raise StackError(OldSchema(f"The data folder {folder}").message)
 
 
 def is_in_use(path: Path) -> bool:

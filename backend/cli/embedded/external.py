@@ -35,8 +35,10 @@ def redis_url(outer: Mapping[str, str]) -> str:
 
 
 def check_database(url: str) -> None:
-    """Connects once. The message never contains the URL: it has a password."""
+    """Connects once and looks how old the schema is. The message never contains the URL: it has a password."""
     import psycopg
+
+    from backend.db.compatibility import old_schema
 
     scheme, _, rest = url.partition("://")
     if scheme not in DATABASE_SCHEMES:
@@ -49,6 +51,8 @@ def check_database(url: str) -> None:
             f"The database in DATABASE_URL does not respond: {reason} Correct the variable, or "
             "unset it to use the embedded database."
         ) from None
+    if problem := old_schema(url):
+        raise StackError(problem)
 
 
 def check_broker(url: str) -> None:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 import psutil
 
 from backend.cli.embedded import runtime_dir
+from backend.cli.embedded.data_dir import mark_schema
 from backend.cli.embedded.identity import named_identity, server_identity
 from backend.cli.embedded.process_spawn import ChildSpec, GuardedProcess, Identity, run_to_end, spawn
 from backend.cli.embedded.runtime_dir import Install
@@ -100,6 +101,7 @@ def _initialise(install: Install, data_dir: Path, password: str) -> None:
     if owner is not None:
         for path in (fresh, *fresh.rglob("*")):
             os.chown(path, owner.uid, owner.gid, follow_symlinks=False)
+    mark_schema(data_dir)
     fresh.rename(data_dir / "postgres")
 
 

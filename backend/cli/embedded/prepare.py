@@ -21,7 +21,10 @@ def main() -> None:
     """Migrates the database, then imports our own benchmarks. Exits with a one-line message on failure."""
     settings = settings_or_exit()
     url = settings.database_url.get_secret_value()
-    upgrade(url)
+    try:
+        upgrade(url)
+    except DeskarenaError as error:
+        sys.exit(f"the database cannot be used: {error.told}")
     registry.load()
     sessions, store = session_factory(make_engine(url)), open_store(settings)
     for starter in starters():

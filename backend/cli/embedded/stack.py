@@ -15,7 +15,7 @@ import httpx
 
 from backend.cli.embedded import children, external
 from backend.cli.embedded.broker import start_broker
-from backend.cli.embedded.data_dir import DataFolder
+from backend.cli.embedded.data_dir import DataFolder, refuse_old_schema
 from backend.cli.embedded.listen_socket import check_exposure, listen, url_of
 from backend.cli.embedded.postgres import start_postgres
 from backend.cli.embedded.process_spawn import ChildSpec, GuardedProcess, crash_message, run_to_end, spawn
@@ -86,6 +86,8 @@ class Stack:
         plan = self.plan
         check_exposure(plan.host, has_token=bool(plan.outer.get("DESKARENA_TOKEN")))
         external.check(plan.outer)
+        if not external.database_url(plan.outer):
+            refuse_old_schema(plan.data)
         folder = opened.enter_context(DataFolder(plan.data))
         listener = opened.enter_context(closing(listen(plan.host, plan.port)))
         self.url = url_of(listener)

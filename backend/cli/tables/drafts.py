@@ -14,8 +14,8 @@ DRAFTS: Columns = {
     "benchmark": lambda row: row["benchmark"],
     "state": lambda row: row["state"].replace("_", " "),
     "approvals": lambda row: row["approvals"],
-    "author": lambda row: row["author"] if row["made_by"] == "person" else f"{row['author']} (by {row['model']})",
-    "changed": lambda row: moment(row["changed_at"]),
+    "author": lambda row: row["author"] if row["author_kind"] == "person" else f"{row['author']} (by {row['model']})",
+    "changed": lambda row: moment(row["updated_at"]),
 }
 FORMS: Columns = {
     "name": lambda row: row["name"],
@@ -27,7 +27,7 @@ REQUESTS: Columns = {
     "persona": lambda row: row["persona"],
     "model": lambda row: row["model"],
     "state": lambda row: row["state"],
-    "drafts": lambda row: f"{row['made']} of {row['count']}",
+    "drafts": lambda row: f"{row['created_count']} of {row['requested_count']}",
     "message": lambda row: row["message"] or None,
 }
 
@@ -51,7 +51,7 @@ def tried_words(trial: Row | None) -> str:
 
 def show_draft(row: Row) -> None:
     """Prints a draft's facts."""
-    reasons = [(row["reason"] or "").replace("_", " "), row["reason_words"]]
+    reasons = [(row["rejection_reason"] or "").replace("_", " "), row["rejection_comment"]]
     print_facts(
         {
             "draft": row["id"],
@@ -74,11 +74,11 @@ def show_draft(row: Row) -> None:
 def show_review(row: Row) -> None:
     """Prints what a reviewer needs."""
     show_draft(row)
-    if row["noop_words"]:
-        print(f"Doing nothing scores because: {row['noop_words']}")
+    if row["noop_justification"]:
+        print(f"Doing nothing scores because: {row['noop_justification']}")
     for check in row["checks"]:
         print(f"\n{check['title']}: {'nothing found' if not check['found'] else ''}".rstrip())
         for line in check["found"]:
             print(f"  {line}")
     for review in row["reviews"]:
-        print(f"\n{review['by']}, version {review['version']}: {review['verdict']} {review['words']}".rstrip())
+        print(f"\n{review['by']}, version {review['version']}: {review['verdict']} {review['comment']}".rstrip())

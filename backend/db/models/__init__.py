@@ -2,88 +2,88 @@
 
 from backend.db.models.accounts.actor import Actor
 from backend.db.models.accounts.project import Project
-from backend.db.models.agents.agent import Agent
+from backend.db.models.agents.agent_configuration import AgentConfiguration
 from backend.db.models.artifacts.artifact import Artifact
 from backend.db.models.attempts.attempt import Attempt
 from backend.db.models.attempts.evaluation import Evaluation
 from backend.db.models.attempts.evidence import Evidence
 from backend.db.models.attempts.measure import Measure
-from backend.db.models.attempts.reevaluation import Rescore
+from backend.db.models.attempts.reevaluation import Reevaluation
 from backend.db.models.attempts.step import Step
 from backend.db.models.authoring.task_draft import TaskDraft
 from backend.db.models.authoring.task_draft_asset import TaskDraftAsset
 from backend.db.models.authoring.task_draft_recording import TaskDraftRecording
 from backend.db.models.authoring.task_draft_request import TaskDraftRequest
 from backend.db.models.authoring.task_draft_review import TaskDraftReview
-from backend.db.models.authoring.task_draft_trial import TaskDraftTry
+from backend.db.models.authoring.task_draft_trial import TaskDraftTrial
 from backend.db.models.authoring.task_draft_version import TaskDraftVersion
 from backend.db.models.base import Base
 from backend.db.models.benchmarks.benchmark import Benchmark
-from backend.db.models.benchmarks.published_result import ReportedResult
+from backend.db.models.benchmarks.published_result import PublishedResult
 from backend.db.models.benchmarks.task import Task
 from backend.db.models.benchmarks.task_asset import TaskAsset
 from backend.db.models.benchmarks.task_label import TaskLabel
 from backend.db.models.benchmarks.task_selection import TaskSelection
 from backend.db.models.benchmarks.task_set import TaskSet
-from backend.db.models.benchmarks.task_validation import TaskValidation
 from backend.db.models.benchmarks.task_variant import TaskVariant
-from backend.db.models.benchmarks.web_asset import ExternalAsset
+from backend.db.models.benchmarks.web_asset import WebAsset
 from backend.db.models.capacity.lease import Lease
 from backend.db.models.capacity.licence import Licence
 from backend.db.models.capacity.node import Node
 from backend.db.models.capacity.slot import Slot
 from backend.db.models.capacity.worker import Worker
 from backend.db.models.events.event import Event
-from backend.db.models.judging.human_judgement import PersonVerdict
+from backend.db.models.judging.human_judgement import HumanJudgement
 from backend.db.models.judging.judge import Judge
-from backend.db.models.judging.judge_response import JudgeAnswer
+from backend.db.models.judging.judge_response import JudgeResponse
 from backend.db.models.judging.judge_verdict import JudgeVerdict
 from backend.db.models.judging.review_item import ReviewItem
-from backend.db.models.people.human_rating import PersonRating
+from backend.db.models.people.human_rating import HumanRating
 from backend.db.models.results.failure_review import FailureReview
 from backend.db.models.results.measure_rollup import MeasureRollup
 from backend.db.models.results.rollup import Rollup
 from backend.db.models.runs.episode import Episode
 from backend.db.models.runs.quarantine import Quarantine
 from backend.db.models.runs.run import Run
+from backend.db.models.runs.task_validation import TaskValidation
 from backend.db.models.studies.study import Study
-from backend.db.models.submissions.pairwise_preference import Choice
-from backend.db.models.submissions.submission import Work
+from backend.db.models.submissions.pairwise_preference import PairwisePreference
+from backend.db.models.submissions.submission import Submission
 
 __all__ = [
     "Actor",
-    "Agent",
+    "AgentConfiguration",
     "Artifact",
     "Attempt",
     "Base",
     "Benchmark",
-    "Choice",
     "Episode",
     "Evaluation",
     "Event",
     "Evidence",
-    "ExternalAsset",
     "FailureReview",
+    "HumanJudgement",
+    "HumanRating",
     "Judge",
-    "JudgeAnswer",
+    "JudgeResponse",
     "JudgeVerdict",
     "Lease",
     "Licence",
     "Measure",
     "MeasureRollup",
     "Node",
-    "PersonRating",
-    "PersonVerdict",
+    "PairwisePreference",
     "Project",
+    "PublishedResult",
     "Quarantine",
-    "ReportedResult",
-    "Rescore",
+    "Reevaluation",
     "ReviewItem",
     "Rollup",
     "Run",
     "Slot",
     "Step",
     "Study",
+    "Submission",
     "Task",
     "TaskAsset",
     "TaskDraft",
@@ -91,13 +91,13 @@ __all__ = [
     "TaskDraftRecording",
     "TaskDraftRequest",
     "TaskDraftReview",
-    "TaskDraftTry",
+    "TaskDraftTrial",
     "TaskDraftVersion",
     "TaskLabel",
     "TaskSelection",
     "TaskSet",
     "TaskValidation",
     "TaskVariant",
-    "Work",
+    "WebAsset",
     "Worker",
 ]

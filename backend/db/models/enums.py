@@ -50,7 +50,7 @@ class EvidenceRole(StrEnum):
     EXPECTED = "expected"
 
 
-class RescoreState(StrEnum):
+class ReevaluationState(StrEnum):
     """How far scoring again is. One that is being worked on waits: its row is locked."""
 
     WAITING = "waiting"

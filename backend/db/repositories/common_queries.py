@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Row, ScalarSelect, Select, case, func, literal, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import Actor, Agent, Attempt, Benchmark, Episode, Rollup, Run, Step, Task, TaskSet
+from backend.db.models import Actor, AgentConfiguration, Attempt, Benchmark, Episode, Rollup, Run, Step, Task, TaskSet
 from backend.domain.model.score import SOLVED_TOLERANCE
 
 AnyRow = Row[*tuple[Any, ...]]
@@ -20,7 +20,7 @@ def outcome_style() -> ColumnElement[str]:
         (Episode.state == "not_runnable", literal("notrunnable")),
         (Episode.state == "handed_in", literal("handedin")),
         (Episode.state != "scored", Episode.state),
-        (Episode.mixed, literal("helped")),
+        (Episode.human_assisted, literal("helped")),
         (Episode.score >= 1.0 - SOLVED_TOLERANCE, literal("pass")),
         (Episode.score > 0, literal("partial")),
         (stopped, literal("agent")),
@@ -33,13 +33,13 @@ def run_columns() -> Select[*tuple[Any, ...]]:
     return (
         select(
             Run,
-            Agent,
+            AgentConfiguration,
             Benchmark.name.label("benchmark"),
             TaskSet.version.label("version"),
             TaskSet.content_hash.label("content_hash"),
             Actor.name.label("actor"),
         )
-        .join(Agent, Agent.id == Run.agent_id)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .join(TaskSet, TaskSet.id == Run.task_set_id)
         .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
         .join(Actor, Actor.id == Run.actor_id)
@@ -83,11 +83,19 @@ def live_attempts(session: Session, *, run_id: UUID | None = None, limit: int = 
         .lateral("newest")
     )
     query = (
-        select(Attempt, Episode, Task, Run, Agent.name.label("agent"), newest.c.frame_sha256, newest.c.created_at)
+        select(
+            Attempt,
+            Episode,
+            Task,
+            Run,
+            AgentConfiguration.name.label("agent"),
+            newest.c.frame_sha256,
+            newest.c.created_at,
+        )
         .join(Episode, Episode.id == Attempt.episode_id)
         .join(Task, Task.id == Episode.task_id)
         .join(Run, Run.id == Episode.run_id)
-        .join(Agent, Agent.id == Run.agent_id)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .outerjoin(newest, literal(value=True))
         .where(Attempt.live)
         .order_by(Attempt.started_at, Attempt.id)

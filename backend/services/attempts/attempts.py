@@ -96,7 +96,7 @@ class StepRow:
             "width": observation.frame.width if observation.frame else None,
             "height": observation.frame.height if observation.frame else None,
             "a11y_sha256": self.a11y.sha256 if self.a11y else None,
-            "shown_sha256": self.shown.sha256 if self.shown else None,
+            "agent_view_sha256": self.shown.sha256 if self.shown else None,
             "prompt_sha256": self.prompt.sha256 if self.prompt else None,
             "extras": self._extras(),
             "windows": [window.model_dump(mode="json") for window in observation.windows or ()],

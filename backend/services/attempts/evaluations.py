@@ -176,7 +176,7 @@ def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
     move(session, run, attempt, goal, ended_at=attempt.ended_at or now, seconds=seconds, **sound)
     values = {"outcome": Outcome(goal).value, "ended_by": attempt.ended_by, "ended_at": now, "reason": ""}
     verdict = {"score": evaluation.score, "solved": evaluation.solved, "steps": attempt.current_step}
-    episode.mixed = attempt.controller == AttemptController.MIXED
+    episode.human_assisted = attempt.controller == AttemptController.MIXED
     move(session, run, episode, EpisodeState(goal), **values, **verdict)
     human_runs.note(session, run, episode, attempt)
     validation_results.note(session, run, episode, evaluation.version)

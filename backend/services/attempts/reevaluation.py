@@ -7,8 +7,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Actor, Attempt, Episode, Evaluation, Evidence, Rescore, Run, Task
-from backend.db.models.enums import RescoreState
+from backend.db.models import Actor, Attempt, Episode, Evaluation, Evidence, Reevaluation, Run, Task
+from backend.db.models.enums import ReevaluationState
 from backend.db.repositories.artifacts import artifacts as artifact_repository
 from backend.db.repositories.attempts import attempts as attempt_repository
 from backend.db.repositories.attempts import reevaluations as repository
@@ -52,7 +52,7 @@ By = Literal["own", "latest"]
 class RescoreRow:
     """A request with both scores; `before` is None without a verdict, `after` until it is done."""
 
-    rescore: Rescore
+    rescore: Reevaluation
     before: float | None
     after: float | None
     task: Task
@@ -75,7 +75,7 @@ class ReevaluationJob:
         settles: whether there was no verdict before, so this one ends attempt and episode.
     """
 
-    rescore: Rescore
+    rescore: Reevaluation
     task: DomainTask
     ruled: score.Evaluation | None
     plan: EvidencePlan | None
@@ -134,7 +134,7 @@ def request(session: Session, episode_id: UUID, actor: Actor, wish: Reevaluation
         "episode_id": episode_id,
         "attempt_id": subject.before.attempt_id,
         "task_id": subject.task.id,
-        "before_id": subject.before.id,
+        "previous_evaluation_id": subject.before.id,
         "actor_id": actor.id,
         "make_current": subject.counts,
         "judge": judge,
@@ -202,7 +202,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
 ) -> list[RescoreRow]:
     """Requests in order, those after `after`."""
     rows = repository.listing(session, ids=ids, episode_id=episode_id, run_id=run_id, after=after, limit=limit)
-    return [RescoreRow(row.Rescore, row.before, row.after, row.Task, row.version) for row in rows]
+    return [RescoreRow(row.Reevaluation, row.before, row.after, row.Task, row.version) for row in rows]
 
 
 def claim_request(
@@ -225,7 +225,7 @@ def claim_request(
     repository.hold_long(session)
     episode = session.get_one(Episode, row.episode_id)
     run = session.get_one(Run, episode.run_id)
-    before = session.get_one(Evaluation, row.before_id)
+    before = session.get_one(Evaluation, row.previous_evaluation_id)
     judging = session.get_one(Task, row.task_id)
     task = task_of(session, judging, run.config)
     ended_by = _ended_by(session, before)
@@ -271,7 +271,7 @@ def finish(
     else:
         retry_policy.not_repeated(session, row, run, locked, "")
         return
-    row.state, row.after_id, row.ended_at = RescoreState.DONE.value, new.id, workers.now(session)
+    row.state, row.new_evaluation_id, row.ended_at = ReevaluationState.DONE.value, new.id, workers.now(session)
     row.message = _differences(session, locked, row)
 
 
@@ -382,7 +382,7 @@ def _stored(session: Session, evidence: Sequence[Evidence]) -> dict[str, Artifac
     return refs
 
 
-def _differences(session: Session, episode: Episode, row: Rescore) -> str:
+def _differences(session: Session, episode: Episode, row: Reevaluation) -> str:
     """Other changes in the task, which the agent did not see."""
     if row.task_id == episode.task_id:
         return ""

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Episode, Evaluation
-from backend.db.models.enums import RescoreState
+from backend.db.models.enums import ReevaluationState
 from backend.db.repositories.attempts import reevaluations as repository
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.runs import episodes, runs
@@ -34,10 +34,10 @@ def fail(session: Session, rescore_id: UUID, message: str) -> None:
     Does nothing if the request has ended meanwhile.
     """
     row = repository.locked(session, rescore_id)
-    if row is None or row.state != RescoreState.WAITING:
+    if row is None or row.state != ReevaluationState.WAITING:
         return
-    if not session.get_one(Evaluation, row.before_id).failure:
-        row.state, row.message, row.ended_at = RescoreState.FAILED.value, message, workers.now(session)
+    if not session.get_one(Evaluation, row.previous_evaluation_id).failure:
+        row.state, row.message, row.ended_at = ReevaluationState.FAILED.value, message, workers.now(session)
         return
     run = runs.lock(session, session.get_one(Episode, row.episode_id).run_id)
     episode = episodes.lock(session, row.episode_id)
@@ -51,12 +51,12 @@ def put_off(session: Session, rescore_id: UUID, message: str) -> None:
     Does nothing if the request has ended meanwhile.
     """
     row = repository.locked(session, rescore_id)
-    if row is None or row.state != RescoreState.WAITING:
+    if row is None or row.state != ReevaluationState.WAITING:
         return
     now = workers.now(session)
-    row.away_since = row.away_since or now
-    if now - row.away_since > PATIENCE:
-        row.away_since = None  # The next try, if there is one, waits as long.
+    row.evidence_missing_since = row.evidence_missing_since or now
+    if now - row.evidence_missing_since > PATIENCE:
+        row.evidence_missing_since = None  # The next try, if there is one, waits as long.
         fail(session, rescore_id, message)
     else:
         row.available_at, row.message = now + PAUSE, message

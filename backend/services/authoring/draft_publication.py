@@ -74,7 +74,7 @@ def publish(
     loaded = _merged(_old(session, benchmark), contents, store)
     task_set, _ = import_benchmark(session, loaded, name=benchmark, title=_title(session, benchmark), store=store)
     for row in drafts:
-        row.published_id = task_set.id
+        row.published_task_set_id = task_set.id
     session.flush()  # The answer counts what is left to publish.
     return Publication(task_set, drafts)
 

@@ -119,16 +119,16 @@ def use(session: Session, draft_id: UUID, recording_id: UUID, *, by: Actor, stor
     if row is None or row.draft_id != draft_id:
         raise NotFound(f"the draft has no recording {recording_id}", code="recording_not_found")
     view = _view(session, row, session.get_one(Run, row.run_id), store)
-    if not view.over or row.used_in is not None:
+    if not view.over or row.used_in_version is not None:
         raise Conflict(
-            "the recording was used" if row.used_in is not None else "the recording is not over",
+            "the recording was used" if row.used_in_version is not None else "the recording is not over",
             code="recording_not_usable",
         )
     if not view.steps:
         raise Invalid("nothing was done that could be played again", code="recording_empty", path="recording")
     content = content_of(session, locked(session, draft_id))
     draft = change(session, draft_id, _changes(content, row.kind, view.steps), by=by, note=f"recorded {row.kind}")
-    row.used_in = draft.version
+    row.used_in_version = draft.version
     return draft
 
 
@@ -161,7 +161,7 @@ def _view(session: Session, row: TaskDraftRecording, run: Run, store: ArtifactSt
     newest = human_agent.newest(session, run.id)[0]
     episode: Episode = newest.Episode
     over = episode.state == EpisodeState.SCORED and newest.Attempt is not None
-    if not over or row.used_in is not None:
+    if not over or row.used_in_version is not None:
         return RecordingView(row, run, episode, over)
     try:
         recording = recorded([_recording_step(step, store) for step in episode_view.steps(session, newest.Attempt.id)])

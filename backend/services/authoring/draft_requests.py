@@ -64,8 +64,8 @@ def request(  # noqa: PLR0913 - what a model is asked with
         actor_id=actor.id,
         benchmark=benchmark,
         persona=persona.strip(),
-        wanted=count,
-        asked=parameters,
+        requested_count=count,
+        model_request=parameters,
     )
     session.add(row)
     session.flush()  # The answer shows it.
@@ -89,15 +89,15 @@ def claim_request(session: Session, notify: Callable[[UUID], object] | None = No
     registry.load()
     order = ProposalRequest(
         persona=row.persona,
-        count=row.wanted,
-        model=str(row.asked["model"]),
-        temperature=row.asked.get("temperature"),
+        count=row.requested_count,
+        model=str(row.model_request["model"]),
+        temperature=row.model_request.get("temperature"),
         programs=tuple(sorted(programs_of(offers_of_workers(session), "local"))),
         setup=tuple(registry.names(PluginKind.SETUP, DIALECT)),
         getters=tuple(registry.names(PluginKind.GETTER, DIALECT)),
         metrics=tuple(registry.names(PluginKind.METRIC, DIALECT)),
     )
-    return DraftRequestJob(row, str(row.asked["endpoint"]), proposals.request_of(order))
+    return DraftRequestJob(row, str(row.model_request["endpoint"]), proposals.request_of(order))
 
 
 def finish(session: Session, job: DraftRequestJob, reply: ModelReply) -> None:
@@ -107,7 +107,7 @@ def finish(session: Session, job: DraftRequestJob, reply: ModelReply) -> None:
         Invalid: The model's answer has the wrong form: nothing is stored.
     """
     row = job.row
-    contents = proposals.read_proposals(reply.text)[: row.wanted]
+    contents = proposals.read_proposals(reply.text)[: row.requested_count]
     origin = DraftOrigin(
         DraftAuthor.MODEL, reply.model or job.asked.model, proposals.prompt_hash(job.asked), row.persona
     )
@@ -128,7 +128,7 @@ def finish(session: Session, job: DraftRequestJob, reply: ModelReply) -> None:
             refused.append(error.message)
         else:
             keys.append(content.key)
-    row.state, row.made, row.ended_at = DraftRequestState.DONE.value, len(keys), workers.now(session)
+    row.state, row.created_count, row.ended_at = DraftRequestState.DONE.value, len(keys), workers.now(session)
     row.message, row.usage = proposals.summary(keys, refused), reply.usage.model_dump(mode="json")
 
 

@@ -25,25 +25,25 @@ class ReviewNote:
     by: str
 
 
-def submit(session: Session, draft_id: UUID, *, noop_words: str = "") -> TaskDraft:
+def submit(session: Session, draft_id: UUID, *, noop_justification: str = "") -> TaskDraft:
     """Submits a draft for review. Its newest version must have been tried and be sound.
 
     Args:
         session: the transaction.
         draft_id: a draft.
-        noop_words: why doing nothing scores more than 0, if nothing else is wrong.
+        noop_justification: why doing nothing scores more than 0, if nothing else is wrong.
 
     Raises:
         NotFound: There is no such draft.
         Conflict: it is not in the draft state, its current version was not tried, or it is unsound; the message says
             what to do.
-        Invalid: it is incomplete; or `noop_words` are missing or too long.
+        Invalid: it is incomplete; or `noop_justification` is missing or too long.
     """
     draft = locked(session, draft_id)
     check_complete(content_of(session, draft))
-    words = noop_words.strip()
+    words = noop_justification.strip()
     if len(words) > MOST_WORDS:
-        raise Invalid(f"at most {MOST_WORDS} characters", code="invalid_request", path="noop_words")
+        raise Invalid(f"at most {MOST_WORDS} characters", code="invalid_request", path="noop_justification")
     trial = latest_trial(session, draft)
     if trial is None or not trial.current:
         raise Conflict(
@@ -55,7 +55,7 @@ def submit(session: Session, draft_id: UUID, *, noop_words: str = "") -> TaskDra
         raise Conflict("the try is still running", code="trial_running", hint="Wait until all three runs have ended.")
     if trial.only_noop and not words:
         hint = "Say why that is right, or change set-up or checks."
-        raise Invalid(trial.wrong[0], code="noop_explanation_needed", path="noop_words", hint=hint)
+        raise Invalid(trial.wrong[0], code="noop_explanation_needed", path="noop_justification", hint=hint)
     if not trial.sound and not trial.only_noop:
         why = "; ".join(trial.wrong) or trial.unknown
         raise Conflict(
@@ -63,13 +63,13 @@ def submit(session: Session, draft_id: UUID, *, noop_words: str = "") -> TaskDra
             code="trial_failed",
             hint="Change the draft and try it again.",
         )
-    move(session, draft, DraftState.IN_REVIEW, approvals=0, noop_words=words if trial.only_noop else "")
+    move(session, draft, DraftState.IN_REVIEW, approvals=0, noop_justification=words if trial.only_noop else "")
     return draft
 
 
-def approve(session: Session, draft_id: UUID, version: int, *, by: Actor, words: str = "") -> TaskDraft:
+def approve(session: Session, draft_id: UUID, version: int, *, by: Actor, comment: str = "") -> TaskDraft:
     """Adds an approval; the draft is approved once there are enough. Raises as `_review`."""
-    draft = _review(session, draft_id, version, by, ReviewVerdict.APPROVE, None, words)
+    draft = _review(session, draft_id, version, by, ReviewVerdict.APPROVE, None, comment)
     draft.approvals = repository.approvals(session, draft.id, draft.version)
     if draft.approvals >= NEEDED:
         move(session, draft, DraftState.APPROVED)
@@ -77,11 +77,12 @@ def approve(session: Session, draft_id: UUID, version: int, *, by: Actor, words:
 
 
 def reject(  # noqa: PLR0913 - a verdict and its reason
-    session: Session, draft_id: UUID, version: int, *, by: Actor, reason: RejectionReason, words: str = ""
+    session: Session, draft_id: UUID, version: int, *, by: Actor, reason: RejectionReason, comment: str = ""
 ) -> TaskDraft:
     """One rejection is enough; the author may change the draft and submit it again. Raises as `_review`."""
-    draft = _review(session, draft_id, version, by, ReviewVerdict.REJECT, reason, words)
-    move(session, draft, DraftState.REJECTED, reason=reason.value, reason_words=words.strip(), approvals=0)
+    draft = _review(session, draft_id, version, by, ReviewVerdict.REJECT, reason, comment)
+    rejection = {"rejection_reason": reason.value, "rejection_comment": comment.strip()}
+    move(session, draft, DraftState.REJECTED, approvals=0, **rejection)
     return draft
 
 
@@ -106,7 +107,7 @@ def _review(  # noqa: PLR0913, PLR0917 - one review
     by: Actor,
     verdict: ReviewVerdict,
     reason: RejectionReason | None,
-    words: str,
+    comment: str,
 ) -> TaskDraft:
     """Stores a review of the newest version.
 
@@ -131,16 +132,16 @@ def _review(  # noqa: PLR0913, PLR0917 - one review
         raise NotAllowed(f"{by.name!r} may not review this draft: {refusal}", code="reviewer_not_allowed")
     if repository.review_of(session, draft.id, version, by.id) is not None:
         raise Conflict(f"{by.name!r} has reviewed this version already", code="already_reviewed")
-    if len(words) > MOST_WORDS:
-        raise Invalid(f"at most {MOST_WORDS} characters", code="invalid_request", path="words")
+    if len(comment) > MOST_WORDS:
+        raise Invalid(f"at most {MOST_WORDS} characters", code="invalid_request", path="comment")
     row = TaskDraftReview(
         draft_id=draft.id,
         version=version,
         actor_id=by.id,
         actor_kind=by.kind,
         verdict=verdict.value,
-        reason=None if reason is None else reason.value,
-        words=words.strip(),
+        rejection_reason=None if reason is None else reason.value,
+        comment=comment.strip(),
     )
     session.add(row)
     session.flush()  # The approvals are counted next.

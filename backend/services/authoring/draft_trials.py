@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Actor, Project, Run, TaskDraft, TaskDraftTry, TaskSet
+from backend.db.models import Actor, Project, Run, TaskDraft, TaskDraftTrial, TaskSet
 from backend.db.models.enums import VALIDATION_AGENTS
 from backend.db.repositories.authoring import drafts as repository
 from backend.db.repositories.benchmarks import benchmarks
@@ -37,7 +37,7 @@ class DraftTrialResult:
         unknown: why it is unknown although the runs have ended.
     """
 
-    row: TaskDraftTry
+    row: TaskDraftTrial
     current: bool
     done: bool
     runs: Mapping[str, Run]
@@ -64,7 +64,7 @@ def start_try(  # noqa: PLR0913 - what a run needs
     actor: Actor,
     store: ArtifactStore,
     provider: str = "local",
-) -> TaskDraftTry:
+) -> TaskDraftTrial:
     """Starts three runs on the newest version.
 
     Raises:
@@ -77,7 +77,7 @@ def start_try(  # noqa: PLR0913 - what a run needs
     check_complete(content)
     task_set = scratch(session, content, task_of(content), store)
     start_validation(session, HIDDEN, project=project, actor=actor, provider=provider, task_set=task_set)
-    row = TaskDraftTry(
+    row = TaskDraftTrial(
         draft_id=draft.id, version=draft.version, content_hash=draft.content_hash, task_set_id=task_set.id
     )
     session.add(row)

@@ -34,7 +34,7 @@ MOST_FILE = 64 * 2**20
 class DraftOrigin:
     """First author of a draft. The hash is of the complete prompt of the model."""
 
-    made_by: DraftAuthor = DraftAuthor.PERSON
+    author_kind: DraftAuthor = DraftAuthor.PERSON
     model: str = ""
     prompt_hash: str = ""
     persona: str = ""
@@ -74,11 +74,11 @@ def create(  # noqa: PLR0913 - a draft and where it comes from
         content_hash="",
         domain=content.domain,
         name=content.name,
-        made_by=origin.made_by.value,
+        author_kind=origin.author_kind.value,
         model=origin.model,
         prompt_hash=origin.prompt_hash,
         persona=origin.persona,
-        changed_at=workers.now(session),
+        updated_at=workers.now(session),
     )
     session.add(draft)
     session.flush()  # Its version refers to it.
@@ -100,7 +100,7 @@ def edit(session: Session, draft_id: UUID, content: DraftContent, *, by: Actor, 
         _check_key(session, draft.project_id, draft.benchmark, content)
     if DraftState(draft.state) is not DraftState.DRAFT:
         move(session, draft, DraftState.DRAFT)
-    draft.approvals, draft.noop_words, draft.published_id = 0, "", None
+    draft.approvals, draft.noop_justification, draft.published_task_set_id = 0, "", None
     _add_version(session, draft, content, by, note)
     return draft
 
@@ -115,8 +115,8 @@ def change(session: Session, draft_id: UUID, changes: dict[str, Any], *, by: Act
 def move(session: Session, draft: TaskDraft, state: DraftState, **values: Any) -> None:
     """Changes a draft's state. Raises IllegalTransition."""
     check_draft_move(DraftState(draft.state), state)
-    draft.state, draft.changed_at = state.value, workers.now(session)
-    draft.reason, draft.reason_words = None, ""
+    draft.state, draft.updated_at = state.value, workers.now(session)
+    draft.rejection_reason, draft.rejection_comment = None, ""
     for name, value in values.items():
         setattr(draft, name, value)
 
@@ -216,7 +216,7 @@ def _add_version(session: Session, draft: TaskDraft, content: DraftContent, by: 
                 hint="Upload it first.",
             )
     draft.version += 1
-    draft.content_hash, draft.changed_at = content.content_hash(), workers.now(session)
+    draft.content_hash, draft.updated_at = content.content_hash(), workers.now(session)
     draft.domain, draft.name, draft.instruction = content.domain, content.name, content.instruction
     session.add(
         TaskDraftVersion(

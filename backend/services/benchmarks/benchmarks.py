@@ -141,7 +141,7 @@ def _row(task_set_id: UUID, task: domain.Task) -> dict[str, Any]:
         "level": labels.level,
         "os": labels.os,
         "feasible": labels.feasible and not task.evaluator.infeasible,
-        "judged": is_judged(spec),
+        "requires_judge": is_judged(spec),
         "apps": list(labels.apps),
         "requires": list(labels.requires),
         "licences": dict(labels.licences),

@@ -83,8 +83,8 @@ class Capabilities:
             return f"needs {task.os}; {where} {'has' if image else 'are'} {', '.join(sorted(systems))}"
         missing = [name for name in task.requires if name not in programs]
         absent = f"not installed on {where}: {', '.join(missing)}" if missing else ""
-        unjudged = NO_JUDGE if task.judged and not judge else ""
-        fenced = self.providers.get(provider, {}).get("functions", True) or not task.by_function
+        unjudged = NO_JUDGE if task.requires_judge and not judge else ""
+        fenced = self.providers.get(provider, {}).get("functions", True) or not task.has_user_functions
         unfenced = "" if fenced else f"no worker with {provider} desktops has {FENCE}"
         return "; ".join(filter(None, (absent, lacking(task.licences or {}, self.licences), unjudged, unfenced)))
 

@@ -42,7 +42,7 @@ def source_of(row: TrainingEpisode) -> dict[str, Any]:
         "run": str(row.run.id),
         "purpose": row.run.purpose,
         "episode": str(row.episode.id),
-        "repeat": row.episode.repeat,
+        "repeat": row.episode.repeat_index,
         "seed": row.episode.seed,
         "attempt": str(row.attempt.id),
         "attempt_number": row.attempt.number,
@@ -99,7 +99,7 @@ def _steps(
     session: Session, page: Sequence[TrainingEpisode], store: ArtifactStore, masker: Masker
 ) -> Mapping[UUID, Sequence[RecordedStep]]:
     rows = list(repository.steps(session, [one.attempt.id for one in page]))
-    types = repository.media_types(session, {row.shown_sha256 for row in rows if row.shown_sha256})
+    types = repository.media_types(session, {row.agent_view_sha256 for row in rows if row.agent_view_sha256})
     return {
         attempt_id: [_step(row, types, store, masker) for row in own]
         for attempt_id, own in groupby(rows, key=lambda row: row.attempt_id)
@@ -107,7 +107,7 @@ def _steps(
 
 
 def _step(row: models.Step, types: Mapping[str, str], store: ArtifactStore, masker: Masker) -> RecordedStep:
-    tree, shown = row.a11y_sha256, row.shown_sha256
+    tree, shown = row.a11y_sha256, row.agent_view_sha256
     return RecordedStep(
         index=row.index,
         actions=tuple(Action.model_validate(masker.value(action)) for action in row.actions),

@@ -127,7 +127,7 @@ def judge_of_attempt(session: Session, attempt_id: UUID, config: JudgeConfig) ->
 def known_answer(session: Session, question: str, vote: int) -> JudgeReply | None:
     """A usable stored answer to this question; None if there is none."""
     row = repository.usable_answer(session, question, vote)
-    return None if row is None else JudgeReply.model_validate(row.answer)
+    return None if row is None else JudgeReply.model_validate(row.response)
 
 
 def keep_answer(session: Session, answer_id: UUID, place: AnswerPlace, reply: JudgeReply) -> None:
@@ -136,10 +136,10 @@ def keep_answer(session: Session, answer_id: UUID, place: AnswerPlace, reply: Ju
         "id": answer_id,
         "judge_id": place.judge_id,
         "attempt_id": place.attempt_id,
-        "question": place.question,
-        "vote": place.vote,
+        "request_hash": place.question,
+        "vote_index": place.vote,
         "usable": not reply.problem,
-        "answer": reply.model_dump(mode="json"),
+        "response": reply.model_dump(mode="json"),
         "usd": reply.usage.usd,
         "priced": reply.usage.priced,
     }

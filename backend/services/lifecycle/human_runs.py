@@ -59,7 +59,7 @@ def seconds_of(seconds: Mapping[str, Any]) -> float:
 
 def note(session: Session, run: Run, episode: Episode, attempt: Attempt) -> None:
     """Records the result of a second try with the attempt that failed before. Does nothing for other episodes."""
-    tried = (episode.person or {}).get("second_try_of")
+    tried = (episode.human_feedback or {}).get("second_try_of")
     if run.purpose != Purpose.PRACTICE or not tried:
         return
     first = repository.get(session, UUID(str(tried)))
@@ -71,4 +71,4 @@ def note(session: Session, run: Run, episode: Episode, attempt: Attempt) -> None
         "seconds": round(seconds_of(attempt.seconds), 3),
         "solved": bool(episode.solved),
     }
-    first.person = {**(first.person or {}), "second_try": result}
+    first.human_feedback = {**(first.human_feedback or {}), "second_try": result}

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Episode, Evaluation, Rescore, Run
-from backend.db.models.enums import RescoreState
+from backend.db.models import Attempt, Episode, Evaluation, Reevaluation, Run
+from backend.db.models.enums import ReevaluationState
 from backend.db.repositories.attempts import attempts as repository
 from backend.db.repositories.attempts import reevaluations
 from backend.db.repositories.capacity import workers
@@ -102,7 +102,7 @@ def after_loss(
     if evaluation is not None:
         repeat(session, run, episode, evaluation, ReevaluationRequest(pause=repeat_pause(0) or 0.0))
         return
-    known = repository.losses(session, episode.id, episode.retries_from)
+    known = repository.losses(session, episode.id, episode.retry_baseline)
     delay = next_try([loss for loss, _ in known])
     if delay is not None:
         move(session, run, episode, EpisodeState.WAITING, **_next(session, run, attempt, delay))
@@ -157,11 +157,11 @@ def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation,
         "episode_id": episode.id,
         "attempt_id": evaluation.attempt_id,
         "task_id": request.task_id or episode.task_id,
-        "before_id": evaluation.id,
+        "previous_evaluation_id": evaluation.id,
         "actor_id": request.actor_id,
         "make_current": True,
         "judge": dict(request.judge),
-        "anew": request.anew,
+        "rerun_if_undecided": request.anew,
         "available_at": workers.now(session) + timedelta(seconds=request.pause),
     }
     rescore_id = reevaluations.put(session, values)
@@ -171,10 +171,10 @@ def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation,
 
 def still_waits(episode: Episode, attempt: Attempt) -> bool:
     """Whether a repetition may still decide: the episode was neither cancelled nor restarted meanwhile."""
-    return episode.state == EpisodeState.WAITING and attempt.number == episode.attempts_count
+    return episode.state == EpisodeState.WAITING and attempt.number == episode.attempt_count
 
 
-def not_repeated(session: Session, row: Rescore, run: Run, episode: Episode, message: str) -> None:
+def not_repeated(session: Session, row: Reevaluation, run: Run, episode: Episode, message: str) -> None:
     """A repetition gave no verdict either: it is repeated after a longer pause, or given up.
 
     Args:
@@ -195,12 +195,12 @@ def not_repeated(session: Session, row: Rescore, run: Run, episode: Episode, mes
             episode.reason = _repeated(pause)
             return
         message = f"{message} (the evaluation was repeated {row.tries} times)"
-        if row.anew:
+        if row.rerun_if_undecided:
             _begin_anew(session, run, episode)
         else:
             give_up(session, run, episode, attempt, message[:MESSAGE_LIMIT])
         settle(session, run)
-    row.state, row.message, row.ended_at = RescoreState.FAILED.value, message, workers.now(session)
+    row.state, row.message, row.ended_at = ReevaluationState.FAILED.value, message, workers.now(session)
 
 
 def waiting(session: Session, run: Run) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def move_all(  # noqa: PLR0913 - which ones, and to what
 
 def settle(session: Session, run: Run) -> None:
     """Completes the run if it is not open and none of its episodes waits or runs."""
-    if run.open or RunState(run.state) in {RunState.COMPLETED, RunState.CANCELLED}:
+    if run.accepts_episodes or RunState(run.state) in {RunState.COMPLETED, RunState.CANCELLED}:
         return
     session.flush()  # The question below has to see the move that has just been made.
     if not run_repository.unfinished(session, run.id):

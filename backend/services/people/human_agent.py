@@ -108,7 +108,7 @@ def desk(session: Session, run_id: UUID) -> HumanRunState:
             for one in rows
             if one.Attempt is not None and _person_value(one.Attempt, "rating") is not None
         ],
-        first_run=str((rows[0].Episode.person or {}).get("first_run", "")) if rows else "",
+        first_run=str((rows[0].Episode.human_feedback or {}).get("first_run", "")) if rows else "",
     )
 
 
@@ -139,11 +139,11 @@ def _under_way(episode: Episode) -> bool:
 
 
 def _person_value(attempt: Attempt | None, name: str) -> Any:
-    return None if attempt is None else (attempt.person or {}).get(name)
+    return None if attempt is None else (attempt.human_feedback or {}).get(name)
 
 
 def _completed_task(row: Any) -> CompletedTask:
-    answers = row.Attempt.person or {}
+    answers = row.Attempt.human_feedback or {}
     return CompletedTask(
         episode=row.Episode,
         task=row.Task,
@@ -187,7 +187,7 @@ def begin(session: Session, run_id: UUID, episode_id: UUID, *, feasible: bool) -
 
 
 def _start(session: Session, episode: Episode, facts: dict[str, Any]) -> None:
-    episode.person = {**(episode.person or {}), **facts}
+    episode.human_feedback = {**(episode.human_feedback or {}), **facts}
     episode.available_at, episode.reason = episodes.now(session), ""
     worker_wakeup.wake_workers(session)
 
@@ -204,14 +204,14 @@ def rate(session: Session, run_id: UUID, episode_id: UUID, rating: int) -> None:
     attempt = _ended(session, run_id, episode_id)
     if _person_value(attempt, "rating") is not None:
         raise Conflict("the task has been rated", code="already_rated")
-    attempt.person = {**(attempt.person or {}), "rating": rating}
+    attempt.human_feedback = {**(attempt.human_feedback or {}), "rating": rating}
 
 
 def go_on(session: Session, run_id: UUID, episode_id: UUID) -> None:
     """Declines the second try. Safe to call twice."""
     attempt = _ended(session, run_id, episode_id)
     if _person_value(attempt, "second_try") is None:
-        attempt.person = {**(attempt.person or {}), "second_try": {}}
+        attempt.human_feedback = {**(attempt.human_feedback or {}), "second_try": {}}
 
 
 def try_again(session: Session, run_id: UUID, episode_id: UUID, *, project: Project, actor: Actor) -> Episode:
@@ -240,7 +240,7 @@ def try_again(session: Session, run_id: UUID, episode_id: UUID, *, project: Proj
     again = submit_run(session, request, project=project, actor=actor)
     session.flush()  # Its episode is read below.
     second: Episode = repository.newest(session, again.id)[0].Episode
-    attempt.person = {**(attempt.person or {}), "second_try": {"episode": str(second.id)}}
+    attempt.human_feedback = {**(attempt.human_feedback or {}), "second_try": {"episode": str(second.id)}}
     _start(session, second, {"feasible": True, "second_try_of": str(attempt.id), "first_run": str(run_id)})
     return second
 

@@ -87,7 +87,7 @@ class DomainRow:
 
 def trial(row: AnyRow) -> HumanTrial:
     """One scored episode of a person."""
-    answers: Mapping[str, Any] = row.Attempt.person or {}
+    answers: Mapping[str, Any] = row.Attempt.human_feedback or {}
     again = answers.get("second_try") or {}
     learned = not row.Episode.solved and bool(again.get("solved"))
     return HumanTrial(

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Attempt, Episode, Run
+from backend.db.models import AgentConfiguration, Attempt, Episode, Run
 from backend.domain.errors import NotFound
 from backend.domain.model.episode import AttemptState
 from backend.domain.model.run import RunConfig, ScreenSize
@@ -36,7 +36,7 @@ def controlled(session: Session, attempt_id: UUID) -> ControlledAttempt:
     attempt = session.get(Attempt, attempt_id)
     episode = None if attempt is None else session.get(Episode, attempt.episode_id)
     run = None if episode is None else session.get(Run, episode.run_id)
-    agent = None if run is None else session.get(Agent, run.agent_id)
+    agent = None if run is None else session.get(AgentConfiguration, run.agent_configuration_id)
     if attempt is None or run is None or agent is None or run.project_id != default_project(session).id:
         raise NotFound(f"there is no attempt {attempt_id}", code="attempt_not_found")
     return ControlledAttempt(

@@ -172,7 +172,7 @@ def _languages(chosen: Sequence[RunCondition], counted: Mapping[UUID, list[Score
 def _alike(condition: RunCondition) -> str:
     run = condition.run
     config: dict[str, Any] = {key: run.config[key] for key in sorted(run.config) if key not in _NO_CONDITION}
-    return f"{run.agent_id} {run.provider} {config!r}"
+    return f"{run.agent_configuration_id} {run.provider} {config!r}"
 
 
 _NO_CONDITION = frozenset({"variant", "tasks", "repeats", "seed"})

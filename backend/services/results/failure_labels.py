@@ -117,7 +117,7 @@ def sample(session: Session, run_id: UUID, *, number: int = SAMPLE, seed: int = 
 def failure_of(session: Session, episode_id: UUID) -> Failure | None:
     """The episode as a failure; None if it was solved, not scored, or not the agent's own. Raises NotFound."""
     episode = get_episode(session, episode_id).episode
-    if episode.solved is not False or episode.mixed:
+    if episode.solved is not False or episode.human_assisted:
         return None
     return next(iter(_failures(session, [episode_id])), None)
 
@@ -173,7 +173,7 @@ def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
     steps = _steps_by_attempt(session, [attempt for _, _, attempt in rows])
     reviews: dict[UUID, list[LabelReview]] = {}
     for row, name in repository.reviews(session, ids):
-        suggested = list(dict.fromkeys(str(one[0]) for one in row.suggested))
+        suggested = list(dict.fromkeys(str(one[0]) for one in row.suggestions))
         accepted = [key for key in suggested if key in row.labels]
         rejected = [key for key in suggested if key not in row.labels]
         reviews.setdefault(row.episode_id, []).append(LabelReview(name, row.labels, accepted, rejected, row.note))

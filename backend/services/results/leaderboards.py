@@ -8,7 +8,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Benchmark, ReportedResult, Run, TaskSet
+from backend.db.models import AgentConfiguration, Benchmark, PublishedResult, Run, TaskSet
 from backend.db.models.enums import Dimension
 from backend.db.repositories.people import human_agent as people_repository
 from backend.db.repositories.results import leaderboards as repository
@@ -48,7 +48,7 @@ class BoardRow:
     """
 
     run: Run
-    agent: Agent
+    agent: AgentConfiguration
     others: Sequence[UUID]
     mark: str
     summary: RunSummary
@@ -78,7 +78,7 @@ class BenchmarkBoard:
     task_set: TaskSet
     tasks: int
     rows: Sequence[BoardRow]
-    reported: Sequence[ReportedResult]
+    reported: Sequence[PublishedResult]
     people: Sequence[DomainRow] = ()
     as_of: datetime | None = None
     stale: bool = False

@@ -34,5 +34,5 @@ def _summary(session: Session, run: Run, cell: Rollup | None, *, behind: bool) -
     if cell is not None and not behind:
         return summary_of(cell)
     if cell is not None and not ended and rollup_jobs.larger_than(session, run.id, LARGE):
-        return summary_of(cell).model_copy(update={"as_of": run.rollup_at})
+        return summary_of(cell).model_copy(update={"as_of": run.rollup_as_of})
     return run_summary(session, run.id)

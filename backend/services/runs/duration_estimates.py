@@ -69,7 +69,7 @@ def _facts(task: TaskTraits, budget: Budget, own: int | None) -> TaskFacts:
 
 
 def _history(session: Session, tasks: dict[UUID, TaskFacts], run: Run) -> DurationHistory:
-    rows = repository.medians(session, tasks, run.agent_id, run.task_set_id)
+    rows = repository.medians(session, tasks, run.agent_configuration_id, run.task_set_id)
     return DurationHistory(
         own={row.task_id: row.seconds for row in rows if row.kind == "own"},
         others={row.task_id: row.seconds for row in rows if row.kind == "others"},

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Episode, Project, Run, Task, TaskSet
-from backend.db.repositories.agents import agents
+from backend.db.repositories.agents import agent_configurations
 from backend.db.repositories.attempts import reevaluations
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import tasks
@@ -87,21 +87,21 @@ def submit_run(
     _need_judge(config, chosen)
     privileged = bool(can.agents[config.agent].get("privileged"))
     params = dict(config.params)
-    agent = agents.get_or_make(
+    agent = agent_configurations.get_or_make(
         session, project.id, config.agent, params, digest(params), privileged=privileged, human=human
     )
     run = Run(
         project_id=project.id,
         actor_id=actor.id,
         task_set_id=task_set.id,
-        agent_id=agent.id,
+        agent_configuration_id=agent.id,
         provider=config.provider,
         config=config.model_dump(mode="json"),
         config_hash=config_hash(config),
         pins=pins_of(config, can.models, datetime.now(UTC).date()),
         condition_hash=condition_hash(config),
         name=request.name,
-        open=request.open,
+        accepts_episodes=request.open,
         purpose=request.purpose.value,
         idempotency_key=request.idempotency_key,
         request_hash=request.request_hash(),
@@ -120,7 +120,7 @@ def submit_run(
 
 def _need_judge(config: RunConfig, chosen: Sequence[Task]) -> None:
     """Rejects runs in which no task can be evaluated. If only some tasks need a judge, those are not runnable."""
-    if not has_judge(config) and all(task.judged for task in chosen):
+    if not has_judge(config) and all(task.requires_judge for task in chosen):
         raise Invalid(
             "a model judges every one of these tasks: which?",
             code="judge_missing",
@@ -159,8 +159,8 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
             repeat = used.get(task.id, 0) + round_
             state = EpisodeState.NOT_RUNNABLE if why_not[task.id] else EpisodeState.WAITING
             seed = episode_seed(config.seed, task.key, repeat)
-            row = {"id": uuid7(), "run_id": run.id, "task_id": task.id, "repeat": repeat, "seed": seed}
-            row |= {"needs": task.needs, "expected_seconds": seconds[task.id]}
+            row = {"id": uuid7(), "run_id": run.id, "task_id": task.id, "repeat_index": repeat, "seed": seed}
+            row |= {"requirements_id": task.requirements_id, "estimated_seconds": seconds[task.id]}
             why = human_runs.held_back(why_not[task.id]) if human else {"reason": why_not[task.id]}
             rows.append({**row, "state": state.value, **why})
     episodes.add_all(session, rows)
@@ -203,7 +203,13 @@ def resume_run(session: Session, run_id: UUID) -> Run:
         return run
     if RunState(run.state) is not RunState.PAUSED:
         raise Conflict(f"the run is {run.state}, not paused", code="run_not_paused")
-    move(session, run, run, RunState.RUNNING if run.started_at else RunState.QUEUED, turn_at=episodes.now(session))
+    move(
+        session,
+        run,
+        run,
+        RunState.RUNNING if run.started_at else RunState.QUEUED,
+        last_scheduled_at=episodes.now(session),
+    )
     worker_wakeup.wake_workers(session)
     return run
 
@@ -245,7 +251,7 @@ def retry_run(
     fresh: dict[str, Any] = {
         "flagged": False,
         "flag_reason": "",
-        "retries_from": Episode.attempts_count,
+        "retry_baseline": Episode.attempt_count,
     } | retry_policy.waiting(session, run)
     number = _repeat_kept(session, run, failures)
     number += move_all(
@@ -266,7 +272,7 @@ def _repeat_kept(session: Session, run: Run, failures: Sequence[str]) -> int:
         return 0
     rows = reevaluations.unjudged_of_run(session, run.id)
     for episode, evaluation in rows:
-        episode.flagged, episode.flag_reason, episode.retries_from = False, "", episode.attempts_count
+        episode.flagged, episode.flag_reason, episode.retry_baseline = False, "", episode.attempt_count
         retry_policy.repeat(session, run, episode, evaluation, retry_policy.ReevaluationRequest(anew=True))
     session.flush()
     return len(rows)
@@ -294,7 +300,7 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
         Invalid: A pattern matches no task.
     """
     run = _lock(session, run_id)
-    if not run.open:
+    if not run.accepts_episodes:
         raise Conflict("the run is not open", code="run_not_open", hint="Submit it with `open` to add episodes later.")
     if repeats < 1:
         raise Invalid("at least 1", code="invalid_request", path="repeats")
@@ -311,14 +317,14 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
 def _wants_from_now(session: Session, run: Run) -> None:
     """A run without waiting episodes was not waiting until now: its priority has not aged."""
     if not wait_reasons.count_waiting(session, [run.id]):
-        run.turn_at = episodes.now(session)
+        run.last_scheduled_at = episodes.now(session)
 
 
 def close_run(session: Session, run_id: UUID) -> Run:
     """Closes an open run: it completes when its episodes have ended. Safe to call twice."""
     run = _lock(session, run_id)
-    if run.open:
-        run.open = False
+    if run.accepts_episodes:
+        run.accepts_episodes = False
         events.append(session, run, EventKind.RUN_STATE, {"from": run.state, "to": run.state, "open": False})
         settle(session, run)
     return run

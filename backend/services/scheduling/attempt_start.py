@@ -49,7 +49,7 @@ def _attempt(chosen: StartingEpisode, claim: Claim, place: LeasedSlot) -> dict[s
         "lease_id": place.lease_id,
         "fencing_token": place.slot.fence,
         "controller": (AttemptController.PERSON if chosen.run.human else AttemptController.AGENT).value,
-        "person": dict(episode.person) if episode.person else None,
+        "human_feedback": dict(episode.human_feedback) if episode.human_feedback else None,
         "desktop": {"image": claim.image},
     }
 

@@ -136,7 +136,9 @@ class Claims:
     def _trajectory(self, episode: StartedEpisode, config: RunConfig) -> tuple[Decision, ...]:
         if config.agent != REPLAY:
             return ()
-        return recorded_decisions(self.session, config, self.session.get_one(Task, episode.task_id), episode.repeat)
+        return recorded_decisions(
+            self.session, config, self.session.get_one(Task, episode.task_id), episode.repeat_index
+        )
 
     def _files(self, run: RunFacts, task: domain.Task, facts: TaskSetFacts) -> Mapping[str, str]:
         urls = domain_benchmarks.external_assets(task)

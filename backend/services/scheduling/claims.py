@@ -85,7 +85,7 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     offered = slot.state == SlotState.FREE and node.state == NodeState.READY
     if worker.state != WorkerState.ONLINE or not offered:
         return None
-    lease.waits = ""  # Of the attempt before, which has ended: the next one waits for no model yet.
+    lease.wait_reason = ""  # Of the attempt before, which has ended: the next one waits for no model yet.
     chosen = episode_scheduler.start_episodes(session, episode_scheduler.able_of(worker, slot.provider), 1, leases=1)
     if not chosen:
         return None

@@ -257,7 +257,7 @@ class _EpisodeSelection:
             if not one:
                 break
             episodes += one
-            used = next(need.licences or {} for need in needs if need.id == one[0].needs)
+            used = next(need.licences or {} for need in needs if need.id == one[0].requirements_id)
             self._seats = {name: number - used.get(name, 0) for name, number in self._seats.items()}
         return episodes
 

@@ -85,7 +85,7 @@ def urgency_of(row: Row[Any]) -> Urgency:
 
 
 def _used(row: Row[Any]) -> float:
-    return decayed(row.used_seconds, row.in_use, row.used_since)
+    return decayed(row.usage_seconds, row.in_use, row.used_since)
 
 
 def _sums(pairs: Iterable[tuple[UUID, Any]]) -> dict[UUID, Any]:

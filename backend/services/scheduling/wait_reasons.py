@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Episode, Run
+from backend.db.models import AgentConfiguration, Episode, Run
 from backend.db.repositories.capacity import licences
 from backend.db.repositories.capacity.licences import Seats
 from backend.db.repositories.runs import episodes as episode_repository
@@ -103,7 +103,7 @@ class _QueueView:
         places = repository.places(self._session, run_id, [each.id for each in episodes])
         workers, reasons = self._able(run.provider), {}
         for each in episodes:
-            place, need = places.get(each.id), needs.get(each.needs) if each.needs else None
+            place, need = places.get(each.id), needs.get(each.requirements_id) if each.requirements_id else None
             need = need and need.of(each.task_id)
             ahead = None if place is None else place.ahead
             waiter = EpisodeWait(each.available_at, each.reason, need, self._lacking(need))
@@ -199,7 +199,7 @@ class _QueueView:
         return shortage(need.licences, self._seats) if need is not None and need.licences else ""
 
     def _agent(self, run: Run) -> str:
-        return self._session.get_one(Agent, run.agent_id).name
+        return self._session.get_one(AgentConfiguration, run.agent_configuration_id).name
 
     def _run(self, run: Run) -> RunLoad:
         """The run in the queue, whether or not it wants a slot."""

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Actor, Agent, Benchmark, Choice, Task, TaskSet, Work
+from backend.db.models import Actor, AgentConfiguration, Benchmark, PairwisePreference, Submission, Task, TaskSet
 from backend.db.models.enums import Preference
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.submissions import submissions as repository
@@ -33,8 +33,8 @@ class SubmissionPair:
     """
 
     task: Task
-    left: Work
-    right: Work
+    left: Submission
+    right: Submission
     judged: int
     remaining: int
 
@@ -96,7 +96,7 @@ class PreferenceBoard:
 class _Entry:
     """A work with its contestant."""
 
-    work: Work
+    work: Submission
     task: Task
     name: str
     mark: str
@@ -159,8 +159,8 @@ def board(session: Session, benchmark: str) -> PreferenceBoard:
     names = {entry.work.id: entry.name for entry in entries}
     rated = [choice for choice in choices if len({names.get(work) for work in _pair(choice)} - {None}) == 2]  # noqa: PLR2004 - a pair
     ratings = {row.name: row for row in rate(_scores(names, rated))}
-    decided = [choice for choice in rated if choice.preferred != Preference.EQUAL]
-    lefts = sum(choice.preferred == Preference.LEFT for choice in decided)
+    decided = [choice for choice in rated if choice.preference != Preference.EQUAL]
+    lefts = sum(choice.preference == Preference.LEFT for choice in decided)
     share = wilson(lefts, len(decided))
     return PreferenceBoard(
         benchmark=benchmark_row,
@@ -176,27 +176,27 @@ def board(session: Session, benchmark: str) -> PreferenceBoard:
 
 def _entries(session: Session, benchmark: str) -> list[_Entry]:
     rows = repository.of_task_set(session, latest_task_set(session, benchmark).id)
-    conditions = {row.Run.condition_hash: _agent_name(row.Agent) for row in rows if row.Run is not None}
+    conditions = {row.Run.condition_hash: _agent_name(row.AgentConfiguration) for row in rows if row.Run is not None}
     shared = {name for name, number in Counter(conditions.values()).items() if number > 1}
-    return [_Entry(row.Work, row.Task, *_named(row, shared)) for row in rows]
+    return [_Entry(row.Submission, row.Task, *_named(row, shared)) for row in rows]
 
 
 def _named(row: AnyRow, shared: Collection[str]) -> tuple[str, str]:
     """A contestant's name and mark. One condition of one agent is one contestant."""
     if row.Run is None:
         return EXPERT, "expert"
-    agent: Agent = row.Agent
+    agent: AgentConfiguration = row.AgentConfiguration
     mark = "human" if agent.human else "privileged" if agent.privileged else ""
     name = _agent_name(agent)
     return f"{name} #{row.Run.condition_hash[:6]}" if name in shared else name, mark
 
 
-def _agent_name(agent: Agent) -> str:
+def _agent_name(agent: AgentConfiguration) -> str:
     params = ", ".join(f"{name}={value}" for name, value in agent.params.items() if value not in (None, ""))
     return f"{agent.name} ({params})"[:200] if params else agent.name
 
 
-def _choices(session: Session, benchmark: str) -> list[Choice]:
+def _choices(session: Session, benchmark: str) -> list[PairwisePreference]:
     return repository.choices(session, latest_task_set(session, benchmark).id)
 
 
@@ -209,15 +209,15 @@ def _pairs(entries: Sequence[_Entry]) -> Iterator[tuple[_Entry, _Entry]]:
         yield from ((one, two) for one, two in combinations(works, 2) if one.name != two.name)
 
 
-def _pair(choice: Choice) -> frozenset[UUID]:
+def _pair(choice: PairwisePreference) -> frozenset[UUID]:
     return frozenset({choice.left_id, choice.right_id})
 
 
-def _scores(names: Mapping[UUID, str], choices: Sequence[Choice]) -> list[Score]:
+def _scores(names: Mapping[UUID, str], choices: Sequence[PairwisePreference]) -> list[Score]:
     """The choices, counted by pair of contestants."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for choice in choices:
-        counts.setdefault((names[choice.left_id], names[choice.right_id]), Counter())[choice.preferred] += 1
+        counts.setdefault((names[choice.left_id], names[choice.right_id]), Counter())[choice.preference] += 1
     sides = (Preference.LEFT, Preference.RIGHT, Preference.EQUAL)
     return [Score(left, right, *(float(count[side]) for side in sides)) for (left, right), count in counts.items()]
 

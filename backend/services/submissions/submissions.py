@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Episode, Work
+from backend.db.models import Attempt, Episode, Submission
 from backend.db.repositories.submissions import submissions as repository
 from backend.domain.errors import NotFound
 from backend.domain.people.submissions import DisplayForm, form_of, text_of
@@ -30,7 +30,7 @@ def hand_in(session: Session, attempt: Attempt, episode: Episode, results: Seque
         repository.add_all(session, [repository.row_of(episode.task_id, attempt.id, files)])
 
 
-def get_work(session: Session, work_id: UUID) -> Work:
+def get_work(session: Session, work_id: UUID) -> Submission:
     """The work. Raises NotFound."""
     work = repository.get(session, work_id)
     if work is None:
@@ -47,7 +47,7 @@ class ShownFile:
     text: str = ""
 
 
-def submission_files(store: ArtifactStore, work: Work) -> list[ShownFile]:
+def submission_files(store: ArtifactStore, work: Submission) -> list[ShownFile]:
     """A work's files in order. Their names are not told: a name could tell whose they are."""
     files = []
     for file in work.files:

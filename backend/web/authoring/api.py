@@ -104,7 +104,7 @@ def start_try(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
 @router.post("/drafts/{draft_id}/submit")
 def submit(session: SessionDep, edge: EdgeDep, draft_id: Id, body: own.DraftSubmit) -> own.DraftDetail:
     """Hand a draft to review. It must have been tried as it is now, and found sound."""
-    row = draft_reviews.submit(session, draft_id, noop_words=body.noop_words)
+    row = draft_reviews.submit(session, draft_id, noop_justification=body.noop_justification)
     return views.detail(session, row, edge.store)
 
 
@@ -114,7 +114,7 @@ def approve(
 ) -> own.DraftDetail:
     """Approve a version. Two people other than those who wrote it have to."""
     by = person_or_local(session, project, body.by, path="by")
-    row = draft_reviews.approve(session, draft_id, body.version, by=by, words=body.words)
+    row = draft_reviews.approve(session, draft_id, body.version, by=by, comment=body.comment)
     return views.detail(session, row, edge.store)
 
 
@@ -124,7 +124,7 @@ def reject(
 ) -> own.DraftDetail:
     """Reject a version with a reason. One rejection is enough; its author may change it and submit it again."""
     by = person_or_local(session, project, body.by, path="by")
-    row = draft_reviews.reject(session, draft_id, body.version, by=by, reason=body.reason, words=body.words)
+    row = draft_reviews.reject(session, draft_id, body.version, by=by, reason=body.reason, comment=body.comment)
     return views.detail(session, row, edge.store)
 
 

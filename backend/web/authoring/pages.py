@@ -234,8 +234,8 @@ def act(  # noqa: PLR0913, PLR0917 - what the edge gives, and the forms' fields
     person: PersonDep,
     draft_id: Id,
     do: Do,
-    words: Field = "",
-    noop_words: Field = "",
+    comment: Field = "",
+    noop_justification: Field = "",
     version: Annotated[int, Form(ge=0, le=2**31)] = 0,
     reason: Annotated[RejectionReason, Form()] = RejectionReason.AMBIGUOUS_INSTRUCTION,
 ) -> Response:
@@ -254,9 +254,9 @@ def act(  # noqa: PLR0913, PLR0917 - what the edge gives, and the forms' fields
         return redirect(f"/episodes/{episodes[0].id}") if episodes else answer
     works: dict[str, Callable[[], object]] = {
         "try": lambda: draft_trials.start_try(session, draft_id, project=project, actor=person, store=edge.store),
-        "submit": lambda: draft_reviews.submit(session, draft_id, noop_words=noop_words),
-        "approve": lambda: draft_reviews.approve(session, draft_id, version, by=person, words=words),
-        "reject": lambda: draft_reviews.reject(session, draft_id, version, by=person, reason=reason, words=words),
+        "submit": lambda: draft_reviews.submit(session, draft_id, noop_justification=noop_justification),
+        "approve": lambda: draft_reviews.approve(session, draft_id, version, by=person, comment=comment),
+        "reject": lambda: draft_reviews.reject(session, draft_id, version, by=person, reason=reason, comment=comment),
     }
     return _apply_and_show(request, session, edge, person, draft_id, works[do])
 

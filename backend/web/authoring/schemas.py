@@ -47,7 +47,7 @@ class DraftTry(RequestModel):
 class DraftSubmit(RequestModel):
     """A draft for review."""
 
-    noop_words: str = Field(
+    noop_justification: str = Field(
         default="", max_length=2000, description="Why doing nothing scores more than 0, where it does."
     )
 
@@ -57,7 +57,7 @@ class DraftApproval(RequestModel):
 
     version: int = Field(ge=1, le=2**31, description="The version that was looked at.")
     by: str = _BY
-    words: str = Field(default="", max_length=2000)
+    comment: str = Field(default="", max_length=2000)
 
 
 class DraftRejection(RequestModel):
@@ -66,7 +66,7 @@ class DraftRejection(RequestModel):
     version: int = Field(ge=1, le=2**31, description="The version that was looked at.")
     reason: RejectionReason
     by: str = _BY
-    words: str = Field(default="", max_length=2000)
+    comment: str = Field(default="", max_length=2000)
 
 
 class DraftPublish(RequestModel):
@@ -98,19 +98,19 @@ class DraftView(ReadModel):
     key: str = Field(examples=["editor/add_milk"])
     instruction: str
     state: DraftState
-    reason: RejectionReason | None
-    reason_words: str
+    rejection_reason: RejectionReason | None
+    rejection_comment: str
     version: int
     content_hash: str
     approvals: int = Field(description="Of the newest version, by people other than those who wrote it.")
     author: str
-    made_by: DraftAuthor
+    author_kind: DraftAuthor
     model: str = Field(description="Which model wrote it first; empty for a person's.")
     prompt_hash: str = Field(description="Sha256 of what that model was asked.")
     persona: str
     published: UUID | None = Field(description="The task set that the approved version came into.")
     created_at: datetime
-    changed_at: datetime
+    updated_at: datetime
 
 
 class DraftCheck(ReadModel):
@@ -142,8 +142,8 @@ class DraftReview(ReadModel):
     version: int
     by: str
     verdict: ReviewVerdict
-    reason: RejectionReason | None
-    words: str
+    rejection_reason: RejectionReason | None
+    comment: str
     created_at: datetime
 
 
@@ -165,7 +165,7 @@ class DraftRecording(ReadModel):
     run: UUID
     episode: UUID
     over: bool
-    used_in: int | None
+    used_in_version: int | None
     steps: list[dict[str, Any]]
     words: list[str]
     problems: list[str]
@@ -178,7 +178,7 @@ class DraftDetail(DraftView):
     missing: list[str]
     checks: list[DraftCheck]
     tried: DraftTrialView | None
-    noop_words: str
+    noop_justification: str
     reviews: list[DraftReview]
     versions: list[DraftVersion]
     recordings: list[DraftRecording]
@@ -228,12 +228,12 @@ class DraftRequestView(ReadModel):
 
     id: UUID
     persona: str
-    count: int
+    requested_count: int
     endpoint: str
     model: str
     state: DraftRequestState
     message: str
-    made: int
+    created_count: int
     usage: dict[str, Any]
     created_at: datetime
     ended_at: datetime | None

@@ -16,15 +16,15 @@ from backend.services.authoring.draft_trials import DraftTrialResult, latest_tri
 from backend.web.authoring import schemas as own
 
 FIELDS = (
-    "id", "benchmark", "key", "instruction", "state", "reason", "reason_words", "version", "content_hash", "approvals",
-    "made_by", "model", "prompt_hash", "persona", "created_at", "changed_at",
+    "id", "benchmark", "key", "instruction", "state", "rejection_reason", "rejection_comment", "version",
+    "content_hash", "approvals", "author_kind", "model", "prompt_hash", "persona", "created_at", "updated_at",
 )  # fmt: skip
 
 
 def draft(row: TaskDraft, author: str) -> own.DraftView:
     """One row."""
     columns = {name: getattr(row, name) for name in FIELDS}
-    return own.DraftView.model_validate({**columns, "author": author, "published": row.published_id})
+    return own.DraftView.model_validate({**columns, "author": author, "published": row.published_task_set_id})
 
 
 def rows(session: Session, drafts: Sequence[TaskDraft]) -> list[own.DraftView]:
@@ -43,10 +43,10 @@ def detail(session: Session, row: TaskDraft, store: ArtifactStore) -> own.DraftD
         missing=missing(content),
         checks=[own.DraftCheck(name=c.name, title=c.title, found=list(c.found), stops=c.stops) for c in checks],
         tried=_trial_view(latest_trial(session, row)),
-        noop_words=row.noop_words,
+        noop_justification=row.noop_justification,
         reviews=[
             own.DraftReview.model_validate(
-                {**_own(entry.review, "version verdict reason words created_at"), "by": entry.by}
+                {**_own(entry.review, "version verdict rejection_reason comment created_at"), "by": entry.by}
             )
             for entry in draft_reviews.review_notes(session, row)
         ],
@@ -62,7 +62,7 @@ def recording(view: Recording) -> own.DraftRecording:
     """One recording."""
     return own.DraftRecording.model_validate(
         {
-            **_own(view.row, "id kind used_in"),
+            **_own(view.row, "id kind used_in_version"),
             "run": view.run.id,
             "episode": view.episode.id,
             "over": view.over,
@@ -75,8 +75,11 @@ def recording(view: Recording) -> own.DraftRecording:
 
 def request(row: TaskDraftRequest) -> own.DraftRequestView:
     """What became of a request to a model."""
-    columns = _own(row, "id persona state message made usage created_at ended_at")
-    parameters = {"count": row.wanted, "endpoint": row.asked["endpoint"], "model": row.asked["model"]}
+    columns = _own(row, "id persona state message requested_count created_count usage created_at ended_at")
+    parameters = {
+        "endpoint": row.model_request["endpoint"],
+        "model": row.model_request["model"],
+    }
     return own.DraftRequestView.model_validate({**columns, **parameters})
 
 

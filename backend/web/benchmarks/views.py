@@ -114,7 +114,7 @@ def leaderboard(board: BenchmarkBoard) -> schemas.Leaderboard:
     )
 
 
-def reported(row: models.ReportedResult) -> schemas.ReportedView:
+def reported(row: models.PublishedResult) -> schemas.ReportedView:
     """A published number."""
     return schemas.ReportedView(
         source=row.source,

@@ -221,7 +221,9 @@ class TestSeveralWorkers:
             nodes.observe, NAME, [NodeReport(name=name, state=NodeState.READY) for name in ("old", "new")], whole=True
         )
         ready.do(
-            lambda session: session.execute(text("UPDATE node SET seen_at = now() - interval '6 s' WHERE name = 'old'"))
+            lambda session: session.execute(
+                text("UPDATE node SET last_seen_at = now() - interval '6 s' WHERE name = 'old'")
+            )
         )
         watch = NodeWatch(cluster, "vm=yes", lambda: WANTS)
         watch.start()

@@ -1,16 +1,15 @@
 """Migrations: up and down on a filled database, from any folder, by two at once; and the models agree with them."""
 
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from alembic import command
-from alembic.script import ScriptDirectory
 from pytest_alembic import Config, MigrationContext, runner
 from sqlalchemy import create_engine, func, inspect, select, text
 
@@ -20,17 +19,54 @@ from backend.db.models import Base, Episode, Event, Run, Step
 from backend.db.repositories.results import rollups as repository
 from backend.db.session import make_engine, psycopg_url, session_factory
 from backend.domain.errors import FailureClass
-from tests.factories.creative import creative_benchmark
 from tests.factories.records import World, world
-from tests.factories.submissions import hand_in
-from tests.integration.services.runs.test_repeats import WHY, claimed, unjudged
 from tests.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
-HEAD = ScriptDirectory.from_config(config("postgresql://nowhere/none")).get_current_head()
-BEFORE_ROLLUPS = "0003"
-BEFORE_WORKS = "0013"
-BEFORE_REPEATS = "0016"
+HEAD = compatibility.history().revisions[-1]
+FIRST = "2.0001"
+NEXT, AFTER_NEXT = "9.0001", "9.0002"
+ADDS = f"""
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision = "{NEXT}", "{HEAD}"
+
+
+def upgrade() -> None:
+    op.add_column("evaluation", sa.Column("remark", sa.Text(), server_default="", nullable=False))
+
+
+def downgrade() -> None:
+    op.drop_column("evaluation", "remark")
+"""
+TAKES_AWAY = f"""
+from alembic import op
+
+revision, down_revision = "{AFTER_NEXT}", "{NEXT}"
+contract = "{NEXT}"
+
+
+def upgrade() -> None:
+    op.execute("ALTER TABLE evaluation RENAME remark TO note")
+
+
+def downgrade() -> None:
+    op.execute("ALTER TABLE evaluation RENAME note TO remark")
+"""
+
+
+@pytest.fixture
+def next_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This checkout's history, with a migration more that adds something, and one that takes something away."""
+    shutil.copy(ROOT / "alembic.ini", tmp_path)
+    shutil.copytree(ROOT / "migrations", tmp_path / "migrations", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "migrations" / "versions" / "9001_adds.py").write_text(ADDS)
+    (tmp_path / "migrations" / "versions" / "9002_takes_away.py").write_text(TAKES_AWAY)
+    known = compatibility.history(tmp_path / "migrations")
+    for module in (compatibility, migrate):
+        monkeypatch.setattr(module, "history", lambda: known)
+    monkeypatch.setattr(migrate, "ROOT", tmp_path)
 
 
 @pytest.fixture
@@ -109,7 +145,7 @@ class TestHistory:
         while migrations.roundtrip_next_revision() is not None:
             steps += 1
         assert migrations.current == HEAD
-        assert steps >= 4
+        assert steps >= 1
 
     def test_all_goes_down_to_nothing(self, migrations: MigrationContext) -> None:
         migrations.migrate_up_to("heads")
@@ -121,19 +157,23 @@ class TestHistory:
 
 
 class TestUpAndDown:
-    def test_a_filled_database_loses_nothing_that_is_not_computed(self, fresh_database: str) -> None:
+    @pytest.mark.usefixtures("next_release")
+    def test_a_filled_database_loses_nothing(self, fresh_database: str) -> None:
         with world(fresh_database) as installation:
             run = filled(installation)
             installation.roll_up()
             before = counts(installation)
             cube = installation.do(lambda session: [(row.key, row.lost) for row in repository.of_run(session, run.id)])
-        downgrade(fresh_database, BEFORE_ROLLUPS)
-        assert version(fresh_database) == BEFORE_ROLLUPS
-        upgrade(fresh_database)
-        assert version(fresh_database) == HEAD
+        newer = compatibility.history().revisions[1:]
+        for revision in newer:
+            upgrade(fresh_database, revision)
+        assert version(fresh_database) == AFTER_NEXT
+        for revision in [FIRST, *newer][-2::-1]:
+            downgrade(fresh_database, revision)
+        assert version(fresh_database) == FIRST
+        upgrade(fresh_database, HEAD)
         with world(fresh_database) as installation:
             assert counts(installation) == before
-            assert installation.roll_up() == 1
             again = installation.do(lambda session: [(row.key, row.lost) for row in repository.of_run(session, run.id)])
             assert again == cube
 
@@ -147,28 +187,6 @@ class TestUpAndDown:
         upgrade(fresh_database)
         with world(fresh_database) as installation:
             filled(installation)
-
-    def test_what_waits_for_a_verdict_is_given_up(self, fresh_database: str) -> None:
-        with world(fresh_database) as installation:
-            unjudged(installation, claimed(installation))
-        downgrade(fresh_database, BEFORE_REPEATS)
-        upgrade(fresh_database)
-        with world(fresh_database) as installation:
-            (episode,) = installation.do(lambda session: list(session.scalars(select(Episode))))
-            assert (episode.state, episode.failure_class, episode.score) == ("lost", "evaluator", None)
-            assert episode.failure_message == WHY
-
-    def test_works_and_choices_go_and_their_episodes_stay(self, fresh_database: str) -> None:
-        with world(fresh_database) as installation:
-            installation.benchmark(creative_benchmark())
-            worker = installation.worker()
-            installation.submit()
-            hand_in(installation, installation.must_claim(worker), b"a poster")
-            before = counts(installation)
-        downgrade(fresh_database, BEFORE_WORKS)
-        upgrade(fresh_database)
-        with world(fresh_database) as installation:
-            assert counts(installation) == before
 
     def test_twice_is_once(self, fresh_database: str) -> None:
         upgrade(fresh_database)
@@ -190,8 +208,8 @@ class TestUpAndDown:
 
 
 class TestOldAndNew:
+    @pytest.mark.usefixtures("next_release")
     def test_a_table_in_use_holds_the_migration_up_and_the_migration_holds_nobody_up(self, fresh_database: str) -> None:
-        downgrade(fresh_database, BEFORE_REPEATS)
         engine = make_engine(fresh_database)
         with ThreadPoolExecutor(1) as pool, engine.connect() as user, engine.connect() as other:
             user.execute(text("SELECT count(*) FROM evaluation"))  # Its lock stays until the transaction ends.
@@ -206,14 +224,12 @@ class TestOldAndNew:
             user.rollback()
             migrating.result(60)
         engine.dispose()
-        assert version(fresh_database) == HEAD
+        assert version(fresh_database) == AFTER_NEXT
 
-    def test_expanding_stops_before_what_takes_away(self, fresh_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        known = compatibility.history()
-        downgrade(fresh_database, BEFORE_REPEATS)
-        monkeypatch.setattr(migrate, "history", lambda: replace(known, contracts={"0017": "0016"}))
-        assert migrate.expand(fresh_database) == "0017"
-        assert version(fresh_database) == "0016"
+    @pytest.mark.usefixtures("next_release")
+    def test_expanding_stops_before_what_takes_away(self, fresh_database: str) -> None:
+        assert migrate.expand(fresh_database) == AFTER_NEXT
+        assert version(fresh_database) == NEXT
 
     def test_expanding_does_all_on_an_empty_database(self, empty_database: str) -> None:
         assert not migrate.expand(empty_database)
@@ -236,9 +252,11 @@ class TestSchemaProblem:
     def test_this_releases_schema_is_good(self, fresh_database: str) -> None:
         assert not self.found(fresh_database)
 
-    def test_an_older_one_and_none_are_not(self, fresh_database: str, empty_database: str) -> None:
-        downgrade(fresh_database, BEFORE_REPEATS)
-        assert f"at {BEFORE_REPEATS}" in self.found(fresh_database)
+    @pytest.mark.usefixtures("next_release")
+    def test_an_older_one_is_not(self, fresh_database: str) -> None:
+        assert f"at {HEAD}" in self.found(fresh_database)
+
+    def test_none_is_not(self, empty_database: str) -> None:
         assert "no schema yet" in self.found(empty_database)
 
     def test_a_newer_one_is_good_until_it_demands_a_newer_release(self, fresh_database: str) -> None:
@@ -247,16 +265,67 @@ class TestSchemaProblem:
         change(fresh_database, f"COMMENT ON TABLE alembic_version IS '{compatibility.FLOOR}9998'")
         assert "too old" in self.found(fresh_database)
 
-    def test_a_migration_that_takes_away_leaves_the_note_and_going_down_removes_it(
-        self, fresh_database: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        known = compatibility.history()
-        downgrade(fresh_database, BEFORE_REPEATS)
-        monkeypatch.setattr(compatibility, "history", lambda: replace(known, contracts={"0017": "0016"}))
-        upgrade(fresh_database, "0017")
-        assert note(fresh_database) == f"{compatibility.FLOOR}0016"
-        downgrade(fresh_database, BEFORE_REPEATS)
+    @pytest.mark.usefixtures("next_release")
+    def test_a_migration_that_takes_away_leaves_the_note_and_going_down_removes_it(self, fresh_database: str) -> None:
+        upgrade(fresh_database)
+        assert note(fresh_database) == f"{compatibility.FLOOR}{NEXT}"
+        downgrade(fresh_database, NEXT)
         assert note(fresh_database) is None
+
+
+class TestBefore02:
+    """A database whose schema is of before 0.2 stays as it is, whoever is started on it."""
+
+    @pytest.fixture
+    def old_database(self, empty_database: str) -> Iterator[str]:
+        change(empty_database, "CREATE TABLE alembic_version (version_num text NOT NULL)")
+        change(empty_database, "INSERT INTO alembic_version VALUES ('0021')")
+        change(empty_database, "CREATE TABLE run (id uuid PRIMARY KEY)")
+        before = structure(empty_database)
+        yield empty_database
+        assert structure(empty_database) == before
+        assert version(empty_database) == "0021"
+
+    @pytest.mark.parametrize("migrating", [upgrade, migrate.expand])
+    def test_is_not_migrated(self, old_database: str, migrating: Callable[[str], object]) -> None:
+        with pytest.raises(compatibility.OldSchema) as caught:
+            migrating(old_database)
+        assert caught.value.code == "old_schema"
+
+    def test_nobody_works_on_it(self, old_database: str) -> None:
+        engine = make_engine(old_database)
+        with session_factory(engine)() as session:
+            assert compatibility.schema_problem(session) == compatibility.old_schema(old_database) != ""
+        engine.dispose()
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ("alembic", "-c", str(ROOT / "alembic.ini"), "upgrade", "head"),
+            ("backend.db.migrate",),
+            ("backend.db.migrate", "expand"),
+            ("backend.cli.embedded.prepare",),
+            ("backend.web.serve",),
+            ("celery", "-A", "worker.app", "worker", "--pool", "threads"),
+            ("backend.cli.main", "up", "--port", "0"),
+        ],
+    )
+    def test_every_program_ends_with_one_sentence(
+        self, old_database: str, tmp_path: Path, command: tuple[str, ...]
+    ) -> None:
+        environment = {"DATABASE_URL": old_database, "DESKARENA_DATA_DIR": str(tmp_path / "data")}
+        ended = subprocess.run(
+            [sys.executable, "-P", "-m", *command],
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "DESKARENA_SLOTS": "1", **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert ended.returncode not in {0, None}
+        assert "DESKARENA_DATA_DIR" in ended.stderr + ended.stdout
+        assert "Traceback" not in ended.stderr + ended.stdout
 
 
 class TestSchema:

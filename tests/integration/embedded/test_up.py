@@ -14,11 +14,14 @@ from pathlib import Path
 
 import httpx
 import psutil
+import psycopg
 import pytest
 
 from backend.cli.embedded.broker import start_broker
+from backend.cli.embedded.data_dir import SCHEMA_NOTE, mark_schema, refuse_old_schema
 from backend.cli.embedded.postgres import start_postgres
 from backend.cli.embedded.runtime_dir import runtime_bases, runtime_name
+from backend.db.compatibility import OldSchema
 from tests.integration.embedded.helpers import family, gone, those_there, until
 
 pytestmark = pytest.mark.stack
@@ -101,12 +104,44 @@ def runtime_folders(data: Path) -> list[Path]:
     return [path for base in runtime_bases() if (path := base / runtime_name(data)).exists()]
 
 
+def contents(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file below a folder, with the time of its last change and its bytes."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     data = tmp_path_factory.mktemp("up") / "data"
     with running(data, SECRET_OF_MINE="do not pass on") as up:
         assert up.healthy()
         yield up
+
+
+class TestBefore02:
+    @pytest.fixture
+    def old_folder(self, tmp_path: Path) -> Path:
+        """A data folder as release 0.1 left it: the last schema of its history, and no note of which history it is."""
+        server = start_postgres(tmp_path / "data", durable=False)
+        try:
+            with psycopg.connect(server.url.replace("+psycopg", ""), autocommit=True) as connection:
+                connection.execute("CREATE TABLE alembic_version AS SELECT '0021'::text AS version_num")
+        finally:
+            server.stop()
+        (tmp_path / "data" / SCHEMA_NOTE).unlink()
+        return tmp_path / "data"
+
+    def test_a_folder_of_before_is_refused_in_one_sentence_and_stays_as_it_is(self, old_folder: Path) -> None:
+        before = contents(old_folder)
+        message = refused("--data", str(old_folder))
+        assert OldSchema(f"The data folder {old_folder}").message in message
+        assert len(message.splitlines()) == 1
+        assert contents(old_folder) == before
+
+    def test_a_new_folder_is_noted_before_its_database_exists(self, tmp_path: Path) -> None:
+        mark_schema(tmp_path)
+        (tmp_path / "postgres").mkdir()
+        refuse_old_schema(tmp_path)
 
 
 class TestRunning:

@@ -123,7 +123,7 @@ class TestDesktopEnv:
         assert env.evaluate() == 1.0
         assert env._run.id is not None
         (episode,) = episodes(service.world, UUID(env._run.id))
-        assert episode.attempts_count == 2
+        assert episode.attempt_count == 2
 
     def test_whoever_does_not_go_on_after_a_loss_has_no_score_of_0(self, env: DesktopEnv, service: Service) -> None:
         env.reset(task_config=NOTE)
@@ -136,7 +136,7 @@ class TestDesktopEnv:
         assert run is not None
         env.close()
         (episode,) = episodes(service.world, UUID(run))
-        assert (episode.state, episode.score, episode.attempts_count) == ("lost", None, 1)
+        assert (episode.state, episode.score, episode.attempt_count) == ("lost", None, 1)
         assert service.client().get(f"/runs/{run}")["status"] == "completed"
 
     def test_a_loss_that_the_agent_s_answer_finds_is_told_as_one(self, env: DesktopEnv, service: Service) -> None:

@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import event, select, update
 
-from backend.db.models import Artifact, Episode, Run, Task, Work
+from backend.db.models import Artifact, Episode, Run, Submission, Task
 from backend.services.agents import agent_tokens
 from backend.web import api_routes, page_routes
 from tests import databases
@@ -99,7 +99,7 @@ def params_of(made: World, scene: Scene, judge: Any) -> dict[str, Any]:
         stored = {
             "sha256": session.scalars(select(Artifact.sha256).limit(1)).one(),
             "task_id": session.scalars(select(Task.id).limit(1)).one(),
-            "work_id": session.scalars(select(Work.id).limit(1)).one(),
+            "work_id": session.scalars(select(Submission.id).limit(1)).one(),
         }
         stored["submission_id"] = stored["work_id"]
     ids = {"run_id": scene.finished, "episode_id": scene.solved, "attempt_id": scene.attempts[0], "judge_id": judge}

@@ -5,6 +5,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
+from backend.db.compatibility import OldSchema
 from backend.web.graceful_shutdown import ELSEWHERE
 from tests.factories.records import World, world
 
@@ -31,10 +32,10 @@ class TestReady:
         assert (answer.status_code, answer.json()["status"]) == (200, "ready")
 
     def test_an_older_schema_is_503_and_the_process_lives(self, fresh: TestClient, installation: World) -> None:
-        installation.do(lambda session: session.execute(text("UPDATE alembic_version SET version_num = '0016'")))
+        installation.do(lambda session: session.execute(text("UPDATE alembic_version SET version_num = '0021'")))
         answer = fresh.get("/readyz")
         assert (answer.status_code, answer.json()["status"]) == (503, "schema")
-        assert "run the migrations" in answer.json()["reason"]
+        assert answer.json()["reason"] == OldSchema("The database").message
         assert fresh.get("/livez").status_code == 200
 
     def test_a_newer_schema_that_only_adds_is_200(self, fresh: TestClient, installation: World) -> None:

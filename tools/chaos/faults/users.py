@@ -82,7 +82,7 @@ class DropMessages(Fault):
 
 
 def _run(scene: Scene, share: float) -> str | None:
-    query = """SELECT id FROM run WHERE state IN ('queued', 'running') AND NOT open ORDER BY id"""
+    query = """SELECT id FROM run WHERE state IN ('queued', 'running') AND NOT accepts_episodes ORDER BY id"""
     with scene.stack.world.work() as session:
         run_ids = [str(run) for run in session.scalars(text(query))]
     return run_ids[min(len(run_ids) - 1, int(share * len(run_ids)))] if run_ids else None

@@ -6,7 +6,7 @@ from backend.db.models.base import Base, Created
 
 
 class Artifact(Base):
-    """Bytes in the artifact store. `touched_at` is when they were last stored: garbage collection counts from it."""
+    """Bytes in the artifact store. `last_stored_at`: when somebody last stored them; collection counts from it."""
 
     __tablename__ = "artifact"
 
@@ -14,4 +14,4 @@ class Artifact(Base):
     size: Mapped[int]
     media_type: Mapped[str]
     created_at: Mapped[Created]
-    touched_at: Mapped[Created]
+    last_stored_at: Mapped[Created]

@@ -17,7 +17,7 @@ from backend.domain.model.episode import AttemptState, EndedBy
 class Attempt(Base):
     """One try at an episode on one desktop. `live` until it has ended; an episode and a lease have one live at most.
 
-    `person` is what a person said of the task: `feasible` before it, `rating` (1 to 3) after it, and the
+    `human_feedback` is what a person said of the task: `feasible` before it, `rating` (1 to 3) after it, and the
     `second_try` after a failure: its `episode`, and when that has ended `steps`, `seconds`, `solved`.
     """
 
@@ -52,7 +52,7 @@ class Attempt(Base):
     after_action: Mapped[bool] = mapped_column(default=False)
     seconds: Mapped[Json] = mapped_column(default=dict)
     desktop: Mapped[Json] = mapped_column(default=dict)
-    person: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    human_feedback: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     current_step: Mapped[int] = mapped_column(default=0)
     started_at: Mapped[Created]
     first_observation_at: Mapped[datetime | None]

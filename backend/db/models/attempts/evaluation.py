@@ -20,7 +20,7 @@ class Evaluation(Base):
     __tablename__ = "evaluation"
     __table_args__ = (
         CheckConstraint("score BETWEEN 0 AND 1", name="score_range"),
-        CheckConstraint("failure = '' OR (score IS NULL AND NOT current)", name="failure_is_no_verdict"),
+        CheckConstraint("failure = '' OR (score IS NULL AND NOT current)", name="failure_has_no_score"),
         Index("uq_evaluation_current", "attempt_id", unique=True, postgresql_where=text("current")),
     )
 

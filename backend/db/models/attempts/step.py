@@ -11,8 +11,8 @@ from backend.db.models.base import Base, Created, Id, Json, JsonList, ref
 class Step(Base):
     """One observation, the agent's words, its actions and what came of them; pictures, trees and prompts by hash.
 
-    `shown_sha256` is the picture that the agent was shown, where it is not the screen itself. `extras` has what else
-    there is: `by`, `marks`, `view`, `clipboard`, `terminal`, `tabs`, `note`.
+    `agent_view_sha256` is the picture that the agent was shown, where it is not the screen itself. `extras` has what
+    else there is: `by`, `marks`, `view`, `clipboard`, `terminal`, `tabs`, `note`.
     """
 
     __tablename__ = "step"
@@ -20,7 +20,7 @@ class Step(Base):
         UniqueConstraint("attempt_id", "index"),
         Index("ix_step_frame", "frame_sha256"),
         Index("ix_step_a11y", "a11y_sha256"),
-        Index("ix_step_shown", "shown_sha256"),
+        Index("ix_step_agent_view", "agent_view_sha256"),
         Index("ix_step_prompt", "prompt_sha256"),
     )
 
@@ -32,7 +32,7 @@ class Step(Base):
     width: Mapped[int | None]
     height: Mapped[int | None]
     a11y_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
-    shown_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
+    agent_view_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
     prompt_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
     windows: Mapped[JsonList] = mapped_column(default=list)
     words: Mapped[str] = mapped_column(default="")

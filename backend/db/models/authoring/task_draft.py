@@ -17,18 +17,18 @@ class TaskDraft(Base):
 
     `version` and `content_hash` are of the newest `task_draft_version`; domain, name and instruction are copied from
     it for lists. `approvals` counts people other than the author who approved that version: without enough of them the
-    database knows no approved draft, whoever wrote it. `noop_words` is the author's word for a task on which doing
-    nothing scores more than 0. `published_id` is the task set that the approved version came into.
+    database knows no approved draft, whoever wrote it. `noop_justification` is the author's word for a task on which
+    doing nothing scores more than 0. `published_task_set_id` is the task set that the approved version came into.
     """
 
     __tablename__ = "task_draft"
     __table_args__ = (
         one_of("state", DraftState),
-        one_of("reason", RejectionReason, optional=True),
-        one_of("made_by", enums.DraftAuthor),
-        CheckConstraint("(state = 'rejected') = (reason IS NOT NULL)", name="reason_when_rejected"),
+        one_of("rejection_reason", RejectionReason, optional=True),
+        one_of("author_kind", enums.DraftAuthor),
+        CheckConstraint("(state = 'rejected') = (rejection_reason IS NOT NULL)", name="reason_when_rejected"),
         CheckConstraint(f"state <> 'approved' OR approvals >= {NEEDED}", name="approved_by_people"),
-        CheckConstraint("made_by <> 'model' OR (model <> '' AND prompt_hash <> '')", name="model_is_named"),
+        CheckConstraint("author_kind <> 'model' OR (model <> '' AND prompt_hash <> '')", name="model_is_named"),
         Index("ix_task_draft_list", "project_id", "state", "id"),
     )
 
@@ -37,22 +37,22 @@ class TaskDraft(Base):
     author_id: Mapped[UUID] = mapped_column(ref("actor"))
     benchmark: Mapped[str]
     state: Mapped[str] = mapped_column(default=DraftState.DRAFT)
-    reason: Mapped[str | None]
-    reason_words: Mapped[str] = mapped_column(default="")
+    rejection_reason: Mapped[str | None]
+    rejection_comment: Mapped[str] = mapped_column(default="")
     version: Mapped[int] = mapped_column(default=1)
     content_hash: Mapped[str]
     domain: Mapped[str]
     name: Mapped[str]
     instruction: Mapped[str] = mapped_column(default="")
     approvals: Mapped[int] = mapped_column(default=0)
-    noop_words: Mapped[str] = mapped_column(default="")
-    made_by: Mapped[str] = mapped_column(default=enums.DraftAuthor.PERSON)
+    noop_justification: Mapped[str] = mapped_column(default="")
+    author_kind: Mapped[str] = mapped_column(default=enums.DraftAuthor.PERSON)
     model: Mapped[str] = mapped_column(default="")
     prompt_hash: Mapped[str] = mapped_column(default="")
     persona: Mapped[str] = mapped_column(default="")
-    published_id: Mapped[UUID | None] = mapped_column(ref("task_set"))
+    published_task_set_id: Mapped[UUID | None] = mapped_column(ref("task_set"))
     created_at: Mapped[Created]
-    changed_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
 
     @property
     def key(self) -> str:

@@ -11,7 +11,7 @@ from backend.db.types import one_of
 
 
 class TaskDraftRecording(Base):
-    """A run in which the author does what becomes set-up or solution. `used_in`: the version that it came into."""
+    """A run in which the author does what becomes set-up or solution, and the draft's version that it came into."""
 
     __tablename__ = "task_draft_recording"
     __table_args__ = (one_of("kind", enums.RecordingKind), Index("ix_task_draft_recording_draft", "draft_id", "id"))
@@ -21,5 +21,5 @@ class TaskDraftRecording(Base):
     kind: Mapped[str]
     version: Mapped[int]
     run_id: Mapped[UUID] = mapped_column(ref("run"), unique=True)
-    used_in: Mapped[int | None]
+    used_in_version: Mapped[int | None]
     created_at: Mapped[Created]

@@ -12,12 +12,12 @@ from backend.db.types import one_of
 
 
 class TaskDraftRequest(Base):
-    """Request for model-written drafts. `asked` has its parameters, `usage` the cost."""
+    """Request for model-written drafts. `model_request` has its parameters, `usage` the cost."""
 
     __tablename__ = "task_draft_request"
     __table_args__ = (
         one_of("state", enums.DraftRequestState),
-        CheckConstraint("wanted BETWEEN 1 AND 20", name="wanted"),
+        CheckConstraint("requested_count BETWEEN 1 AND 20", name="requested_count"),
         Index("ix_task_draft_request_waiting", "id", postgresql_where=text("state = 'waiting'")),
     )
 
@@ -26,11 +26,11 @@ class TaskDraftRequest(Base):
     actor_id: Mapped[UUID] = mapped_column(ref("actor"))
     benchmark: Mapped[str]
     persona: Mapped[str]
-    wanted: Mapped[int]
-    asked: Mapped[Json] = mapped_column(default=dict)
+    requested_count: Mapped[int]
+    model_request: Mapped[Json] = mapped_column(default=dict)
     state: Mapped[str] = mapped_column(default=enums.DraftRequestState.WAITING)
     message: Mapped[str] = mapped_column(default="")
-    made: Mapped[int] = mapped_column(default=0)
+    created_count: Mapped[int] = mapped_column(default=0)
     usage: Mapped[Json] = mapped_column(default=dict)
     created_at: Mapped[Created]
     ended_at: Mapped[datetime | None]

@@ -17,9 +17,9 @@ class TaskDraftReview(Base):
     __tablename__ = "task_draft_review"
     __table_args__ = (
         one_of("verdict", enums.ReviewVerdict),
-        one_of("reason", RejectionReason, optional=True),
-        CheckConstraint("(verdict = 'reject') = (reason IS NOT NULL)", name="reason_when_rejected"),
-        CheckConstraint("actor_kind = 'person'", name="by_a_person"),
+        one_of("rejection_reason", RejectionReason, optional=True),
+        CheckConstraint("(verdict = 'reject') = (rejection_reason IS NOT NULL)", name="reason_when_rejected"),
+        CheckConstraint("actor_kind = 'person'", name="reviewer_is_person"),
         ForeignKeyConstraint(["actor_id", "actor_kind"], ["actor.id", "actor.kind"], ondelete="RESTRICT"),
         UniqueConstraint("draft_id", "version", "actor_id"),
     )
@@ -30,6 +30,6 @@ class TaskDraftReview(Base):
     actor_id: Mapped[UUID]
     actor_kind: Mapped[str] = mapped_column(default=enums.ActorKind.PERSON)
     verdict: Mapped[str]
-    reason: Mapped[str | None]
-    words: Mapped[str] = mapped_column(default="")
+    rejection_reason: Mapped[str | None]
+    comment: Mapped[str] = mapped_column(default="")
     created_at: Mapped[Created]

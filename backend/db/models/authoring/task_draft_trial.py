@@ -1,4 +1,4 @@
-"""Tries of drafts."""
+"""Trials of drafts."""
 
 from uuid import UUID
 
@@ -8,11 +8,11 @@ from sqlalchemy.orm import Mapped, mapped_column
 from backend.db.models.base import Base, Created, Id, ref
 
 
-class TaskDraftTry(Base):
+class TaskDraftTrial(Base):
     """Oracle, no-op and always-FAIL were started on a version of a draft; their scores are those of the task set."""
 
-    __tablename__ = "task_draft_try"
-    __table_args__ = (Index("ix_task_draft_try_content", "draft_id", "content_hash", "id"),)
+    __tablename__ = "task_draft_trial"
+    __table_args__ = (Index("ix_task_draft_trial_content", "draft_id", "content_hash", "id"),)
 
     id: Mapped[Id]
     draft_id: Mapped[UUID] = mapped_column(ref("task_draft"))

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from backend.db.models.base import Base, Created, Id, ref
 
 
-class ReportedResult(Base):
+class PublishedResult(Base):
     """A published figure, shown beside measurements and marked; never included in counts.
 
     `value` has the digits and the `unit` of the source (a percentage is 19.5). `group_kind` and `group_name` say which
@@ -15,7 +15,7 @@ class ReportedResult(Base):
     that part is a domain or a group of domains.
     """
 
-    __tablename__ = "reported_result"
+    __tablename__ = "published_result"
 
     id: Mapped[Id]
     benchmark_id: Mapped[UUID] = mapped_column(ref("benchmark"), index=True)

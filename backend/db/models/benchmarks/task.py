@@ -18,9 +18,9 @@ _BY_FUNCTION: ColumnClause[str] = literal_column(f"'{_CALLS}'::jsonpath")
 class Task(Base):
     """One task. `spec` is the whole domain object; the other columns are what pages filter and count by.
 
-    `judged` says that a model decides something of it, so that a run needs a judge. `needs` is equal for tasks that
-    need the same of a machine: system, programs, licences. `by_function` is read out of `spec`: evaluation functions in
-    Python judge something of it, so that its worker needs a fence for them.
+    `requires_judge` says that a model decides something of it, so that a run needs a judge. `requirements_id` is equal
+    for tasks that need the same of a machine: system, programs, licences. `has_user_functions` is read out of `spec`:
+    evaluation functions in Python judge something of it, so that its worker needs a fence for them.
     """
 
     __tablename__ = "task"
@@ -46,14 +46,14 @@ class Task(Base):
     level: Mapped[str | None]
     os: Mapped[str] = mapped_column(default="linux")
     feasible: Mapped[bool] = mapped_column(default=True)
-    judged: Mapped[bool] = mapped_column(default=False, server_default=false())
+    requires_judge: Mapped[bool] = mapped_column(default=False, server_default=false())
     apps: Mapped[JsonList] = mapped_column(default=list)
     requires: Mapped[JsonList] = mapped_column(default=list)
     licences: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
     human_seconds: Mapped[float | None]
     human_steps: Mapped[int | None]
-    needs: Mapped[UUID | None] = mapped_column(Computed(_NEEDS, persisted=True))
-    by_function: Mapped[bool] = column_property(
+    requirements_id: Mapped[UUID | None] = mapped_column(Computed(_NEEDS, persisted=True))
+    has_user_functions: Mapped[bool] = column_property(
         case((dialect == DIALECT, func.jsonb_path_exists(spec, _BY_FUNCTION)), else_=false())
     )
 

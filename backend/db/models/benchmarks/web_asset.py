@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from backend.db.models.base import Base, Created, ref
 
 
-class ExternalAsset(Base):
+class WebAsset(Base):
     """A web file: its bytes, or why there are none.
 
     Attributes:
@@ -19,10 +19,10 @@ class ExternalAsset(Base):
         checked_at: when that was.
     """
 
-    __tablename__ = "external_asset"
+    __tablename__ = "web_asset"
     __table_args__ = (
         CheckConstraint("length(url) <= 2000", name="url"),
-        CheckConstraint("sha256 IS NOT NULL OR problem <> ''", name="known"),
+        CheckConstraint("sha256 IS NOT NULL OR problem <> ''", name="bytes_or_problem"),
     )
 
     project_id: Mapped[UUID] = mapped_column(ref("project"), primary_key=True)

@@ -14,13 +14,13 @@ FENCING_TOKENS = Sequence("fencing_token")
 class Lease(Base):
     """A worker's fenced hold on a slot; live until released. Every lease has a larger token than all before it.
 
-    `waits` is what its attempt waits for externally, from the last heartbeat; empty: nothing.
+    `wait_reason` is what its attempt waits for externally, from the last heartbeat; empty: nothing.
     """
 
     __tablename__ = "lease"
     __table_args__ = (
         Index("ix_lease_worker_live", "worker_id", postgresql_where=text("released_at IS NULL")),
-        Index("ix_lease_waits", "id", postgresql_where=text("released_at IS NULL AND waits <> ''")),
+        Index("ix_lease_wait_reason", "id", postgresql_where=text("released_at IS NULL AND wait_reason <> ''")),
         Index("uq_lease_live", "slot_id", unique=True, postgresql_where=text("released_at IS NULL")),
     )
 
@@ -31,5 +31,5 @@ class Lease(Base):
     acquired_at: Mapped[Created]
     heartbeat_at: Mapped[Created]
     released_at: Mapped[datetime | None]
-    waits: Mapped[str] = mapped_column(default="", server_default=text("''"))
+    wait_reason: Mapped[str] = mapped_column(default="", server_default=text("''"))
     release_reason: Mapped[str] = mapped_column(default="")

@@ -18,4 +18,4 @@ class Licence(Base):
     name: Mapped[str] = mapped_column(unique=True)
     seats: Mapped[int]
     actor_id: Mapped[UUID] = mapped_column(ref("actor"))
-    changed_at: Mapped[Created]
+    updated_at: Mapped[Created]

@@ -11,8 +11,8 @@ from backend.domain.machines.nodes import NodeState
 class Node(Base):
     """A machine with slots: a worker's own (`cluster` is empty), or one of a cluster that workers serve.
 
-    `seen_at` is when a worker last saw it in its cluster, `capacity` what its slots were counted from. Whether a slot
-    may be leased is the node's state and the slot's together.
+    `last_seen_at` is when a worker last saw it in its cluster, `capacity` what its slots were counted from. Whether a
+    slot may be leased is the node's state and the slot's together.
     """
 
     __tablename__ = "node"
@@ -25,5 +25,5 @@ class Node(Base):
     capacity: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
     state: Mapped[str] = mapped_column(default=NodeState.READY)
     reason: Mapped[str] = mapped_column(default="", server_default=text("''"))
-    seen_at: Mapped[Created]
+    last_seen_at: Mapped[Created]
     created_at: Mapped[Created]

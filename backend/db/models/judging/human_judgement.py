@@ -1,4 +1,4 @@
-"""Verdicts of people."""
+"""Judgements of people."""
 
 from uuid import UUID
 
@@ -7,13 +7,13 @@ from sqlalchemy.orm import Mapped, mapped_column
 from backend.db.models.base import Base, Created, ref
 
 
-class PersonVerdict(Base):
+class HumanJudgement(Base):
     """A person's verdict on one criterion of one attempt, without knowing the judge's; `reached` None: cannot tell.
 
     It belongs to the attempt: it checks every judge with the same question (`text`).
     """
 
-    __tablename__ = "person_verdict"
+    __tablename__ = "human_judgement"
 
     attempt_id: Mapped[UUID] = mapped_column(ref("attempt"), primary_key=True)
     actor_id: Mapped[UUID] = mapped_column(ref("actor"), primary_key=True)

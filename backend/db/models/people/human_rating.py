@@ -8,10 +8,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 from backend.db.models.base import Base, Created, ref
 
 
-class PersonRating(Base):
+class HumanRating(Base):
     """How much of a graph of subtasks a person finds done, and how sensible its order, in tenths (0, 10 .. 100 %)."""
 
-    __tablename__ = "person_rating"
+    __tablename__ = "human_rating"
     __table_args__ = (
         CheckConstraint("completion BETWEEN 0 AND 100 AND completion % 10 = 0", name="completion_tenths"),
         CheckConstraint("logic BETWEEN 0 AND 100 AND logic % 10 = 0", name="logic_tenths"),

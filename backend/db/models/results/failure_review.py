@@ -12,7 +12,7 @@ from backend.db.models.base import Base, Created, Id, JsonList, ref
 class FailureReview(Base):
     """One person's labels of one failed episode, possibly none; a person who judges again replaces them.
 
-    `labels` are keys of `backend.domain.judging.failure_labels.LABELS`. `suggested` is what the rules had suggested
+    `labels` are keys of `backend.domain.judging.failure_labels.LABELS`. `suggestions` is what the rules had suggested
     then, as `[label, step, reason]`: accepted where it is among the labels, rejected where it is not.
     """
 
@@ -24,7 +24,7 @@ class FailureReview(Base):
     attempt_id: Mapped[UUID] = mapped_column(ref("attempt"))
     actor_id: Mapped[UUID] = mapped_column(ref("actor"))
     labels: Mapped[JsonList] = mapped_column(default=list)
-    suggested: Mapped[JsonList] = mapped_column(default=list)
+    suggestions: Mapped[JsonList] = mapped_column(default=list)
     note: Mapped[str] = mapped_column(default="")
     created_at: Mapped[Created]
-    changed_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now(), onupdate=func.now())

@@ -14,8 +14,8 @@ class Rollup(Base):
     """One cell of a run's cube. The whole cube is recomputed at a change, never incremented.
 
     `key` is the value of the dimension, empty for `all`; `domain_difficulty` joins both by a slash. The intervals
-    are those of `backend.domain.statistics`, None where nothing is scored. `mixed` episodes are scored, but not
-    counted: a person helped. `handed_in` ones are judged by people.
+    are those of `backend.domain.statistics`, None where nothing is scored. `human_assisted` episodes are scored, but
+    not counted: a person helped. `handed_in` ones are judged by people.
     """
 
     __tablename__ = "rollup"
@@ -32,7 +32,7 @@ class Rollup(Base):
     score_sum: Mapped[float]
     score_sq_sum: Mapped[float]
     lost: Mapped[Json] = mapped_column(default=dict)
-    mixed: Mapped[int] = mapped_column(default=0, server_default=text("0"))
+    human_assisted: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     handed_in: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     cancelled: Mapped[int]
     not_runnable: Mapped[int]

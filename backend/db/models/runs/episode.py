@@ -17,16 +17,16 @@ from backend.domain.scheduling.duration_estimate import UNKNOWN
 class Episode(Base):
     """One (task, repeat) of a run: what leaderboards count.
 
-    `retries_from` is the number of attempts at the last `run retry`: losses before it are forgiven. `token_sha256` is
-    of the token by which a program from outside acts in it. `person` is what a person said of the task before it
-    began; each attempt begins with a copy of it. `mixed`: a person helped the agent, so the score is not the agent's.
-    `needs` is the task's; `expected_seconds` is how long it should hold its slot
+    `retry_baseline` is the number of attempts at the last `run retry`: losses before it are forgiven. `token_sha256` is
+    of the token by which a program from outside acts in it. `human_feedback` is what a person said of the task before
+    it began; each attempt begins with a copy of it. `human_assisted`: a person helped the agent, so the score is not
+    the agent's. `requirements_id` is the task's; `estimated_seconds` is how long it should hold its slot
     (`domain.scheduling.duration_estimate`).
     """
 
     __tablename__ = "episode"
     __table_args__ = (
-        UniqueConstraint("run_id", "task_id", "repeat"),
+        UniqueConstraint("run_id", "task_id", "repeat_index"),
         one_of("state", EpisodeState),
         one_of("ended_by", EndedBy, optional=True),
         one_of("outcome", Outcome, optional=True),
@@ -40,14 +40,16 @@ class Episode(Base):
         Index(
             "ix_episode_claim",
             "run_id",
-            "needs",
+            "requirements_id",
             text("priority DESC"),
-            "repeat",
-            text("expected_seconds DESC"),
+            "repeat_index",
+            text("estimated_seconds DESC"),
             "id",
             postgresql_where=text("state = 'waiting' AND available_at < '9000-01-01 00:00:00+00'"),
         ),
-        Index("ix_episode_no_needs", "id", postgresql_where=text("state = 'waiting' AND needs IS NULL")),
+        Index(
+            "ix_episode_no_requirements", "id", postgresql_where=text("state = 'waiting' AND requirements_id IS NULL")
+        ),
         Index("ix_episode_running", "run_id", postgresql_where=text("state = 'running'")),
         Index("ix_episode_run_page", "run_id", "id"),
         Index("ix_episode_task", "task_id", "id"),
@@ -58,14 +60,14 @@ class Episode(Base):
     id: Mapped[Id]
     run_id: Mapped[UUID] = mapped_column(ref("run"))
     task_id: Mapped[UUID] = mapped_column(ref("task"))
-    repeat: Mapped[int] = mapped_column(default=0)
+    repeat_index: Mapped[int] = mapped_column(default=0)
     seed: Mapped[int]
     state: Mapped[str] = mapped_column(default=EpisodeState.WAITING)
     reason: Mapped[str] = mapped_column(default="")
     priority: Mapped[int] = mapped_column(default=0)
     available_at: Mapped[Created]
-    needs: Mapped[UUID | None]
-    expected_seconds: Mapped[float] = mapped_column(default=UNKNOWN, server_default=text("600"))
+    requirements_id: Mapped[UUID | None]
+    estimated_seconds: Mapped[float] = mapped_column(default=UNKNOWN, server_default=text("600"))
     ended_by: Mapped[str | None]
     outcome: Mapped[str | None]
     failure_class: Mapped[str | None]
@@ -74,12 +76,12 @@ class Episode(Base):
     solved: Mapped[bool | None]
     steps: Mapped[int] = mapped_column(default=0)
     token_sha256: Mapped[str | None]
-    person: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
-    mixed: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
+    human_feedback: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
+    human_assisted: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     flagged: Mapped[bool] = mapped_column(default=False)
     flag_reason: Mapped[str] = mapped_column(default="")
-    attempts_count: Mapped[int] = mapped_column(default=0)
-    retries_from: Mapped[int] = mapped_column(default=0)
+    attempt_count: Mapped[int] = mapped_column(default=0)
+    retry_baseline: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[Created]
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]

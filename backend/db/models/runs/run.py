@@ -18,16 +18,17 @@ class Run(Base):
     """One submitted experiment. Its row lock orders everything that happens to its episodes and attempts.
 
     `next_event_seq` is written by `repositories.events.events` only. `rollup_stale` says that an episode changed since
-    the last computing of the run's cube began; `rollup_began_at` is set while one is under way, `rollup_at` is the time
-    as of which the stored cube was computed and `rollup_seconds` what that took. `condition_hash` is `config_hash`
+    the last computing of the run's cube began; `rollup_started_at` is set while one is under way, `rollup_as_of` is the
+    time as of which the stored cube was computed and `rollup_seconds` what that took. `condition_hash` is `config_hash`
     without the selection, repeats and seed: runs that share it measure the same thing on perhaps different tasks.
     `pins` is what else defines the agent: versions, hashes of prompts, prices. A run of a study is one of its cells:
     `cell` has its levels by factor.
 
     For the scheduler (docs/internals/scheduling.md): `concurrency` bounds its simultaneous episodes (None: no limit);
     `in_use` = episodes under way, kept by `services.lifecycle.state_transitions` and checked by maintenance;
-    `used_seconds` = slot-seconds as of `used_at`, older ones counting less; `turn_at` = when one of its episodes
-    last began, or first could; `expected_at` = when the expected seconds of its waiting episodes were last looked at.
+    `usage_seconds` = slot-seconds as of `usage_updated_at`, older ones counting less; `last_scheduled_at` = when one of
+    its episodes last began, or first could; `estimates_updated_at` = when the estimated seconds of its waiting episodes
+    were last looked at.
     """
 
     __tablename__ = "run"
@@ -37,7 +38,7 @@ class Run(Base):
         one_of("purpose", enums.Purpose),
         Index("ix_run_active", "id", postgresql_where=text("state IN ('queued', 'running')")),
         Index("ix_run_stale", "id", postgresql_where=text("rollup_stale")),
-        Index("ix_run_rollup_began", "id", postgresql_where=text("rollup_began_at IS NOT NULL")),
+        Index("ix_run_rollup_started", "id", postgresql_where=text("rollup_started_at IS NOT NULL")),
         Index("ix_run_task_set", "task_set_id", "id"),
         Index("ix_run_study", "study_id"),
         Index("ix_run_scheduled", "id", postgresql_where=text("state IN ('queued', 'running', 'paused')")),
@@ -50,7 +51,7 @@ class Run(Base):
     project_id: Mapped[UUID] = mapped_column(ref("project"))
     actor_id: Mapped[UUID] = mapped_column(ref("actor"))
     task_set_id: Mapped[UUID] = mapped_column(ref("task_set"))
-    agent_id: Mapped[UUID] = mapped_column(ref("agent"))
+    agent_configuration_id: Mapped[UUID] = mapped_column(ref("agent_configuration"))
     provider: Mapped[str]
     config: Mapped[Json]
     config_hash: Mapped[str]
@@ -60,19 +61,19 @@ class Run(Base):
     cell: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     name: Mapped[str] = mapped_column(default="")
     state: Mapped[str] = mapped_column(default=RunState.QUEUED)
-    open: Mapped[bool] = mapped_column(default=False)
+    accepts_episodes: Mapped[bool] = mapped_column(default=False)
     purpose: Mapped[str] = mapped_column(default=enums.Purpose.MEASURE)
     priority: Mapped[int] = mapped_column(default=NORMAL, server_default=text("0"))
     concurrency: Mapped[int | None]
     in_use: Mapped[int] = mapped_column(default=0, server_default=text("0"))
-    used_seconds: Mapped[float] = mapped_column(default=0.0, server_default=text("0"))
-    used_at: Mapped[Created]
-    turn_at: Mapped[Created]
-    expected_at: Mapped[Created]
+    usage_seconds: Mapped[float] = mapped_column(default=0.0, server_default=text("0"))
+    usage_updated_at: Mapped[Created]
+    last_scheduled_at: Mapped[Created]
+    estimates_updated_at: Mapped[Created]
     next_event_seq: Mapped[int] = mapped_column(default=1)
     rollup_stale: Mapped[bool] = mapped_column(default=True)
-    rollup_began_at: Mapped[datetime | None]
-    rollup_at: Mapped[datetime | None]
+    rollup_started_at: Mapped[datetime | None]
+    rollup_as_of: Mapped[datetime | None]
     rollup_seconds: Mapped[float | None]
     idempotency_key: Mapped[str | None]
     request_hash: Mapped[str]

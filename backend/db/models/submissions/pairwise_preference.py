@@ -1,4 +1,4 @@
-"""Choices of people between two works."""
+"""Preferences of people between two submissions."""
 
 from uuid import UUID
 
@@ -10,27 +10,27 @@ from backend.db.models.base import Base, Created, Id, ref
 from backend.db.types import one_of
 
 
-class Choice(Base):
-    """Which of two works of one task a person prefers, as they lay side by side. Each sees a pair once."""
+class PairwisePreference(Base):
+    """Which of two submissions for one task a person prefers, as they lay side by side. Each sees a pair once."""
 
-    __tablename__ = "choice"
+    __tablename__ = "pairwise_preference"
     __table_args__ = (
-        one_of("preferred", enums.Preference),
-        CheckConstraint("left_id <> right_id", name="two_works"),
+        one_of("preference", enums.Preference),
+        CheckConstraint("left_id <> right_id", name="two_submissions"),
         Index(
-            "uq_choice_pair",
+            "uq_pairwise_preference_pair",
             "actor_id",
             text("least(left_id, right_id)"),
             text("greatest(left_id, right_id)"),
             unique=True,
         ),
-        Index("ix_choice_task_id", "task_id"),
+        Index("ix_pairwise_preference_task_id", "task_id"),
     )
 
     id: Mapped[Id]
     task_id: Mapped[UUID] = mapped_column(ref("task"))
-    left_id: Mapped[UUID] = mapped_column(ref("work"))
-    right_id: Mapped[UUID] = mapped_column(ref("work"))
-    preferred: Mapped[str]
+    left_id: Mapped[UUID] = mapped_column(ref("submission"))
+    right_id: Mapped[UUID] = mapped_column(ref("submission"))
+    preference: Mapped[str]
     actor_id: Mapped[UUID] = mapped_column(ref("actor"))
     created_at: Mapped[Created]

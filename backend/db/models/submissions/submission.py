@@ -1,4 +1,4 @@
-"""Works that people judge."""
+"""Submissions that people judge."""
 
 from uuid import UUID
 
@@ -8,18 +8,18 @@ from sqlalchemy.orm import Mapped, mapped_column
 from backend.db.models.base import Base, Created, Id, JsonList, ref
 
 
-class Work(Base):
+class Submission(Base):
     """An attempt's submission, or without an attempt a human expert's, for one task.
 
     `files` is `[{name, sha256}]`; their bytes are kept by the attempt's evidence, or as an asset of the task set. Its
     id says nothing of who made it.
     """
 
-    __tablename__ = "work"
+    __tablename__ = "submission"
     __table_args__ = (
-        Index("uq_work_attempt_id", "attempt_id", unique=True),
-        Index("uq_work_expert", "task_id", unique=True, postgresql_where=text("attempt_id IS NULL")),
-        Index("ix_work_task_id", "task_id"),
+        Index("uq_submission_attempt_id", "attempt_id", unique=True),
+        Index("uq_submission_expert", "task_id", unique=True, postgresql_where=text("attempt_id IS NULL")),
+        Index("ix_submission_task_id", "task_id"),
     )
 
     id: Mapped[Id]

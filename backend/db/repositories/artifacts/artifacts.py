@@ -15,13 +15,13 @@ from backend.db.models import (
     Episode,
     Evaluation,
     Evidence,
-    ExternalAsset,
     Run,
     Step,
     TaskAsset,
     TaskDraft,
     TaskDraftAsset,
     TaskSet,
+    WebAsset,
 )
 
 
@@ -33,7 +33,9 @@ def register(session: Session, rows: Iterable[tuple[str, int, str]]) -> None:
     values = [{"sha256": sha, "size": size, "media_type": media} for sha, size, media in sorted(set(rows))]
     if values:
         query = insert(Artifact).values(values)
-        session.execute(query.on_conflict_do_update(index_elements=[Artifact.sha256], set_={"touched_at": func.now()}))
+        session.execute(
+            query.on_conflict_do_update(index_elements=[Artifact.sha256], set_={"last_stored_at": func.now()})
+        )
 
 
 def get(session: Session, sha256: str) -> Artifact | None:
@@ -53,11 +55,11 @@ def projects_of(session: Session, sha256: str) -> set[UUID]:
     query = union_all(
         steps.where(Step.frame_sha256 == sha256),
         steps.where(Step.a11y_sha256 == sha256),
-        steps.where(Step.shown_sha256 == sha256),
+        steps.where(Step.agent_view_sha256 == sha256),
         steps.where(Step.prompt_sha256 == sha256),
         proof.where(Evidence.sha256 == sha256),
         asset.where(TaskAsset.sha256 == sha256),
-        select(ExternalAsset.project_id).where(ExternalAsset.sha256 == sha256),
+        select(WebAsset.project_id).where(WebAsset.sha256 == sha256),
         select(TaskDraft.project_id).join(TaskDraftAsset).where(TaskDraftAsset.sha256 == sha256),
     )
     return set(session.scalars(query))
@@ -68,14 +70,14 @@ def remove_unused(session: Session, before: datetime, limit: int) -> list[str]:
     used = (
         select(Step.id).where(Step.frame_sha256 == Artifact.sha256).exists()
         | select(Step.id).where(Step.a11y_sha256 == Artifact.sha256).exists()
-        | select(Step.id).where(Step.shown_sha256 == Artifact.sha256).exists()
+        | select(Step.id).where(Step.agent_view_sha256 == Artifact.sha256).exists()
         | select(Step.id).where(Step.prompt_sha256 == Artifact.sha256).exists()
         | select(Evidence.evaluation_id).where(Evidence.sha256 == Artifact.sha256).exists()
         | select(TaskAsset.task_set_id).where(TaskAsset.sha256 == Artifact.sha256).exists()
         | select(TaskDraftAsset.draft_id).where(TaskDraftAsset.sha256 == Artifact.sha256).exists()
-        | select(ExternalAsset.url).where(ExternalAsset.sha256 == Artifact.sha256).exists()
+        | select(WebAsset.url).where(WebAsset.sha256 == Artifact.sha256).exists()
     )
-    idle = select(Artifact.sha256).where(Artifact.touched_at < before, ~used).limit(limit)
+    idle = select(Artifact.sha256).where(Artifact.last_stored_at < before, ~used).limit(limit)
     locked = idle.with_for_update(skip_locked=True, of=Artifact)
     query = delete(Artifact).where(Artifact.sha256.in_(locked.scalar_subquery())).returning(Artifact.sha256)
     return list(session.scalars(query.execution_options(synchronize_session=False)))

@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Attempt, Episode, Evaluation, Rescore, Task, TaskSet, Worker
-from backend.db.models.enums import RescoreState, WorkerState
+from backend.db.models import Attempt, Episode, Evaluation, Reevaluation, Task, TaskSet, Worker
+from backend.db.models.enums import ReevaluationState, WorkerState
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import EpisodeState
 
@@ -22,18 +22,18 @@ COMES_BACK = timedelta(minutes=15)
 def put(session: Session, values: dict[str, Any]) -> UUID:
     """Adds a request, unless an identical one is waiting; returns the waiting one's id."""
     values = {"judge": {}, **values}
-    query = insert(Rescore).values({"state": RescoreState.WAITING.value, "message": "", **values})
-    same = select(Rescore.id).where(Rescore.state == RescoreState.WAITING.value)
+    query = insert(Reevaluation).values({"state": ReevaluationState.WAITING.value, "message": "", **values})
+    same = select(Reevaluation.id).where(Reevaluation.state == ReevaluationState.WAITING.value)
     for name in ("attempt_id", "task_id", "make_current", "judge"):
-        same = same.where(getattr(Rescore, name) == values[name])
+        same = same.where(getattr(Reevaluation, name) == values[name])
     rescore_id: UUID | None = None
     while rescore_id is None:  # The one that waited may end between the two questions.
-        new = query.values(id=uuid7()).on_conflict_do_nothing().returning(Rescore.id)
+        new = query.values(id=uuid7()).on_conflict_do_nothing().returning(Reevaluation.id)
         rescore_id = session.scalar(new) or session.scalar(same)
     return rescore_id
 
 
-def next_waiting(session: Session, fences: Collection[str] | None = None) -> Rescore | None:
+def next_waiting(session: Session, fences: Collection[str] | None = None) -> Reevaluation | None:
     """The oldest unclaimed request, locked until the end of the transaction.
 
     Args:
@@ -41,14 +41,14 @@ def next_waiting(session: Session, fences: Collection[str] | None = None) -> Res
         fences: evaluation functions in Python are left to workers with one of these, as long as one is online or
             was lately; None = they are not.
     """
-    due = (Rescore.state == RescoreState.WAITING.value, Rescore.available_at <= func.now())
-    query = select(Rescore).where(*due).order_by(Rescore.id).limit(1)
+    due = (Reevaluation.state == ReevaluationState.WAITING.value, Reevaluation.available_at <= func.now())
+    query = select(Reevaluation).where(*due).order_by(Reevaluation.id).limit(1)
     if fences is not None:
         able = Worker.capabilities["evaluators"]["sandbox"].astext.in_(fences)
         there = or_(Worker.state == WorkerState.ONLINE.value, Worker.heartbeat_at > func.now() - COMES_BACK)
         elsewhere = select(Worker.id).where(there, able).exists()
-        query = query.join(Task, Task.id == Rescore.task_id).where(~and_(Task.by_function, elsewhere))
-    locking = query.with_for_update(of=Rescore, skip_locked=True)
+        query = query.join(Task, Task.id == Reevaluation.task_id).where(~and_(Task.has_user_functions, elsewhere))
+    locking = query.with_for_update(of=Reevaluation, skip_locked=True)
     return session.scalar(locking.execution_options(populate_existing=True))
 
 
@@ -57,9 +57,9 @@ def hold_long(session: Session) -> None:
     session.execute(select(func.set_config("idle_in_transaction_session_timeout", "900000", True)))
 
 
-def locked(session: Session, rescore_id: UUID) -> Rescore | None:
+def locked(session: Session, rescore_id: UUID) -> Reevaluation | None:
     """The current request, locked; None if it is claimed."""
-    query = select(Rescore).where(Rescore.id == rescore_id).with_for_update(skip_locked=True)
+    query = select(Reevaluation).where(Reevaluation.id == rescore_id).with_for_update(skip_locked=True)
     return session.scalar(query.execution_options(populate_existing=True))
 
 
@@ -72,24 +72,24 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     after: UUID | None = None,
     limit: int = 500,
 ) -> Sequence[AnyRow]:
-    """Rows (Rescore, before, after, task, set_version), in the order of asking."""
+    """Rows (Reevaluation, before, after, task, set_version), in the order of asking."""
     before, new = aliased(Evaluation), aliased(Evaluation)
     query = (
-        select(Rescore, before.score.label("before"), new.score.label("after"), Task, TaskSet.version)
-        .join(before, before.id == Rescore.before_id)
-        .outerjoin(new, new.id == Rescore.after_id)
-        .join(Task, Task.id == Rescore.task_id)
+        select(Reevaluation, before.score.label("before"), new.score.label("after"), Task, TaskSet.version)
+        .join(before, before.id == Reevaluation.previous_evaluation_id)
+        .outerjoin(new, new.id == Reevaluation.new_evaluation_id)
+        .join(Task, Task.id == Reevaluation.task_id)
         .join(TaskSet, TaskSet.id == Task.task_set_id)
     )
     if ids is not None:
-        query = query.where(Rescore.id.in_(list(ids)))
+        query = query.where(Reevaluation.id.in_(list(ids)))
     if episode_id is not None:
-        query = query.where(Rescore.episode_id == episode_id)
+        query = query.where(Reevaluation.episode_id == episode_id)
     if run_id is not None:
-        query = query.join(Episode, Episode.id == Rescore.episode_id).where(Episode.run_id == run_id)
+        query = query.join(Episode, Episode.id == Reevaluation.episode_id).where(Episode.run_id == run_id)
     if after is not None:
-        query = query.where(Rescore.id > after)
-    return session.execute(query.order_by(Rescore.id).limit(limit)).all()
+        query = query.where(Reevaluation.id > after)
+    return session.execute(query.order_by(Reevaluation.id).limit(limit)).all()
 
 
 def judgeable_episodes(session: Session, run_id: UUID) -> list[UUID]:
@@ -113,7 +113,7 @@ def unjudged_evaluation(session: Session, episode_id: UUID) -> Evaluation | None
         select(Evaluation)
         .join(Attempt, Attempt.id == Evaluation.attempt_id)
         .join(Episode, Episode.id == Attempt.episode_id)
-        .where(Episode.id == episode_id, Attempt.number == Episode.attempts_count, Evaluation.failure != "")
+        .where(Episode.id == episode_id, Attempt.number == Episode.attempt_count, Evaluation.failure != "")
     )
     return session.scalar(query.order_by(Evaluation.id.desc()).limit(1))
 
@@ -123,7 +123,7 @@ def _unjudged() -> ColumnElement[bool]:
     evaluations = (
         select(Evaluation.id)
         .join(Attempt, Attempt.id == Evaluation.attempt_id)
-        .where(Attempt.episode_id == Episode.id, Attempt.number == Episode.attempts_count, Evaluation.failure != "")
+        .where(Attempt.episode_id == Episode.id, Attempt.number == Episode.attempt_count, Evaluation.failure != "")
     )
     return and_(Episode.state == EpisodeState.LOST.value, evaluations.exists())
 

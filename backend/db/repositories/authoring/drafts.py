@@ -17,7 +17,7 @@ from backend.db.models import (
     TaskDraftAsset,
     TaskDraftRecording,
     TaskDraftReview,
-    TaskDraftTry,
+    TaskDraftTrial,
     TaskDraftVersion,
     TaskSet,
 )
@@ -73,7 +73,7 @@ def open_one(session: Session, project_id: UUID, benchmark: str, domain: str, na
         TaskDraft.benchmark == benchmark,
         TaskDraft.domain == domain,
         TaskDraft.name == name,
-        TaskDraft.published_id.is_(None),
+        TaskDraft.published_task_set_id.is_(None),
     )
     return session.scalar(query.limit(1))
 
@@ -83,7 +83,7 @@ def unpublished(session: Session, project_id: UUID, benchmark: str) -> list[Task
     query = (
         select(TaskDraft)
         .where(TaskDraft.project_id == project_id, TaskDraft.benchmark == benchmark)
-        .where(TaskDraft.state == DraftState.APPROVED.value, TaskDraft.published_id.is_(None))
+        .where(TaskDraft.state == DraftState.APPROVED.value, TaskDraft.published_task_set_id.is_(None))
         .order_by(TaskDraft.id)
     )
     return list(session.scalars(query.with_for_update(key_share=True).execution_options(populate_existing=True)))
@@ -94,7 +94,7 @@ def waiting(session: Session, project_id: UUID) -> dict[str, int]:
     query = select(TaskDraft.benchmark, func.count()).where(
         TaskDraft.project_id == project_id,
         TaskDraft.state == DraftState.APPROVED.value,
-        TaskDraft.published_id.is_(None),
+        TaskDraft.published_task_set_id.is_(None),
     )
     return {row[0]: row[1] for row in session.execute(query.group_by(TaskDraft.benchmark))}
 
@@ -150,12 +150,12 @@ def approvals(session: Session, draft_id: UUID, number: int) -> int:
     return session.scalar(query) or 0
 
 
-def newest_try(session: Session, draft_id: UUID, content_hash: str | None = None) -> TaskDraftTry | None:
+def newest_try(session: Session, draft_id: UUID, content_hash: str | None = None) -> TaskDraftTrial | None:
     """The newest trial, of that content if given."""
-    query = select(TaskDraftTry).where(TaskDraftTry.draft_id == draft_id)
+    query = select(TaskDraftTrial).where(TaskDraftTrial.draft_id == draft_id)
     if content_hash is not None:
-        query = query.where(TaskDraftTry.content_hash == content_hash)
-    return session.scalar(query.order_by(TaskDraftTry.id.desc()).limit(1))
+        query = query.where(TaskDraftTrial.content_hash == content_hash)
+    return session.scalar(query.order_by(TaskDraftTrial.id.desc()).limit(1))
 
 
 def recordings(session: Session, draft_id: UUID) -> Sequence[AnyRow]:
@@ -216,7 +216,7 @@ def other_drafts(session: Session, draft: TaskDraft, *, most: int) -> Sequence[A
     query = (
         select((TaskDraft.domain + "/" + TaskDraft.name).label("key"), TaskDraft.instruction)
         .where(TaskDraft.project_id == draft.project_id, TaskDraft.id != draft.id)
-        .where(TaskDraft.state != DraftState.REJECTED.value, TaskDraft.published_id.is_(None))
+        .where(TaskDraft.state != DraftState.REJECTED.value, TaskDraft.published_task_set_id.is_(None))
         .order_by(TaskDraft.id)
         .limit(most)
     )

@@ -12,7 +12,7 @@ from backend.db.models import (
     Attempt,
     Episode,
     Evaluation,
-    ReportedResult,
+    PublishedResult,
     Run,
     Task,
     TaskLabel,
@@ -108,9 +108,9 @@ def mark_stale(session: Session, benchmark_id: UUID) -> None:
 
 def replace_reported(session: Session, benchmark_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
     """Replaces the stored published results."""
-    session.execute(delete(ReportedResult).where(ReportedResult.benchmark_id == benchmark_id))
+    session.execute(delete(PublishedResult).where(PublishedResult.benchmark_id == benchmark_id))
     if rows:
-        session.execute(insert(ReportedResult), [{**row, "benchmark_id": benchmark_id} for row in rows])
+        session.execute(insert(PublishedResult), [{**row, "benchmark_id": benchmark_id} for row in rows])
 
 
 def scores_of(session: Session, task_ids: Sequence[UUID]) -> dict[UUID, tuple[int, int]]:

@@ -7,7 +7,17 @@ from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, load_only
 
-from backend.db.models import Agent, Attempt, Benchmark, Episode, Quarantine, Run, Task, TaskSet, TaskValidation
+from backend.db.models import (
+    AgentConfiguration,
+    Attempt,
+    Benchmark,
+    Episode,
+    Quarantine,
+    Run,
+    Task,
+    TaskSet,
+    TaskValidation,
+)
 from backend.db.repositories.common_queries import AnyRow
 
 MEASURED = ("measure", "demo")
@@ -68,8 +78,13 @@ def _results() -> Select[UUID, int, int, int]:
             func.count().filter(Episode.outcome == "lost").label("lost"),
         )
         .join(Run, Run.id == Episode.run_id)
-        .join(Agent, Agent.id == Run.agent_id)
-        .where(Run.purpose.in_(MEASURED), ~Agent.privileged, ~Agent.human, ~Episode.mixed)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
+        .where(
+            Run.purpose.in_(MEASURED),
+            ~AgentConfiguration.privileged,
+            ~AgentConfiguration.human,
+            ~Episode.human_assisted,
+        )
         .group_by(Episode.task_id)
     )
 
@@ -114,7 +129,7 @@ def validations(session: Session, task_ids: Sequence[UUID]) -> Sequence[TaskVali
 def task_facts(session: Session, task_set_id: UUID) -> Sequence[Task]:
     """Every task with only what the benchmark's health needs."""
     columns = (Task.id, Task.domain, Task.name, Task.feasible, Task.requires, Task.os)
-    needed = (Task.licences, Task.judged, Task.by_function)
+    needed = (Task.licences, Task.requires_judge, Task.has_user_functions)
     query = select(Task).options(load_only(*columns, *needed)).where(Task.task_set_id == task_set_id)
     return session.scalars(query.order_by(Task.domain, Task.name)).all()
 
@@ -144,9 +159,11 @@ def task(session: Session, task_id: UUID) -> AnyRow | None:
 def history(session: Session, task_id: UUID, limit: int) -> Sequence[AnyRow]:
     """Newest episodes of a task: (Episode, Run, agent, privileged, step of the attempt under way)."""
     query = (
-        select(Episode, Run, Agent.name.label("agent"), Agent.privileged, Attempt.current_step)
+        select(
+            Episode, Run, AgentConfiguration.name.label("agent"), AgentConfiguration.privileged, Attempt.current_step
+        )
         .join(Run, Run.id == Episode.run_id)
-        .join(Agent, Agent.id == Run.agent_id)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .outerjoin(Attempt, and_(Attempt.episode_id == Episode.id, Attempt.live))
         .where(Episode.task_id == task_id)
         .order_by(Episode.id.desc())

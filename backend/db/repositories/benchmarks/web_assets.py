@@ -7,17 +7,17 @@ from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from backend.db.models import Artifact, ExternalAsset
+from backend.db.models import Artifact, WebAsset
 
-AssetRow = tuple[ExternalAsset, Artifact | None]
+AssetRow = tuple[WebAsset, Artifact | None]
 
 
 def known(session: Session, project_id: UUID, urls: Collection[str]) -> Mapping[str, AssetRow]:
     """Stored information per address, with the row of its bytes if any."""
     query = (
-        select(ExternalAsset, Artifact)
-        .outerjoin(Artifact, Artifact.sha256 == ExternalAsset.sha256)
-        .where(ExternalAsset.project_id == project_id, ExternalAsset.url.in_(urls))
+        select(WebAsset, Artifact)
+        .outerjoin(Artifact, Artifact.sha256 == WebAsset.sha256)
+        .where(WebAsset.project_id == project_id, WebAsset.url.in_(urls))
     )
     return {row.url: (row, artifact) for row, artifact in session.execute(query)}
 
@@ -26,8 +26,8 @@ def hashes(session: Session, project_id: UUID, urls: Collection[str]) -> dict[st
     """Hash of the bytes of each address that has some."""
     if not urls:
         return {}
-    query = select(ExternalAsset.url, ExternalAsset.sha256).where(
-        ExternalAsset.project_id == project_id, ExternalAsset.url.in_(urls), ExternalAsset.sha256.is_not(None)
+    query = select(WebAsset.url, WebAsset.sha256).where(
+        WebAsset.project_id == project_id, WebAsset.url.in_(urls), WebAsset.sha256.is_not(None)
     )
     return {row.url: row.sha256 for row in session.execute(query)}
 
@@ -35,7 +35,7 @@ def hashes(session: Session, project_id: UUID, urls: Collection[str]) -> dict[st
 def put(session: Session, project_id: UUID, url: str, *, sha256: str, source: str) -> None:
     """Notes the bytes of an address; they replace earlier ones."""
     values = {"project_id": project_id, "url": url, "sha256": sha256, "source": source, "problem": ""}
-    query = insert(ExternalAsset).values(values)
+    query = insert(WebAsset).values(values)
     new = {"sha256": sha256, "source": source, "problem": "", "checked_at": func.now()}
     session.execute(query.on_conflict_do_update(index_elements=["project_id", "url"], set_=new))
 
@@ -43,6 +43,6 @@ def put(session: Session, project_id: UUID, url: str, *, sha256: str, source: st
 def put_problem(session: Session, project_id: UUID, url: str, problem: str) -> None:
     """Stores why a download failed; existing bytes stay."""
     values = {"project_id": project_id, "url": url, "sha256": None, "source": "", "problem": problem}
-    query = insert(ExternalAsset).values(values)
+    query = insert(WebAsset).values(values)
     new = {"problem": problem, "checked_at": func.now()}
     session.execute(query.on_conflict_do_update(index_elements=["project_id", "url"], set_=new))

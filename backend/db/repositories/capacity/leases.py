@@ -157,10 +157,10 @@ def beat(session: Session, worker_id: UUID, lease_ids: Iterable[UUID]) -> set[UU
 def note_waits(session: Session, worker_id: UUID, waits: Mapping[UUID, str]) -> None:
     """Writes what the attempts under a worker's leases wait for. The caller has just renewed these leases."""
     live = (Lease.worker_id == worker_id, Lease.released_at.is_(None))
-    over = update(Lease).where(*live, Lease.waits != "", Lease.id.not_in(list(waits))).values(waits="")  # noqa: PLC1901
+    over = update(Lease).where(*live, Lease.wait_reason != "", Lease.id.not_in(list(waits))).values(wait_reason="")  # noqa: PLC1901
     session.execute(over.execution_options(synchronize_session=False))
     for lease_id, words in waits.items():
-        query = update(Lease).where(*live, Lease.id == lease_id, Lease.waits != words).values(waits=words)
+        query = update(Lease).where(*live, Lease.id == lease_id, Lease.wait_reason != words).values(wait_reason=words)
         session.execute(query.execution_options(synchronize_session=False))
 
 

@@ -67,5 +67,5 @@ def needed(session: Session) -> dict[str, int]:
 def put(session: Session, name: str, number: int, actor_id: UUID) -> None:
     """The licence has this many seats from now on."""
     query = insert(Licence).values(name=name, seats=number, actor_id=actor_id)
-    values = {"seats": number, "actor_id": actor_id, "changed_at": func.now()}
+    values = {"seats": number, "actor_id": actor_id, "updated_at": func.now()}
     session.execute(query.on_conflict_do_update(index_elements=["name"], set_=values))

@@ -33,15 +33,15 @@ def of_cluster(session: Session, cluster: str) -> dict[str, Node]:
 
 def touch(session: Session, node_ids: Iterable[UUID]) -> None:
     """Records that they were seen now; skipped if recorded within the last seconds."""
-    stale = Node.seen_at < func.now() - func.make_interval(0, 0, 0, 0, 0, 0, SEEN_SECONDS)
-    query = update(Node).where(Node.id.in_(list(node_ids)), stale).values(seen_at=func.now())
+    stale = Node.last_seen_at < func.now() - func.make_interval(0, 0, 0, 0, 0, 0, SEEN_SECONDS)
+    query = update(Node).where(Node.id.in_(list(node_ids)), stale).values(last_seen_at=func.now())
     session.execute(query.execution_options(synchronize_session=False))
 
 
 def unseen(session: Session, cluster: str, seconds: float) -> set[str]:
     """Names of a cluster's nodes not seen for so long, by the database's clock."""
     since = func.now() - func.make_interval(0, 0, 0, 0, 0, 0, seconds)
-    return set(session.scalars(select(Node.name).where(Node.cluster == cluster, Node.seen_at <= since)))
+    return set(session.scalars(select(Node.name).where(Node.cluster == cluster, Node.last_seen_at <= since)))
 
 
 def slot_numbers(session: Session, cluster: str, provider: str) -> dict[UUID, int]:

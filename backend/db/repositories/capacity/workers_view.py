@@ -43,9 +43,9 @@ def slots(session: Session) -> Sequence[AnyRow]:
 
 def nodes(session: Session) -> Sequence[AnyRow]:
     """(Node, age in seconds) of all nodes but those that have been gone for a day."""
-    age = func.extract("epoch", func.now() - Node.seen_at).label("age")
+    age = func.extract("epoch", func.now() - Node.last_seen_at).label("age")
     recent = func.now() - func.make_interval(0, 0, 0, 1)
-    query = select(Node, age).where(or_(Node.state != NodeState.GONE.value, Node.seen_at > recent))
+    query = select(Node, age).where(or_(Node.state != NodeState.GONE.value, Node.last_seen_at > recent))
     return session.execute(query.order_by(Node.cluster, Node.name).limit(2000)).all()
 
 

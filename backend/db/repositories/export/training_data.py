@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, case, func, literal, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import (
-    Agent,
+    AgentConfiguration,
     Artifact,
     Attempt,
     Benchmark,
@@ -71,7 +71,7 @@ class TrainingEpisode:
     task: Task
     task_set: TaskSet
     benchmark: Benchmark
-    agent: Agent
+    agent: AgentConfiguration
     worker: Worker
     node: str
     kind: str
@@ -90,7 +90,7 @@ def groups(session: Session, scope: Scope) -> list[EpisodeGroup]:
 
 def page(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[TrainingEpisode]:
     """The next exported episodes, in order of creation."""
-    entities = (Episode, Attempt, Evaluation, Run, Task, TaskSet, Benchmark, Agent, Worker, Node.name)
+    entities = (Episode, Attempt, Evaluation, Run, Task, TaskSet, Benchmark, AgentConfiguration, Worker, Node.name)
     query = _joined(select(*entities, _kind(), _result()))
     query = query.join(Worker, Worker.id == Attempt.worker_id).join(Slot, Slot.id == Attempt.slot_id)
     query = _filter_rows(query.join(Node, Node.id == Slot.node_id), scope).where(_reason(scope) == "")
@@ -118,8 +118,12 @@ def benchmarks(session: Session, project_id: UUID) -> list[Benchmark]:
 
 def choices(session: Session, project_id: UUID) -> list[tuple[str, str, str | None, str]]:
     """(benchmark, domain, level, agent) of every episode that was scored, once each."""
-    query = select(Benchmark.name, Task.domain, Task.level, Agent.name).distinct()
-    query = query.select_from(Episode).join(Run, Run.id == Episode.run_id).join(Agent, Agent.id == Run.agent_id)
+    query = select(Benchmark.name, Task.domain, Task.level, AgentConfiguration.name).distinct()
+    query = (
+        query.select_from(Episode)
+        .join(Run, Run.id == Episode.run_id)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
+    )
     query = query.join(Task, Task.id == Episode.task_id).join(TaskSet, TaskSet.id == Task.task_set_id)
     query = query.join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
     scored = Episode.state == EpisodeState.SCORED.value
@@ -133,7 +137,7 @@ def _joined(query: Any) -> Select[Any]:
     statement: Select[Any] = (
         query.select_from(Episode)
         .join(Run, Run.id == Episode.run_id)
-        .join(Agent, Agent.id == Run.agent_id)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .join(Task, Task.id == Episode.task_id)
         .join(TaskSet, TaskSet.id == Task.task_set_id)
         .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
@@ -156,7 +160,7 @@ def _filter_rows(query: Select[Any], scope: Scope) -> Select[Any]:
         (Task.domain, filters.domains),
         (Task.level, filters.levels),
         (Task.difficulty, filters.difficulties),
-        (Agent.name, filters.agents),
+        (AgentConfiguration.name, filters.agents),
         (Run.id, filters.runs),
     )
     query = query.where(Run.project_id == scope.project_id)
@@ -168,9 +172,9 @@ def _filter_rows(query: Select[Any], scope: Scope) -> Select[Any]:
 
 def _kind() -> ColumnElement[str]:
     return case(
-        (Episode.mixed, AgentKind.MIXED.value),
-        (Agent.human, AgentKind.HUMAN.value),
-        (Agent.name == "oracle", AgentKind.ORACLE.value),
+        (Episode.human_assisted, AgentKind.MIXED.value),
+        (AgentConfiguration.human, AgentKind.HUMAN.value),
+        (AgentConfiguration.name == "oracle", AgentKind.ORACLE.value),
         (Run.pins.has_key("model"), AgentKind.MODEL.value),
         else_=AgentKind.OTHER.value,
     )

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Attempt, Episode, Judge, JudgeAnswer, JudgeVerdict, Run, Step
+from backend.db.models import Attempt, Episode, Judge, JudgeResponse, JudgeVerdict, Run, Step
 from backend.db.repositories.common_queries import AnyRow
 
 
@@ -41,13 +41,15 @@ def project_of(session: Session, attempt_id: UUID) -> UUID:
 
 def add_answer(session: Session, values: Mapping[str, Any]) -> None:
     """Inserts an answer; an existing one with that id is not changed."""
-    session.execute(insert(JudgeAnswer).values(dict(values)).on_conflict_do_nothing(index_elements=["id"]))
+    session.execute(insert(JudgeResponse).values(dict(values)).on_conflict_do_nothing(index_elements=["id"]))
 
 
-def usable_answer(session: Session, question: str, vote: int) -> JudgeAnswer | None:
+def usable_answer(session: Session, question: str, vote: int) -> JudgeResponse | None:
     """The first answer to this question that could be used."""
-    query = select(JudgeAnswer).where(JudgeAnswer.question == question, JudgeAnswer.vote == vote, JudgeAnswer.usable)
-    return session.scalar(query.order_by(JudgeAnswer.id).limit(1))
+    query = select(JudgeResponse).where(
+        JudgeResponse.request_hash == question, JudgeResponse.vote_index == vote, JudgeResponse.usable
+    )
+    return session.scalar(query.order_by(JudgeResponse.id).limit(1))
 
 
 def replace_verdicts(session: Session, judge_id: UUID, attempt_id: UUID, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -78,16 +80,16 @@ def spent(
 ) -> tuple[int, float, bool]:
     """(answers, USD, all of them priced): what judges cost a run or an attempt, or what one judge cost."""
     query = select(
-        func.count(JudgeAnswer.id),
-        func.coalesce(func.sum(JudgeAnswer.usd), 0.0),
-        func.coalesce(func.bool_and(JudgeAnswer.priced), True),
+        func.count(JudgeResponse.id),
+        func.coalesce(func.sum(JudgeResponse.usd), 0.0),
+        func.coalesce(func.bool_and(JudgeResponse.priced), True),
     )
     if attempt_id is not None:
-        query = query.where(JudgeAnswer.attempt_id == attempt_id)
+        query = query.where(JudgeResponse.attempt_id == attempt_id)
     if judge_id is not None:
-        query = query.where(JudgeAnswer.judge_id == judge_id)
+        query = query.where(JudgeResponse.judge_id == judge_id)
     if run_id is not None:
         of_run = select(Attempt.id).join(Episode, Episode.id == Attempt.episode_id).where(Episode.run_id == run_id)
-        query = query.where(JudgeAnswer.attempt_id.in_(of_run))
+        query = query.where(JudgeResponse.attempt_id.in_(of_run))
     answers, usd, priced = session.execute(query).one()
     return int(answers), float(usd), bool(priced)

@@ -13,11 +13,11 @@ from backend.db.models import (
     Attempt,
     Episode,
     Evaluation,
+    HumanJudgement,
+    HumanRating,
     Judge,
     JudgeVerdict,
     Measure,
-    PersonRating,
-    PersonVerdict,
     ReviewItem,
     Run,
     Task,
@@ -64,7 +64,7 @@ def add_items(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def _answers(kind: str) -> Select[UUID, UUID]:
     """(attempt, actor) of every review."""
-    table = PersonVerdict if kind == JudgeKind.VLM else PersonRating
+    table = HumanJudgement if kind == JudgeKind.VLM else HumanRating
     return select(table.attempt_id, table.actor_id).distinct()
 
 
@@ -136,14 +136,14 @@ def verdicts(session: Session, judge_id: UUID, attempt_id: UUID) -> list[JudgeVe
 
 def put_verdicts(session: Session, rows: Iterable[Mapping[str, Any]]) -> None:
     """A person's verdicts on one attempt; the last word counts."""
-    query = insert(PersonVerdict).values([dict(row) for row in rows])
+    query = insert(HumanJudgement).values([dict(row) for row in rows])
     changes = {"text": query.excluded.text, "reached": query.excluded.reached, "created_at": func.now()}
     session.execute(query.on_conflict_do_update(index_elements=["attempt_id", "actor_id", "criterion"], set_=changes))
 
 
 def put_rating(session: Session, row: Mapping[str, Any]) -> None:
     """A person's rating of one attempt; the last word counts."""
-    query = insert(PersonRating).values(dict(row))
+    query = insert(HumanRating).values(dict(row))
     changes = {"completion": query.excluded.completion, "logic": query.excluded.logic, "created_at": func.now()}
     session.execute(query.on_conflict_do_update(index_elements=["attempt_id", "actor_id"], set_=changes))
 
@@ -153,7 +153,7 @@ def compared(session: Session, judge_id: UUID) -> Sequence[AnyRow]:
 
     Only if the person was asked the same as the judge.
     """
-    judge, person = JudgeVerdict, PersonVerdict
+    judge, person = JudgeVerdict, HumanJudgement
     same = and_(person.attempt_id == judge.attempt_id, person.criterion == judge.criterion, person.text == judge.text)
     query = (
         select(
@@ -182,23 +182,23 @@ def rated(session: Session, judge_id: UUID) -> Sequence[AnyRow]:
     cr, lc = aliased(Measure), aliased(Measure)
     query = (
         select(
-            PersonRating.attempt_id,
+            HumanRating.attempt_id,
             (Task.domain + "/" + Task.name).label("task"),
             Actor.name.label("person"),
-            PersonRating.completion,
-            PersonRating.logic,
+            HumanRating.completion,
+            HumanRating.logic,
             cr.value.label("CR"),
             lc.value.label("LC"),
         )
-        .join(ReviewItem, ReviewItem.attempt_id == PersonRating.attempt_id)
-        .join(Actor, Actor.id == PersonRating.actor_id)
-        .join(Attempt, Attempt.id == PersonRating.attempt_id)
+        .join(ReviewItem, ReviewItem.attempt_id == HumanRating.attempt_id)
+        .join(Actor, Actor.id == HumanRating.actor_id)
+        .join(Attempt, Attempt.id == HumanRating.attempt_id)
         .join(Episode, Episode.id == Attempt.episode_id)
         .join(Task, Task.id == Episode.task_id)
         .join(Evaluation, and_(Evaluation.attempt_id == Attempt.id, Evaluation.current))
         .outerjoin(cr, and_(cr.evaluation_id == Evaluation.id, cr.name == "CR"))
         .outerjoin(lc, and_(lc.evaluation_id == Evaluation.id, lc.name == "LC"))
         .where(ReviewItem.judge_id == judge_id)
-        .order_by(PersonRating.attempt_id, Actor.name)
+        .order_by(HumanRating.attempt_id, Actor.name)
     )
     return session.execute(query).all()

@@ -7,7 +7,7 @@ from sqlalchemy import Float, cast, exists, func, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Attempt, Episode, Run, Task
+from backend.db.models import AgentConfiguration, Attempt, Episode, Run, Task
 from backend.db.models.enums import Purpose
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import EpisodeState
@@ -15,9 +15,13 @@ from backend.domain.model.episode import EpisodeState
 RANKED = (Purpose.MEASURE.value, Purpose.DEMO.value)
 
 
-def agent_of(session: Session, run_id: UUID) -> Agent | None:
+def agent_of(session: Session, run_id: UUID) -> AgentConfiguration | None:
     """The run's agent."""
-    return session.scalar(select(Agent).join(Run, Run.agent_id == Agent.id).where(Run.id == run_id))
+    return session.scalar(
+        select(AgentConfiguration)
+        .join(Run, Run.agent_configuration_id == AgentConfiguration.id)
+        .where(Run.id == run_id)
+    )
 
 
 def newest(session: Session, run_id: UUID) -> Sequence[AnyRow]:
@@ -52,7 +56,11 @@ def _completed_rows(session: Session, task_sets: Sequence[UUID]) -> Sequence[Any
 
     Runs by people are selected first: there are few, and a plan that starts with episodes reads a whole board.
     """
-    people = select(Run.id).join(Agent, Agent.id == Run.agent_id).where(Agent.human, Run.purpose.in_(RANKED))
+    people = (
+        select(Run.id)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
+        .where(AgentConfiguration.human, Run.purpose.in_(RANKED))
+    )
     runs = session.scalars(people).all()
     if not runs:
         return []
@@ -84,7 +92,9 @@ def efficiency(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, tuple[fl
     query = (
         select(Episode.run_id, func.avg(ratio), func.count())
         .join(Task, Task.id == Episode.task_id)
-        .where(Episode.run_id.in_(list(run_ids)), Episode.solved.is_(True), ~Episode.mixed, Task.human_steps > 0)
+        .where(
+            Episode.run_id.in_(list(run_ids)), Episode.solved.is_(True), ~Episode.human_assisted, Task.human_steps > 0
+        )
         .group_by(Episode.run_id)
     )
     return {row[0]: (float(row[1]), int(row[2])) for row in session.execute(query)}

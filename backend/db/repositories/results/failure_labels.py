@@ -16,7 +16,7 @@ from backend.domain.model.episode import AttemptState, EpisodeState
 def failed(session: Session, run_id: UUID) -> list[UUID]:
     """Episodes of a run that are scored, not solved, and the agent's own."""
     query = select(Episode.id).where(Episode.run_id == run_id, Episode.state == EpisodeState.SCORED.value)
-    return list(session.scalars(query.where(Episode.solved.is_(False), Episode.mixed.is_(False))))
+    return list(session.scalars(query.where(Episode.solved.is_(False), Episode.human_assisted.is_(False))))
 
 
 def episodes(session: Session, ids: Sequence[UUID]) -> Sequence[AnyRow]:
@@ -56,5 +56,5 @@ def put(  # noqa: PLR0913 - the columns
     content = {"labels": list(labels), "suggested": [list(one) for one in suggested], "note": note}
     values = {"id": uuid7(), "episode_id": episode_id, "attempt_id": attempt_id, "actor_id": actor_id, **content}
     query = insert(FailureReview).values(values)
-    changed = {**content, "attempt_id": attempt_id, "changed_at": query.excluded.changed_at}
+    changed = {**content, "attempt_id": attempt_id, "updated_at": query.excluded.updated_at}
     session.execute(query.on_conflict_do_update(index_elements=["episode_id", "actor_id"], set_=changed))

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, false, func, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, ReportedResult, Rollup, Run, Task
+from backend.db.models import AgentConfiguration, PublishedResult, Rollup, Run, Task
 from backend.db.models.enums import Dimension, Purpose
 from backend.db.repositories.results.rollup_jobs import behind
 
@@ -20,7 +20,7 @@ class RunCondition:
     """Runs that measured the same thing, represented by `run`."""
 
     run: Run
-    agent: Agent
+    agent: AgentConfiguration
     others: Sequence[UUID]
 
 
@@ -31,7 +31,7 @@ def _ranked() -> ColumnElement[bool]:
 
 def freshness(session: Session, task_set_id: UUID) -> tuple[datetime | None, bool]:
     """Time of the newest cube on the board, and whether any cube on it is out of date."""
-    query = select(func.max(Run.rollup_at), func.coalesce(func.bool_or(behind()), false()))
+    query = select(func.max(Run.rollup_as_of), func.coalesce(func.bool_or(behind()), false()))
     newest, stale = session.execute(query.where(Run.task_set_id == task_set_id, _ranked())).one()
     return newest, stale
 
@@ -48,7 +48,11 @@ def conditions(session: Session, task_set_id: UUID) -> list[RunCondition]:
     for run_id, condition in session.execute(query):
         groups.setdefault(condition, []).append(run_id)
     standing = {ids[0]: sorted(ids[1:], reverse=True) for ids in groups.values()}
-    pairs = select(Run, Agent).join(Agent, Agent.id == Run.agent_id).where(Run.id.in_(list(standing)))
+    pairs = (
+        select(Run, AgentConfiguration)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
+        .where(Run.id.in_(list(standing)))
+    )
     return [RunCondition(run, agent, standing[run.id]) for run, agent in session.execute(pairs.order_by(Run.id))]
 
 
@@ -57,7 +61,7 @@ def number_of_tasks(session: Session, task_set_id: UUID) -> int:
     return session.scalars(select(func.count()).where(Task.task_set_id == task_set_id)).one()
 
 
-def reported(session: Session, benchmark_id: UUID) -> list[ReportedResult]:
+def reported(session: Session, benchmark_id: UUID) -> list[PublishedResult]:
     """What others report for the benchmark."""
-    query = select(ReportedResult).where(ReportedResult.benchmark_id == benchmark_id)
-    return list(session.scalars(query.order_by(ReportedResult.measure, ReportedResult.value.desc())))
+    query = select(PublishedResult).where(PublishedResult.benchmark_id == benchmark_id)
+    return list(session.scalars(query.order_by(PublishedResult.measure, PublishedResult.value.desc())))

@@ -18,7 +18,7 @@ _SUMS = text("""
         FROM episode e
         JOIN attempt a ON a.episode_id = e.id AND a.state = 'scored'
         JOIN evaluation v ON v.attempt_id = a.id AND v.current
-        WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.mixed
+        WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.human_assisted
     ), part AS MATERIALIZED (
         SELECT c.task_id, c.id, p.place, p.value ->> 'name' AS name, (p.value ->> 'value')::float AS value
         FROM counted c, jsonb_array_elements(c.parts) WITH ORDINALITY p(value, place)

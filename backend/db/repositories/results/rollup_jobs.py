@@ -24,7 +24,7 @@ LATE = 20.0
 
 def behind() -> ColumnElement[bool]:
     """The stored cube is not of now: something has changed, or a new one is under way."""
-    return Run.rollup_stale | Run.rollup_began_at.is_not(None)
+    return Run.rollup_stale | Run.rollup_started_at.is_not(None)
 
 
 def _due() -> ColumnElement[bool]:
@@ -32,11 +32,11 @@ def _due() -> ColumnElement[bool]:
 
     A run's end is dated by when its transaction began, which may have waited for a lock before it was seen.
     """
-    never = Run.rollup_at.is_(None) | Run.rollup_seconds.is_(None)
-    rested = _seconds(Run.rollup_at, func.now()) >= REST * Run.rollup_seconds
-    ended = _seconds(Run.rollup_at, Run.ended_at) > -LATE
-    died = _seconds(Run.rollup_began_at, func.now()) > ABANDONED
-    return (Run.rollup_stale & Run.rollup_began_at.is_(None) & (never | rested | ended)) | died
+    never = Run.rollup_as_of.is_(None) | Run.rollup_seconds.is_(None)
+    rested = _seconds(Run.rollup_as_of, func.now()) >= REST * Run.rollup_seconds
+    ended = _seconds(Run.rollup_as_of, Run.ended_at) > -LATE
+    died = _seconds(Run.rollup_started_at, func.now()) > ABANDONED
+    return (Run.rollup_stale & Run.rollup_started_at.is_(None) & (never | rested | ended)) | died
 
 
 def _seconds(since: Any, until: Any) -> ColumnElement[Any]:
@@ -51,21 +51,21 @@ def due(session: Session, limit: int) -> list[UUID]:
 def begin(session: Session, run_id: UUID) -> datetime | None:
     """Claims the job if it is due; returns its start time, which `end` needs. Commit before reading."""
     query = update(Run).where(Run.id == run_id, _due())
-    query = query.values(rollup_stale=False, rollup_began_at=func.clock_timestamp()).returning(Run.rollup_began_at)
+    query = query.values(rollup_stale=False, rollup_started_at=func.clock_timestamp()).returning(Run.rollup_started_at)
     return session.scalar(query.execution_options(synchronize_session=False))
 
 
 def end(session: Session, run_id: UUID, began_at: datetime, seconds: float) -> bool:
     """Ends the job. False if somebody else has taken it over: then the cube must not be stored."""
-    query = update(Run).where(Run.id == run_id, Run.rollup_began_at == began_at)
-    query = query.values(rollup_began_at=None, rollup_at=began_at, rollup_seconds=seconds).returning(Run.id)
+    query = update(Run).where(Run.id == run_id, Run.rollup_started_at == began_at)
+    query = query.values(rollup_started_at=None, rollup_as_of=began_at, rollup_seconds=seconds).returning(Run.id)
     return session.scalar(query.execution_options(synchronize_session=False)) is not None
 
 
 def give_back(session: Session, run_id: UUID, began_at: datetime) -> None:
     """The turn came to nothing: the run is as stale as before."""
-    query = update(Run).where(Run.id == run_id, Run.rollup_began_at == began_at)
-    query = query.values(rollup_stale=True, rollup_began_at=None)
+    query = update(Run).where(Run.id == run_id, Run.rollup_started_at == began_at)
+    query = query.values(rollup_stale=True, rollup_started_at=None)
     session.execute(query.execution_options(synchronize_session=False))
 
 

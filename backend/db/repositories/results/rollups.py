@@ -54,22 +54,22 @@ class TaskTotals:
 _TOTALS = text("""
     SELECT t.id, t.domain, t.difficulty, t.level, t.apps,
         s.scored, s.solved, s.score_sum, s.score_sq_sum, s.lost, s.cancelled, s.not_runnable, s.waiting, s.running,
-        s.steps, s.mixed, s.handed_in, t.spec #>> '{evaluator,protocol}' AS protocol,
+        s.steps, s.human_assisted, s.handed_in, t.spec #>> '{evaluator,protocol}' AS protocol,
         t.spec #> '{labels,extra}' AS extra
     FROM (
         SELECT task_id,
-            count(*) FILTER (WHERE state = 'scored' AND NOT mixed) AS scored,
-            count(*) FILTER (WHERE state = 'scored' AND mixed) AS mixed,
+            count(*) FILTER (WHERE state = 'scored' AND NOT human_assisted) AS scored,
+            count(*) FILTER (WHERE state = 'scored' AND human_assisted) AS human_assisted,
             count(*) FILTER (WHERE state = 'handed_in') AS handed_in,
-            count(*) FILTER (WHERE solved AND NOT mixed) AS solved,
-            coalesce(sum(score) FILTER (WHERE NOT mixed), 0) AS score_sum,
-            coalesce(sum(score * score) FILTER (WHERE NOT mixed), 0) AS score_sq_sum,
+            count(*) FILTER (WHERE solved AND NOT human_assisted) AS solved,
+            coalesce(sum(score) FILTER (WHERE NOT human_assisted), 0) AS score_sum,
+            coalesce(sum(score * score) FILTER (WHERE NOT human_assisted), 0) AS score_sq_sum,
             array_agg(failure_class) FILTER (WHERE state = 'lost') AS lost,
             count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
             count(*) FILTER (WHERE state = 'not_runnable') AS not_runnable,
             count(*) FILTER (WHERE state = 'waiting') AS waiting,
             count(*) FILTER (WHERE state = 'running') AS running,
-            coalesce(sum(steps) FILTER (WHERE state = 'scored' AND NOT mixed), 0)::bigint AS steps
+            coalesce(sum(steps) FILTER (WHERE state = 'scored' AND NOT human_assisted), 0)::bigint AS steps
         FROM episode WHERE run_id = :run GROUP BY task_id
     ) s
     JOIN task t ON t.id = s.task_id
@@ -96,7 +96,7 @@ def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
             waiting=row.waiting,
             running=row.running,
             steps=row.steps,
-            mixed=row.mixed,
+            mixed=row.human_assisted,
             protocol=row.protocol or "",
             extra=row.extra or {},
             handed_in=row.handed_in,

@@ -14,7 +14,7 @@ NEWEST = 500
 """Number of recent episodes by which an agent's duration on similar tasks is estimated."""
 
 _OWN = f"""(
-    SELECT id FROM run WHERE agent_id = :agent AND task_set_id = :task_set ORDER BY id DESC LIMIT {SAMPLE}
+    SELECT id FROM run WHERE agent_configuration_id = :agent AND task_set_id = :task_set ORDER BY id DESC LIMIT {SAMPLE}
 )"""  # noqa: S608 - constant text
 _HELD = """
     JOIN attempt at ON at.episode_id = e.id AND at.state IN ('scored', 'handed_in') AND at.ended_at > at.started_at
@@ -61,12 +61,12 @@ _MEDIANS = text(f"""
 """)  # noqa: S608 - constant text
 
 _TURN = text("""
-    UPDATE run SET expected_at = now() WHERE id = (
+    UPDATE run SET estimates_updated_at = now() WHERE id = (
         SELECT r.id FROM run r
         WHERE r.state IN ('queued', 'running', 'paused')
-          AND (r.expected_at < now() - CAST(:age AS interval) OR r.expected_at > clock_timestamp())
+          AND (r.estimates_updated_at < now() - CAST(:age AS interval) OR r.estimates_updated_at > clock_timestamp())
           AND EXISTS (SELECT FROM episode e WHERE e.run_id = r.id AND e.state = 'waiting')
-        ORDER BY r.expected_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+        ORDER BY r.estimates_updated_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
     ) RETURNING id
 """)
 _WAITING = text("""
@@ -74,10 +74,10 @@ _WAITING = text("""
     FROM episode e JOIN task t ON t.id = e.task_id WHERE e.run_id = :run AND e.state = 'waiting'
 """)
 _WRITE = text("""
-    UPDATE episode e SET expected_seconds = new.seconds
+    UPDATE episode e SET estimated_seconds = new.seconds
     FROM unnest(CAST(:tasks AS uuid[]), CAST(:seconds AS float[])) AS new(task_id, seconds)
     WHERE e.run_id = :run AND e.task_id = new.task_id AND e.state = 'waiting'
-      AND abs(e.expected_seconds - new.seconds) > 0.1 * e.expected_seconds
+      AND abs(e.estimated_seconds - new.seconds) > 0.1 * e.estimated_seconds
 """)
 
 

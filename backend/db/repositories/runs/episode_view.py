@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from backend.db.models import (
-    Agent,
+    AgentConfiguration,
     Benchmark,
     Episode,
     Run,
@@ -25,14 +25,14 @@ def episode(session: Session, episode_id: UUID) -> AnyRow | None:
             Episode,
             Task,
             Run,
-            Agent.name.label("agent"),
-            Agent.human,
+            AgentConfiguration.name.label("agent"),
+            AgentConfiguration.human,
             Benchmark.name.label("benchmark"),
             TaskSet.version,
         )
         .join(Task, Task.id == Episode.task_id)
         .join(Run, Run.id == Episode.run_id)
-        .join(Agent, Agent.id == Run.agent_id)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .join(TaskSet, TaskSet.id == Run.task_set_id)
         .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
         .where(Episode.id == episode_id)

@@ -9,7 +9,7 @@ from sqlalchemy import func, insert, select, update
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Attempt, Episode, Run, Task
+from backend.db.models import AgentConfiguration, Attempt, Episode, Run, Task
 from backend.db.repositories.pagination import CursorPage, page
 from backend.domain.model.episode import EpisodeState
 
@@ -33,7 +33,7 @@ def add_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
 
 def repeats_used(session: Session, run_id: UUID) -> dict[UUID, int]:
     """Highest repeat per task of a run."""
-    query = select(Episode.task_id, func.max(Episode.repeat)).where(Episode.run_id == run_id)
+    query = select(Episode.task_id, func.max(Episode.repeat_index)).where(Episode.run_id == run_id)
     return {row[0]: row[1] for row in session.execute(query.group_by(Episode.task_id))}
 
 
@@ -125,15 +125,21 @@ def next_available(session: Session, run_id: UUID) -> datetime | None:
 def same_task(session: Session, run_id: UUID, domain: str, name: str, repeat: int) -> UUID | None:
     """The run's episode of the task with that key and repeat, else of its first repeat."""
     query = select(Episode.id).join(Task, Task.id == Episode.task_id)
-    query = query.where(Episode.run_id == run_id, Task.domain == domain, Task.name == name, Episode.repeat <= repeat)
-    return session.scalar(query.order_by(Episode.repeat.desc()).limit(1))
+    query = query.where(
+        Episode.run_id == run_id, Task.domain == domain, Task.name == name, Episode.repeat_index <= repeat
+    )
+    return session.scalar(query.order_by(Episode.repeat_index.desc()).limit(1))
 
 
 def newest_scored(session: Session, task_id: UUID, without_agent: str) -> UUID | None:
     """The newest scored episode of a task that another agent than this one played."""
-    query = select(Episode.id).join(Run, Run.id == Episode.run_id).join(Agent, Agent.id == Run.agent_id)
+    query = (
+        select(Episode.id)
+        .join(Run, Run.id == Episode.run_id)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
+    )
     query = query.where(Episode.task_id == task_id, Episode.state == EpisodeState.SCORED.value)
-    return session.scalar(query.where(Agent.name != without_agent).order_by(Episode.id.desc()).limit(1))
+    return session.scalar(query.where(AgentConfiguration.name != without_agent).order_by(Episode.id.desc()).limit(1))
 
 
 def now(session: Session) -> datetime:

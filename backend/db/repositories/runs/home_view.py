@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import ARRAY, Uuid, and_, any_, case, func, literal, or_, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Attempt, Episode, Lease, Node, Quarantine, Run, Slot, Task, Worker
+from backend.db.models import AgentConfiguration, Attempt, Episode, Lease, Node, Quarantine, Run, Slot, Task, Worker
 from backend.db.models.enums import SlotState
 from backend.db.repositories.common_queries import AnyRow, run_columns
 from backend.db.repositories.scheduling.autoscaling_signals import served
@@ -52,13 +52,13 @@ def waiting(session: Session, apart: Collection[UUID] = ()) -> Sequence[AnyRow]:
             reason.label("reason"),
             later.label("later"),
             Run.provider,
-            Episode.needs,
+            Episode.requirements_id,
             among.label("apart"),
             func.count().label("n"),
         )
         .join(Run, Run.id == Episode.run_id)
         .where(Episode.state == "waiting", Run.state.in_(["queued", "running", "paused"]))
-        .group_by(Run.id, reason, later, Run.provider, Episode.needs, among)
+        .group_by(Run.id, reason, later, Run.provider, Episode.requirements_id, among)
         .order_by(func.count().desc())
     )
     return session.execute(query).all()
@@ -78,10 +78,10 @@ def latest_runs(session: Session, limit: int) -> Sequence[AnyRow]:
 def flagged(session: Session, limit: int) -> Sequence[AnyRow]:
     """Episodes that wait for a person's look, newest first."""
     query = (
-        select(Episode, Task, func.coalesce(func.nullif(Run.name, ""), Agent.name).label("title"))
+        select(Episode, Task, func.coalesce(func.nullif(Run.name, ""), AgentConfiguration.name).label("title"))
         .join(Task, Task.id == Episode.task_id)
         .join(Run, Run.id == Episode.run_id)
-        .join(Agent, Agent.id == Run.agent_id)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .where(Episode.flagged)
         .order_by(Episode.id.desc())
         .limit(limit)

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, load_only
 
-from backend.db.models import Agent, Episode, Run, Task, TaskSet
+from backend.db.models import AgentConfiguration, Episode, Run, Task, TaskSet
 
 SAMPLE = 400
 
@@ -22,8 +22,8 @@ def tasks(session: Session, task_set_id: UUID) -> Sequence[Task]:
         Task.requires,
         Task.feasible,
         Task.licences,
-        Task.judged,
-        Task.by_function,
+        Task.requires_judge,
+        Task.has_user_functions,
     )
     query = select(Task).options(load_only(*columns)).where(Task.task_set_id == task_set_id)
     return session.scalars(query.order_by(Task.domain, Task.name)).all()
@@ -31,7 +31,7 @@ def tasks(session: Session, task_set_id: UUID) -> Sequence[Task]:
 
 def judged(session: Session, task_set_id: UUID) -> int:
     """How many tasks need a judge."""
-    query = select(func.count(Task.id)).where(Task.task_set_id == task_set_id, Task.judged)
+    query = select(func.count(Task.id)).where(Task.task_set_id == task_set_id, Task.requires_judge)
     return session.scalars(query).one()
 
 
@@ -41,9 +41,9 @@ def durations(session: Session, benchmark_id: UUID, agent: str, provider: str) -
     query = (
         select(seconds)
         .join(Run, Run.id == Episode.run_id)
-        .join(Agent, Agent.id == Run.agent_id)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .join(TaskSet, TaskSet.id == Run.task_set_id)
-        .where(TaskSet.benchmark_id == benchmark_id, Agent.name == agent, Run.provider == provider)
+        .where(TaskSet.benchmark_id == benchmark_id, AgentConfiguration.name == agent, Run.provider == provider)
         .where(Episode.outcome == "scored", Episode.started_at.is_not(None))
         .order_by(Episode.id.desc())
         .limit(SAMPLE)

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Evaluation, Run
+from backend.db.models import AgentConfiguration, Evaluation, Run
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.score import SOLVED_TOLERANCE
 
@@ -24,9 +24,9 @@ _GOT = text(f"""
     {_COUNTED} CROSS JOIN jsonb_array_elements(v.parts) p {_WHERE} AND p ->> 'kind' <> 'assertion' GROUP BY e.id
 """)  # noqa: S608 - fixed words
 _PARTS = text(f"""
-    SELECT t.domain || '/' || t.name AS task, e.repeat, e.id AS episode, p AS part
+    SELECT t.domain || '/' || t.name AS task, e.repeat_index, e.id AS episode, p AS part
     {_COUNTED} JOIN task t ON t.id = e.task_id
-    CROSS JOIN jsonb_array_elements(v.parts) WITH ORDINALITY o(p, place) {_WHERE} ORDER BY task, e.repeat, place
+    CROSS JOIN jsonb_array_elements(v.parts) WITH ORDINALITY o(p, place) {_WHERE} ORDER BY task, e.repeat_index, place
 """)  # noqa: S608 - same
 
 
@@ -47,12 +47,16 @@ def current_evaluation(session: Session, attempt_id: UUID) -> Evaluation | None:
 
 def named(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
     """(Run, agent's name) of these runs."""
-    query = select(Run, Agent.name).join(Agent, Agent.id == Run.agent_id)
+    query = select(Run, AgentConfiguration.name).join(
+        AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id
+    )
     return session.execute(query.where(Run.id.in_(run_ids))).all()
 
 
 def beside(session: Session, run: Run, limit: int) -> Sequence[AnyRow]:
     """(Run, agent's name) of other runs on the same task set, newest first."""
-    query = select(Run, Agent.name).join(Agent, Agent.id == Run.agent_id)
+    query = select(Run, AgentConfiguration.name).join(
+        AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id
+    )
     query = query.where(Run.task_set_id == run.task_set_id, Run.id != run.id)
     return session.execute(query.order_by(Run.id.desc()).limit(limit)).all()

@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import Select, func, select, text
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Attempt, Benchmark, Episode, Run, TaskSet
+from backend.db.models import AgentConfiguration, Attempt, Benchmark, Episode, Run, TaskSet
 from backend.db.repositories.pagination import CursorPage, page
 from backend.domain.model.episode import EpisodeState
 
@@ -15,7 +15,7 @@ _UNFINISHED = text("""
     SELECT coalesce(
         (SELECT true FROM episode WHERE run_id = :run AND state = 'running' LIMIT 1),
         (SELECT true FROM episode WHERE run_id = :run AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00'
-            ORDER BY needs, priority DESC, repeat, expected_seconds DESC, id LIMIT 1),
+            ORDER BY requirements_id, priority DESC, repeat_index, estimated_seconds DESC, id LIMIT 1),
         (SELECT true FROM episode WHERE run_id = :run AND state = 'waiting' LIMIT 1),
         false
     )
@@ -73,7 +73,9 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     if purposes:
         query = query.where(Run.purpose.in_(list(purposes)))
     if agent:
-        query = query.join(Agent, Agent.id == Run.agent_id).where(Agent.name == agent)
+        query = query.join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id).where(
+            AgentConfiguration.name == agent
+        )
     if benchmark:
         query = query.join(TaskSet, TaskSet.id == Run.task_set_id).join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
         query = query.where(Benchmark.name == benchmark)

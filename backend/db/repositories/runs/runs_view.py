@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Double, String, case, cast, func, literal, or_, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Attempt, Benchmark, Episode, Event, Run, Step, Task
+from backend.db.models import AgentConfiguration, Attempt, Benchmark, Episode, Event, Run, Step, Task
 from backend.db.repositories.common_queries import AnyRow, newest_attempt, outcome_style, run_columns
 
 RunFilter = dict[str, str]
@@ -16,11 +16,11 @@ _MOST_WORDS = 160
 
 
 def _conditions(filters: RunFilter) -> list[ColumnElement[bool]]:
-    exact = {"benchmark": Benchmark.name, "agent": Agent.name, "status": Run.state, "purpose": Run.purpose}
+    exact = {"benchmark": Benchmark.name, "agent": AgentConfiguration.name, "status": Run.state, "purpose": Run.purpose}
     conditions = [column == filters[name] for name, column in exact.items() if filters.get(name)]
     words = filters.get("q", "").strip()
     if words:
-        columns = (Run.name, Agent.name, Benchmark.name)
+        columns = (Run.name, AgentConfiguration.name, Benchmark.name)
         conditions.append(or_(*(column.icontains(words, autoescape=True) for column in columns)))
     return conditions
 
@@ -35,7 +35,7 @@ def runs(session: Session, filters: RunFilter, before: UUID | None, limit: int) 
 
 def names(session: Session) -> tuple[Sequence[str], Sequence[str]]:
     """Benchmarks and agents that have runs, for the filters."""
-    agents = session.scalars(select(Agent.name).distinct().order_by(Agent.name)).all()
+    agents = session.scalars(select(AgentConfiguration.name).distinct().order_by(AgentConfiguration.name)).all()
     return session.scalars(select(Benchmark.name).where(~Benchmark.hidden).order_by(Benchmark.name)).all(), agents
 
 

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Agent, Episode, Run, Task, TaskValidation
+from backend.db.models import AgentConfiguration, Episode, Run, Task, TaskValidation
 from backend.db.models.enums import VALIDATION_AGENTS, Purpose
 from backend.domain.model.episode import EpisodeState
 
@@ -29,12 +29,12 @@ def store(session: Session, episode: Episode, agent: str, evaluator_version: str
 def newest_runs(session: Session, task_set_id: UUID) -> dict[str, Run]:
     """The newest validation run of each agent."""
     query = (
-        select(Agent.name, Run)
-        .join(Agent, Agent.id == Run.agent_id)
+        select(AgentConfiguration.name, Run)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .where(Run.task_set_id == task_set_id, Run.purpose == Purpose.VALIDATE.value)
-        .where(Agent.name.in_(VALIDATION_AGENTS))
-        .ext(distinct_on(Agent.name))
-        .order_by(Agent.name, Run.id.desc())
+        .where(AgentConfiguration.name.in_(VALIDATION_AGENTS))
+        .ext(distinct_on(AgentConfiguration.name))
+        .order_by(AgentConfiguration.name, Run.id.desc())
     )
     return {row[0]: row[1] for row in session.execute(query)}
 

@@ -21,15 +21,15 @@ _SKEW = timedelta(seconds=30)
 
 def _ready(others: str) -> TextClause:
     return text(f"""
-    SELECT able.run_id, able.needs, (
+    SELECT able.run_id, able.requirements_id, (
         SELECT count(*) FROM (
             SELECT FROM episode e
-            WHERE e.run_id = able.run_id AND e.needs = able.needs AND e.state = 'waiting'
+            WHERE e.run_id = able.run_id AND e.requirements_id = able.requirements_id AND e.state = 'waiting'
                 AND e.available_at < '9000-01-01 00:00:00+00' AND e.available_at <= clock_timestamp() {others}
             LIMIT :most
         ) one
     ) AS number
-    FROM unnest(CAST(:runs AS uuid[]), CAST(:needs AS uuid[])) AS able(run_id, needs)
+    FROM unnest(CAST(:runs AS uuid[]), CAST(:needs AS uuid[])) AS able(run_id, requirements_id)
 """)  # noqa: S608 - constant texts
 
 
@@ -64,7 +64,7 @@ def ready(
     """
     values = {"runs": [run for run, _ in pairs], "needs": [need for _, need in pairs], "most": most}
     rows = session.execute(_READY_OTHERS if left else _READY, values | left_to_others(left))
-    return {(row.run_id, row.needs): row.number for row in rows}
+    return {(row.run_id, row.requirements_id): row.number for row in rows}
 
 
 def attempts(session: Session) -> Sequence[AnyRow]:

@@ -18,13 +18,13 @@ _DOOR = 7_218_001
 
 _READY = "e.state = 'waiting' AND e.available_at < '9000-01-01 00:00:00+00' AND e.available_at <= clock_timestamp()"
 
-_FIRST = "e.needs, e.priority DESC, e.repeat, e.expected_seconds DESC, e.id"
+_FIRST = "e.needs, e.priority DESC, e.repeat, e.estimated_seconds DESC, e.id"
 """The index's own order, so that the index is used, however few rows seem to be needed."""
 
 _QUEUE = text(f"""
-    SELECT r.id, r.project_id, r.provider, r.state, r.priority, r.concurrency, r.in_use, r.used_seconds, r.task_set_id,
-        greatest(0, extract(epoch FROM clock_timestamp() - r.used_at))::float AS used_since,
-        greatest(0, extract(epoch FROM clock_timestamp() - r.turn_at))::float AS idle_seconds,
+    SELECT r.id, r.project_id, r.provider, r.state, r.priority, r.concurrency, r.in_use, r.usage_seconds, r.task_set_id,
+        greatest(0, extract(epoch FROM clock_timestamp() - r.usage_updated_at))::float AS used_since,
+        greatest(0, extract(epoch FROM clock_timestamp() - r.last_scheduled_at))::float AS idle_seconds,
         a.name AS agent, a.human, b.hidden, r.config ->> 'desktop_image' AS image,
         p.weight, p.quota, p.reserved, coalesce(held.number, 0) AS model_waits,
         r.state <> 'paused' AND r.state <> 'cancelled'
@@ -35,13 +35,13 @@ _QUEUE = text(f"""
         SELECT * FROM run WHERE state = 'cancelled' AND ended_at > now() - interval '1 hour' AND in_use > 0
     ) r
     JOIN project p ON p.id = r.project_id
-    JOIN agent a ON a.id = r.agent_id
+    JOIN agent_configuration a ON a.id = r.agent_configuration_id
     JOIN task_set s ON s.id = r.task_set_id
     JOIN benchmark b ON b.id = s.benchmark_id
     LEFT JOIN (
         SELECT e.run_id, count(*) AS number
         FROM lease l JOIN attempt t ON t.lease_id = l.id AND t.live JOIN episode e ON e.id = t.episode_id
-        WHERE l.released_at IS NULL AND l.waits <> ''
+        WHERE l.released_at IS NULL AND l.wait_reason <> ''
         GROUP BY e.run_id
     ) held ON held.run_id = r.id
     ORDER BY r.id
@@ -62,33 +62,34 @@ NOT_LEFT = """
 def _taking(others: str) -> TextClause:
     return text(f"""
     WITH turn AS (SELECT * FROM unnest(CAST(:runs AS uuid[]), CAST(:numbers AS bigint[])) AS t(run_id, number)),
-    able AS (SELECT * FROM unnest(CAST(:able_runs AS uuid[]), CAST(:needs AS uuid[])) AS n(run_id, needs)),
+    able AS (SELECT * FROM unnest(CAST(:able_runs AS uuid[]), CAST(:needs AS uuid[])) AS n(run_id, requirements_id)),
     chosen AS (
         SELECT best.id, turn.run_id, best.place FROM turn CROSS JOIN LATERAL (
             SELECT first.id, row_number() OVER () AS place FROM (
                 SELECT each.* FROM able CROSS JOIN LATERAL (
-                    SELECT e.id, e.priority, e.repeat, e.expected_seconds FROM episode e
-                    WHERE e.run_id = able.run_id AND e.needs = able.needs AND {_READY} {others}
-                    ORDER BY e.priority DESC, e.repeat, e.expected_seconds DESC, e.id LIMIT turn.number
+                    SELECT e.id, e.priority, e.repeat_index, e.estimated_seconds FROM episode e
+                    WHERE e.run_id = able.run_id AND e.requirements_id = able.requirements_id AND {_READY} {others}
+                    ORDER BY e.priority DESC, e.repeat_index, e.estimated_seconds DESC, e.id LIMIT turn.number
                 ) each
                 WHERE able.run_id = turn.run_id
-                ORDER BY each.priority DESC, each.repeat, each.expected_seconds DESC, each.id LIMIT turn.number
+                ORDER BY each.priority DESC, each.repeat_index, each.estimated_seconds DESC, each.id LIMIT turn.number
             ) first
         ) best
     )
     UPDATE episode e
-    SET state = 'running', started_at = coalesce(e.started_at, now()), attempts_count = e.attempts_count + 1,
+    SET state = 'running', started_at = coalesce(e.started_at, now()), attempt_count = e.attempt_count + 1,
         reason = ''
     FROM chosen WHERE e.id = chosen.id AND e.state = 'waiting'
-    RETURNING e.id, e.run_id, e.task_id, e.repeat, e.seed, e.attempts_count, e.person, e.needs, chosen.place
+    RETURNING e.id, e.run_id, e.task_id, e.repeat_index, e.seed, e.attempt_count, e.human_feedback,
+        e.requirements_id, chosen.place
 """)  # noqa: S608 - constant texts
 
 
 _TAKE = _taking("")
 _TAKE_OTHERS = _taking(NOT_LEFT)
 _PUT_BACK = text("""
-    UPDATE episode SET state = 'waiting', attempts_count = attempts_count - 1, reason = :reason,
-        started_at = CASE WHEN attempts_count > 1 THEN started_at END
+    UPDATE episode SET state = 'waiting', attempt_count = attempt_count - 1, reason = :reason,
+        started_at = CASE WHEN attempt_count > 1 THEN started_at END
     WHERE id = :id
 """)
 _NOTE_UNREAD = text("""
@@ -99,24 +100,24 @@ _NOTE_UNREAD = text("""
 
 
 _SPENT = f"""
-    used_seconds = used_seconds * exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - used_at)))
-        + in_use * (1 - exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - used_at)))) / {RATE},
-    used_at = clock_timestamp()
+    usage_seconds = usage_seconds * exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - usage_updated_at)))
+        + in_use * (1 - exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - usage_updated_at)))) / {RATE},
+    usage_updated_at = clock_timestamp()
 """
 """`domain.scheduling.usage.decayed`, where the row is."""
 
 _BEGUN = text(f"""
-    UPDATE run SET {_SPENT}, in_use = in_use + more.number, turn_at = clock_timestamp(), rollup_stale = true,
+    UPDATE run SET {_SPENT}, in_use = in_use + more.number, last_scheduled_at = clock_timestamp(), rollup_stale = true,
         started_at = coalesce(started_at, now()), state = 'running'
     FROM unnest(CAST(:runs AS uuid[]), CAST(:numbers AS bigint[])) AS more(id, number) WHERE run.id = more.id
 """)  # noqa: S608 - constant text
 _ENDED = text(f"""
     UPDATE run SET {_SPENT}, in_use = greatest(0, in_use - :number),
-        turn_at = CASE WHEN (
+        last_scheduled_at = CASE WHEN (
             SELECT true FROM episode e
             WHERE e.run_id = :run AND e.state = 'waiting' AND e.available_at < '9000-01-01 00:00:00+00'
             ORDER BY {_FIRST} LIMIT 1
-        ) THEN turn_at ELSE clock_timestamp() END
+        ) THEN last_scheduled_at ELSE clock_timestamp() END
     WHERE id = :run
 """)  # noqa: S608 - constant text
 """A run without waiting episodes was not waiting until now, if ended ones are to be retried."""
@@ -135,8 +136,8 @@ _RECOUNT = text(f"""
 """)  # noqa: S608 - constant text
 
 _NEEDS = text("""
-    UPDATE episode SET needs = task.needs FROM task
-    WHERE task.id = episode.task_id AND episode.state = 'waiting' AND episode.needs IS NULL
+    UPDATE episode SET requirements_id = task.requirements_id FROM task
+    WHERE task.id = episode.task_id AND episode.state = 'waiting' AND episode.requirements_id IS NULL
 """)
 
 _SLOTS = text("""
@@ -169,7 +170,7 @@ _SLOTS = text("""
 _LONGEST = "interval '5 minutes'"
 _BACK_OFF = f"""coalesce((
     SELECT least({_LONGEST}, greatest(interval '0', e.available_at - a.ended_at)) FROM attempt a
-    WHERE a.episode_id = e.id AND a.number = e.attempts_count AND a.failure_class IN ('model_api', 'cluster')
+    WHERE a.episode_id = e.id AND a.number = e.attempt_count AND a.failure_class IN ('model_api', 'cluster')
 ), interval '0')"""  # noqa: S608 - constant text
 _BRING_BACK = text(f"""
     UPDATE episode SET available_at = clock_timestamp() + late.back_off
@@ -191,11 +192,11 @@ class StartedEpisode:
     id: UUID
     run_id: UUID
     task_id: UUID
-    repeat: int
+    repeat_index: int
     seed: int
     number: int
-    needs: UUID
-    person: Mapping[str, Any] | None
+    requirements_id: UUID
+    human_feedback: Mapping[str, Any] | None
 
 
 def enter(session: Session) -> None:
@@ -232,13 +233,13 @@ def in_use_by_project(session: Session) -> dict[UUID, dict[str, int]]:
 
 def needs_of(session: Session, task_set_id: UUID) -> tuple[Requirements, ...]:
     """All that tasks of a set need."""
-    alike = (Task.needs, Task.os, Task.requires, Task.licences)
-    functions = func.array_agg(Task.id).filter(Task.by_function).label("functions")
-    query = select(*alike, functions, func.bool_or(~Task.by_function).label("others"))
+    alike = (Task.requirements_id, Task.os, Task.requires, Task.licences)
+    functions = func.array_agg(Task.id).filter(Task.has_user_functions).label("functions")
+    query = select(*alike, functions, func.bool_or(~Task.has_user_functions).label("others"))
     rows = session.execute(query.where(Task.task_set_id == task_set_id).group_by(*alike))
     return tuple(
         Requirements(
-            row.needs,
+            row.requirements_id,
             row.os,
             frozenset(row.requires),
             dict(row.licences) or None,
@@ -287,7 +288,16 @@ def start_episodes(
         key=lambda row: (str(row.run_id), row.place),
     )
     return [
-        StartedEpisode(row.id, row.run_id, row.task_id, row.repeat, row.seed, row.attempts_count, row.needs, row.person)
+        StartedEpisode(
+            row.id,
+            row.run_id,
+            row.task_id,
+            row.repeat_index,
+            row.seed,
+            row.attempt_count,
+            row.requirements_id,
+            row.human_feedback,
+        )
         for row in rows
     ]
 

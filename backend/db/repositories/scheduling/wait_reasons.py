@@ -14,14 +14,14 @@ from backend.domain.scheduling.closed_slots import ClosedSlots
 _PLACES = text("""
     SELECT id, ahead, seconds FROM (
         SELECT id, row_number() OVER first - 1 AS ahead,
-            coalesce(sum(expected_seconds) OVER (first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS seconds
+            coalesce(sum(estimated_seconds) OVER (first ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS seconds
         FROM episode
         WHERE run_id = :run AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00'
-        WINDOW first AS (ORDER BY priority DESC, repeat, expected_seconds DESC, id)
+        WINDOW first AS (ORDER BY priority DESC, repeat_index, estimated_seconds DESC, id)
     ) placed WHERE id = ANY(:ids)
 """)
 _REMAINING = text("""
-    SELECT greatest(0, e.expected_seconds - coalesce(extract(epoch FROM clock_timestamp() - a.started_at), 0))::float
+    SELECT greatest(0, e.estimated_seconds - coalesce(extract(epoch FROM clock_timestamp() - a.started_at), 0))::float
     FROM episode e LEFT JOIN attempt a ON a.episode_id = e.id AND a.live
     WHERE e.run_id = :run AND e.state = 'running'
 """)

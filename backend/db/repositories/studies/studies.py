@@ -8,7 +8,7 @@ from sqlalchemy import cast, func, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
-from backend.db.models import Actor, Agent, Attempt, Episode, Evaluation, Measure, Run, Study, Task
+from backend.db.models import Actor, AgentConfiguration, Attempt, Episode, Evaluation, Measure, Run, Study, Task
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.pagination import CursorPage, page
 
@@ -54,11 +54,11 @@ def progress(session: Session, study_ids: Sequence[UUID]) -> Sequence[AnyRow]:
 def agents(session: Session, study_ids: Sequence[UUID]) -> Sequence[AnyRow]:
     """(study, agent, cells): the agents of the studies' runs."""
     query = (
-        select(Run.study_id.label("study"), Agent.name, func.count().label("n"))
-        .join(Agent, Agent.id == Run.agent_id)
+        select(Run.study_id.label("study"), AgentConfiguration.name, func.count().label("n"))
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .where(Run.study_id.in_(study_ids))
-        .group_by(Run.study_id, Agent.name)
-        .order_by(Agent.name)
+        .group_by(Run.study_id, AgentConfiguration.name)
+        .order_by(AgentConfiguration.name)
     )
     return session.execute(query).all()
 
@@ -79,13 +79,13 @@ def facts(session: Session, study_id: UUID) -> Sequence[AnyRow]:
     columns: tuple[Any, ...] = (
         Episode.run_id,
         (Task.domain + "/" + Task.name).label("task"),
-        Episode.repeat,
+        Episode.repeat_index,
         Episode.state,
         Episode.failure_class,
         Episode.ended_by,
         Episode.score,
         Episode.steps,
-        Episode.mixed,
+        Episode.human_assisted,
         func.coalesce(measures, cast({}, JSONB)),
         func.coalesce(Task.spec["labels"]["extra"], cast({}, JSONB)),
     )

@@ -8,7 +8,17 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
-from backend.db.models import Agent, Attempt, Benchmark, Choice, Episode, Run, Task, TaskSet, Work
+from backend.db.models import (
+    AgentConfiguration,
+    Attempt,
+    Benchmark,
+    Episode,
+    PairwisePreference,
+    Run,
+    Submission,
+    Task,
+    TaskSet,
+)
 from backend.db.models.enums import Purpose
 from backend.db.repositories.common_queries import AnyRow
 
@@ -19,7 +29,7 @@ SHOWN = (Purpose.MEASURE.value, Purpose.DEMO.value)
 def add_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
     """Inserts many; existing ones stay."""
     if rows:
-        session.execute(upsert(Work).values([dict(row) for row in rows]).on_conflict_do_nothing())
+        session.execute(upsert(Submission).values([dict(row) for row in rows]).on_conflict_do_nothing())
 
 
 def row_of(task_id: UUID, attempt_id: UUID | None, files: Sequence[Mapping[str, str]]) -> dict[str, object]:
@@ -27,23 +37,23 @@ def row_of(task_id: UUID, attempt_id: UUID | None, files: Sequence[Mapping[str, 
     return {"id": uuid4(), "task_id": task_id, "attempt_id": attempt_id, "files": list(files)}
 
 
-def get(session: Session, work_id: UUID) -> Work | None:
+def get(session: Session, work_id: UUID) -> Submission | None:
     """The work."""
-    return session.get(Work, work_id)
+    return session.get(Submission, work_id)
 
 
 def of_task_set(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
-    """Rows (Work, Task, Run or None, Agent or None) of the works that are compared, in the order of making."""
+    """Rows (Submission, Task, Run or None, AgentConfiguration or None) of what is compared, in order of creation."""
     query = (
-        select(Work, Task, Run, Agent)
-        .join(Task, Task.id == Work.task_id)
-        .outerjoin(Attempt, Attempt.id == Work.attempt_id)
+        select(Submission, Task, Run, AgentConfiguration)
+        .join(Task, Task.id == Submission.task_id)
+        .outerjoin(Attempt, Attempt.id == Submission.attempt_id)
         .outerjoin(Episode, Episode.id == Attempt.episode_id)
         .outerjoin(Run, Run.id == Episode.run_id)
-        .outerjoin(Agent, Agent.id == Run.agent_id)
+        .outerjoin(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .where(Task.task_set_id == task_set_id)
-        .where(Work.attempt_id.is_(None) | (Run.purpose.in_(SHOWN) & Run.study_id.is_(None)))
-        .order_by(Work.id)
+        .where(Submission.attempt_id.is_(None) | (Run.purpose.in_(SHOWN) & Run.study_id.is_(None)))
+        .order_by(Submission.id)
     )
     return session.execute(query).all()
 
@@ -51,17 +61,21 @@ def of_task_set(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
 def benchmarks(session: Session) -> list[str]:
     """Names of the benchmarks whose tasks have works."""
     query = select(Benchmark.name).join(TaskSet, TaskSet.benchmark_id == Benchmark.id)
-    query = query.join(Task, Task.task_set_id == TaskSet.id).join(Work, Work.task_id == Task.id)
+    query = query.join(Task, Task.task_set_id == TaskSet.id).join(Submission, Submission.task_id == Task.id)
     return list(session.scalars(query.distinct().order_by(Benchmark.name)))
 
 
-def choices(session: Session, task_set_id: UUID) -> list[Choice]:
+def choices(session: Session, task_set_id: UUID) -> list[PairwisePreference]:
     """All choices between works of a task set's tasks, in the order of making."""
-    query = select(Choice).join(Task, Task.id == Choice.task_id).where(Task.task_set_id == task_set_id)
-    return list(session.scalars(query.order_by(Choice.id)))
+    query = (
+        select(PairwisePreference)
+        .join(Task, Task.id == PairwisePreference.task_id)
+        .where(Task.task_set_id == task_set_id)
+    )
+    return list(session.scalars(query.order_by(PairwisePreference.id)))
 
 
 def choose(session: Session, values: Mapping[str, Any]) -> bool:
     """Stores a preference; False if this person has judged this pair before, which is not changed."""
-    query = upsert(Choice).values(dict(values)).on_conflict_do_nothing().returning(Choice.id)
+    query = upsert(PairwisePreference).values(dict(values)).on_conflict_do_nothing().returning(PairwisePreference.id)
     return session.scalar(query) is not None

@@ -362,7 +362,9 @@ def _past(row: AnyRow) -> TaskHistoryRow:
         agent=row.agent,
         privileged=row.privileged,
         purpose=row.Run.purpose,
-        state=state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed),
+        state=state_of(
+            episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.human_assisted
+        ),
         score=episode.score,
         steps=episode.steps if row.current_step is None else row.current_step,
         at=episode.ended_at or episode.created_at,

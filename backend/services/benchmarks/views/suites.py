@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import ReportedResult
+from backend.db.models import PublishedResult
 from backend.db.repositories.benchmarks import benchmark_parts as repository
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.results import leaderboards as leaderboard_repository
@@ -40,8 +40,8 @@ _WORDS = {
 class ReportedResults:
     """Published results: rates of the whole benchmark first, the rest by source table."""
 
-    rates: list[ReportedResult]
-    others: Mapping[str, list[ReportedResult]]
+    rates: list[PublishedResult]
+    others: Mapping[str, list[PublishedResult]]
 
     @property
     def total(self) -> int:
@@ -72,17 +72,17 @@ def suite_parts(session: Session, name: str, version: int) -> SuiteParts:
     )
 
 
-def reported(rows: list[ReportedResult]) -> ReportedResults:
+def reported(rows: list[PublishedResult]) -> ReportedResults:
     """Rates of whole benchmarks, best first, and the rest by source."""
     rates = [row for row in rows if row.measure == RATE and row.group_kind == "overall"]
-    others: dict[str, list[ReportedResult]] = {}
+    others: dict[str, list[PublishedResult]] = {}
     for row in rows:
         if row not in rates:
             others.setdefault(row.source, []).append(row)
     return ReportedResults(sorted(rates, key=lambda row: (-row.value, row.agent)), dict(sorted(others.items())))
 
 
-def amount(row: ReportedResult) -> str:
+def amount(row: PublishedResult) -> str:
     """A published figure with its unit, with the printed digits if ours have as many."""
     unit = {"percent": " %", "percentage points": " points"}.get(row.unit, f" {row.unit}" if row.unit else "")
     return f"{row.value:g}{unit}"

@@ -241,7 +241,7 @@ def step_view(row: models.Step) -> StepView:
         index=row.index,
         frame=_artifact(frame, row.frame_media_type or "", row.width, row.height) if frame else None,
         a11y=_artifact(row.a11y_sha256, "application/xml") if row.a11y_sha256 else None,
-        shown=_artifact(row.shown_sha256, "image/jpeg") if row.shown_sha256 else None,
+        shown=_artifact(row.agent_view_sha256, "image/jpeg") if row.agent_view_sha256 else None,
         prompt=_artifact(row.prompt_sha256, "text/plain") if row.prompt_sha256 else None,
         extras=row.extras,
         windows=row.windows,

@@ -114,12 +114,12 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         evaluations=_evaluations(session, shown.id) if shown and not unrated else [],
         rescores=[rescore_view(each) for each in reevaluation.listing(session, episode_id=episode_id)[::-1]],
         can_rescore=not unrated and reevaluation.can_be(session, episode),
-        asks_judge=bool(task.judged),
+        asks_judge=bool(task.requires_judge),
         newer=repository.has_newer_task(session, task),
         human=row.human,
         screen=ScreenSize.model_validate(run.config.get("screen") or {}),
         unrated=unrated,
-        first_run=str((episode.person or {}).get("first_run", "")),
+        first_run=str((episode.human_feedback or {}).get("first_run", "")),
         draft=drafts.draft_of_run(session, run.id) if run.purpose == Purpose.RECORD else None,
         anew=_anew(run, episode) if row.human else "",
         judged=cost_of_attempt(session, shown.id) if shown and not unrated else None,
@@ -135,14 +135,14 @@ def _evaluations(session: Session, attempt_id: UUID) -> list[EvaluationView]:
 def _anew(run: Run, episode: Episode) -> str:
     if not is_lost(episode) or RunState(run.state) not in {RunState.QUEUED, RunState.RUNNING}:
         return ""
-    return "yes" if (episode.person or {}).get("feasible") else "no"
+    return "yes" if (episode.human_feedback or {}).get("feasible") else "no"
 
 
 def _unrated(run: Run, episode: Episode, attempt: Attempt | None) -> bool:
     """A person's ended task that is not rated: its result is hidden."""
     if episode.state != EpisodeState.SCORED or run.purpose in {Purpose.PRACTICE, Purpose.RECORD}:
         return False
-    return attempt is None or (attempt.person or {}).get("rating") is None
+    return attempt is None or (attempt.human_feedback or {}).get("rating") is None
 
 
 def _select_attempt(attempts: list[AttemptView], number: int | None) -> AttemptView | None:

@@ -100,7 +100,7 @@ def _queue(session: Session, rows: Sequence[AnyRow]) -> list[Wait]:
 
 
 def _alike(row: AnyRow) -> WaitGroup:
-    return WaitGroup(row.run_id, row.needs, row.reason, row.apart)
+    return WaitGroup(row.run_id, row.requirements_id, row.reason, row.apart)
 
 
 def _later(row: AnyRow) -> str:

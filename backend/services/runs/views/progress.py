@@ -133,7 +133,7 @@ def part_rows(session: Session, run_id: UUID) -> Iterator[list[Any]]:
         part: Mapping[str, Any] = row.part
         reasons = "; ".join(map(str, part.get("reasons") or ()))
         values = [part.get(name) for name in ("name", "kind", "app", "value", "step", "opened", "progress")]
-        yield [row.task, row.repeat, str(row.episode), *values, reasons]
+        yield [row.task, row.repeat_index, str(row.episode), *values, reasons]
 
 
 CURVE_HEAD = ("run", "label", "step", "parts_reached", "parts", "share")

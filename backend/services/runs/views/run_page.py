@@ -172,7 +172,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
     if row is None:
         raise NotFound("there is no such run", code="run_not_found", hint="The list of runs is at /runs.")
     (shown,) = run_rows(session, [row])
-    unrated = _unrated(session, run_id) if row.Agent.human else None
+    unrated = _unrated(session, run_id) if row.AgentConfiguration.human else None
     episodes = repository.episodes(session, run_id, filters, after, PAGE + 1)
     return RunPage(
         run=shown.run.model_copy(update={"effective": ConcurrencyView.of(concurrency_of(session, run_id))}),
@@ -189,7 +189,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
         spent=_spent(repository.spent(session, run_id)),
         judged=cost_of_run(session, run_id),
         in_use=row.Run.in_use,
-        human=row.Agent.human,
+        human=row.AgentConfiguration.human,
         unrated=unrated,
     )
 

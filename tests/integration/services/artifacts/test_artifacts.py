@@ -93,7 +93,7 @@ class TestCollectGarbage:
 
         def old(session: object) -> None:
             register(session, sha256, 1, "a/b")  # type: ignore[arg-type]
-            session.get(Artifact, sha256).touched_at -= timedelta(days=2)  # type: ignore[attr-defined]
+            session.get(Artifact, sha256).last_stored_at -= timedelta(days=2)  # type: ignore[attr-defined]
 
         ready.do(old)
         assert ready.do(collect_garbage, store, timedelta(days=1)) == 1

@@ -118,7 +118,7 @@ class TestCrashes:
             scored = [row for row in mine if row.state == "scored"]
             assert episode.outcome in {"scored", "lost"}
             assert len(scored) == (episode.outcome == "scored")
-            assert sorted(row.number for row in mine) == list(range(1, episode.attempts_count + 1))
+            assert sorted(row.number for row in mine) == list(range(1, episode.attempt_count + 1))
             assert not any(row.live for row in mine)
             assert all(row.failure_class == "cluster" for row in mine if row.state == "lost")
         assert sorted(verdicts) == sorted(row.id for row in made if row.state == "scored")

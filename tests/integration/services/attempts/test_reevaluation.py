@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import func, select, text
 
-from backend.db.models import Episode, Evaluation, Event, Evidence, Rescore, Run
+from backend.db.models import Episode, Evaluation, Event, Evidence, Reevaluation, Run
 from backend.db.models.enums import EvidenceRole
 from backend.domain.errors import Conflict, Invalid, NotFound, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
@@ -211,8 +211,8 @@ class TestFinish:
             assert (episode.score, episode.solved) == (1.0, True)
             run = session.get_one(Run, episode.run_id)
             assert run.rollup_stale
-            row = session.scalars(select(Rescore)).one()
-            assert (row.state, row.after_id) == ("done", found[1].id)
+            row = session.scalars(select(Reevaluation)).one()
+            assert (row.state, row.new_evaluation_id) == ("done", found[1].id)
             told = session.scalars(select(Event).order_by(Event.seq.desc()).limit(1)).one()
             assert told.data["rescored"]
 
@@ -227,7 +227,7 @@ class TestFinish:
         episode_id = self.finished(installation)
         assert ask(installation, episode_id).before == 1.0
         with installation.work() as session:
-            assert session.scalars(select(func.count()).select_from(Rescore)).one() == 2
+            assert session.scalars(select(func.count()).select_from(Reevaluation)).one() == 2
 
 
 class TestFail:
@@ -237,7 +237,7 @@ class TestFail:
         row = ask(installation, episode_id)
         installation.do(reevaluation_failures.fail, row.rescore.id, "no verdict")
         with installation.work() as session:
-            found = session.scalars(select(Rescore)).one()
+            found = session.scalars(select(Reevaluation)).one()
             assert (found.state, found.message) == ("failed", "no verdict")
             assert session.get_one(Episode, episode_id).score == 0.0
             assert session.scalars(select(func.count()).select_from(Evidence)).one() == 1

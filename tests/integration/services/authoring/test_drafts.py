@@ -166,17 +166,17 @@ class TestSubmitting:
         draft_id = written(installation)
         tried(installation, draft_id, SOUND | wrong)
         with pytest.raises(Conflict, match="did not find the task sound"):
-            installation.do(draft_reviews.submit, draft_id, noop_words="It is right so.")
+            installation.do(draft_reviews.submit, draft_id, noop_justification="It is right so.")
 
     def test_doing_nothing_may_score_if_the_author_says_why(self, installation: World) -> None:
         draft_id = written(installation)
         tried(installation, draft_id, SOUND | {"noop": 1.0})
         with pytest.raises(Invalid, match="doing nothing scores 1"):
             installation.do(draft_reviews.submit, draft_id)
-        installation.do(draft_reviews.submit, draft_id, noop_words="The list may be complete already.")
+        installation.do(draft_reviews.submit, draft_id, noop_justification="The list may be complete already.")
         with installation.work() as session:
             draft = drafts.get_draft(session, draft_id)
-            assert (draft.state, draft.noop_words) == ("in_review", "The list may be complete already.")
+            assert (draft.state, draft.noop_justification) == ("in_review", "The list may be complete already.")
 
     def test_an_infeasible_task(self, installation: World) -> None:
         draft_id = written(installation, make_content(feasible=False, checks=(), oracle=()))
@@ -235,17 +235,21 @@ class TestReviewing:
         with installation.work() as session:
             by = who(session, installation, "bob")
             draft_reviews.reject(
-                session, in_review, 1, by=by, reason=RejectionReason.NEAR_DUPLICATE, words="See starter."
+                session, in_review, 1, by=by, reason=RejectionReason.NEAR_DUPLICATE, comment="See starter."
             )
         with installation.work() as session:
             draft = drafts.get_draft(session, in_review)
-            assert (draft.state, draft.reason, draft.reason_words) == ("rejected", "near_duplicate", "See starter.")
+            assert (draft.state, draft.rejection_reason, draft.rejection_comment) == (
+                "rejected",
+                "near_duplicate",
+                "See starter.",
+            )
         with pytest.raises(Conflict):
             approved(installation, in_review, "cleo")
         edited(installation, in_review, instruction="Add oat milk to shopping.txt.")
         with installation.work() as session:
             draft = drafts.get_draft(session, in_review)
-            assert (draft.state, draft.reason) == ("draft", None)
+            assert (draft.state, draft.rejection_reason) == ("draft", None)
 
     def test_no_draft_skips_the_review(self, installation: World) -> None:
         draft_id = written(installation)
@@ -304,7 +308,7 @@ class TestPublishing:
             assert [row.key for row in benchmarks.list_tasks(session, old.id).items] == ["editor/add_milk"]
             keys = [row.key for row in benchmarks.list_tasks(session, new.id).items]
             assert keys == ["editor/add_milk", "editor/b"]
-            assert drafts.get_draft(session, second).published_id == new.id
+            assert drafts.get_draft(session, second).published_task_set_id == new.id
 
     def test_what_is_published_can_be_run(self, installation: World) -> None:
         ready(installation)

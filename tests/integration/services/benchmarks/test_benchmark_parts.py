@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import select
 
-from backend.db.models import Episode, ReportedResult, Run, Task, Worker
+from backend.db.models import Episode, PublishedResult, Run, Task, Worker
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.model.task import LoadedBenchmark, MetricCall, SetupStep, Variant
@@ -163,7 +163,7 @@ class TestReported:
             loaded = make_benchmark(make_task("files", name), suite="osworld-windows")
             installation.benchmark(loaded)
         with installation.work() as session:
-            rows = session.scalars(select(ReportedResult).order_by(ReportedResult.value)).all()
+            rows = session.scalars(select(PublishedResult).order_by(PublishedResult.value)).all()
         assert [(row.measure, row.value, row.unit, row.group_name) for row in rows] == [
             ("correlation_ubuntu_windows", 0.7, "coefficient", "Ubuntu and Windows"),
             ("success_rate", 2.55, "percent", "Windows"),
@@ -171,7 +171,7 @@ class TestReported:
 
     def test_tasks_of_ones_own_bring_none(self, loaded: World) -> None:
         with loaded.work() as session:
-            assert session.scalars(select(ReportedResult)).all() == []
+            assert session.scalars(select(PublishedResult)).all() == []
 
 
 class TestDiff:

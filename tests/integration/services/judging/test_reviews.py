@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import select
 
-from backend.db.models import Judge, PersonVerdict, ReviewItem
+from backend.db.models import HumanJudgement, Judge, ReviewItem
 from backend.domain.errors import Invalid, NotFound
 from backend.services.accounts.projects import actor_for
 from backend.services.judging import reviews
@@ -115,7 +115,7 @@ class TestQueue:
             ann = actor_for(session, installation.who(session)[0], "ann")
             reviews.give_verdicts(session, made.judge, item.id, ann, {"opened": True, "final": False})
         with installation.work() as session:
-            kept = {row.criterion: row.reached for row in session.scalars(select(PersonVerdict))}
+            kept = {row.criterion: row.reached for row in session.scalars(select(HumanJudgement))}
         assert kept == {"opened": True, "final": False}
 
 
@@ -164,7 +164,7 @@ class TestAgreement:
         made.draw()
         made.answered("ann")
         with installation.work() as session:
-            for row in session.scalars(select(PersonVerdict).where(PersonVerdict.criterion == "final")):
+            for row in session.scalars(select(HumanJudgement).where(HumanJudgement.criterion == "final")):
                 row.text = "It was worded otherwise then."
         assert agreement(made).whole.counts.n == 1
 

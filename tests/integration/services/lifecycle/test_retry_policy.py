@@ -47,7 +47,7 @@ class TestRetries:
         with ready.work() as session:
             episode = session.scalars(select(Episode)).one()
             assert (episode.state, episode.failure_class, episode.score) == ("lost", kind.value, None)
-            assert episode.attempts_count == made == len(session.scalars(select(Attempt)).all())
+            assert episode.attempt_count == made == len(session.scalars(select(Attempt)).all())
             assert session.get_one(Run, run.id).state == "completed"
 
     def test_an_evaluator_loss_gets_no_other_attempt(self, ready: World) -> None:
@@ -65,7 +65,7 @@ class TestRetries:
             ready.lose(ready.must_claim(worker), kind)
         ready.score(ready.must_claim(worker))
         with ready.work() as session:
-            assert session.scalars(select(Episode)).one().attempts_count == 4
+            assert session.scalars(select(Episode)).one().attempt_count == 4
 
     def test_a_model_api_is_left_alone_for_a_while(self, ready: World) -> None:
         claim = one(ready)
@@ -91,7 +91,7 @@ class TestRetries:
         ready.lose(ready.must_claim(worker), FailureClass.CLUSTER)
         with ready.work() as session:
             episode = session.scalars(select(Episode)).one()
-            assert (episode.state, episode.attempts_count) == ("lost", UNBEGUN_RETRIES + 3)
+            assert (episode.state, episode.attempt_count) == ("lost", UNBEGUN_RETRIES + 3)
 
     def test_a_cluster_that_starts_nothing_is_asked_less_and_less(self, ready: World) -> None:
         worker, pauses = ready.worker(slots=1), []
@@ -100,7 +100,7 @@ class TestRetries:
             ready.lose(ready.must_claim(worker), FailureClass.CLUSTER)
             with ready.work() as session:
                 episode = session.scalars(select(Episode)).one()
-                ended = session.scalars(select(Attempt).where(Attempt.number == episode.attempts_count)).one().ended_at
+                ended = session.scalars(select(Attempt).where(Attempt.number == episode.attempt_count)).one().ended_at
                 assert ended is not None
                 pauses.append((episode.available_at - ended).total_seconds())
             make_due(ready)
@@ -125,7 +125,7 @@ class TestRetries:
         ready.lose(ready.must_claim(worker), FailureClass.TASK_SETUP)
         with ready.work() as session:
             episode = session.scalars(select(Episode)).one()
-            assert (episode.state, episode.failure_class, episode.attempts_count) == ("waiting", None, 3)
+            assert (episode.state, episode.failure_class, episode.attempt_count) == ("waiting", None, 3)
             assert session.get_one(Run, run.id).state == "running"
 
 

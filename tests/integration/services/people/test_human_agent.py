@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select
 
-from backend.db.models import Agent, Attempt, Episode, Run, Task
+from backend.db.models import AgentConfiguration, Attempt, Episode, Run, Task
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.outcome_style import OutcomeStyle
@@ -77,14 +77,14 @@ class Study:
 
 def said(made: World, episode: UUID) -> dict[str, Any]:
     with made.work() as session:
-        return dict(session.query(Attempt).filter(Attempt.episode_id == episode).one().person or {})
+        return dict(session.query(Attempt).filter(Attempt.episode_id == episode).one().human_feedback or {})
 
 
 def said_of(made: World, episode: UUID) -> list[bool]:
     """What was judged of each attempt, oldest first."""
     with made.work() as session:
         rows = session.query(Attempt).filter(Attempt.episode_id == episode).order_by(Attempt.id).all()
-        return [(row.person or {})["feasible"] for row in rows]
+        return [(row.human_feedback or {})["feasible"] for row in rows]
 
 
 def page_of(made: World, run: UUID) -> RunPage:
@@ -187,7 +187,7 @@ class TestLost:
         with installed.work() as session:
             assert session.get_one(Attempt, claim.attempt_id).controller == "mixed"
             assert session.get_one(Attempt, again.attempt_id).controller == "agent"
-            assert not session.get_one(Episode, again.episode_id).mixed
+            assert not session.get_one(Episode, again.episode_id).human_assisted
 
 
 class TestOrder:
@@ -242,7 +242,7 @@ class TestProtocol:
         claim = installed.must_claim(study.worker)
         with installed.work() as session:
             assert session.get_one(Attempt, claim.attempt_id).controller == "person"
-            assert session.get_one(Agent, session.get_one(Run, study.run.id).agent_id).human
+            assert session.get_one(AgentConfiguration, session.get_one(Run, study.run.id).agent_configuration_id).human
 
     def test_a_person_who_waits_comes_first(self, installed: World) -> None:
         installed.submit("random")

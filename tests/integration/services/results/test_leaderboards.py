@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from backend.db.models import ReportedResult
+from backend.db.models import PublishedResult
 from backend.db.models.enums import Dimension
 from backend.domain.errors import FailureClass, NotFound
 from backend.services.benchmarks.benchmarks import get_benchmark
@@ -113,5 +113,5 @@ class TestLeaderboard:
         with ready.work() as session:
             benchmark = get_benchmark(session, "starter")
             values = {"source": "a paper", "agent": "x", "measure": "mean_score", "value": 0.2}
-            session.add(ReportedResult(benchmark_id=benchmark.id, **values))
+            session.add(PublishedResult(benchmark_id=benchmark.id, **values))
         assert [row.value for row in board(ready).reported] == [0.2]

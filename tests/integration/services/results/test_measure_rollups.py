@@ -96,7 +96,7 @@ class TestRecompute:
         before = means(installation, windows)["S_final"].n
         with installation.work() as session:
             episode = session.scalars(select(Episode).where(Episode.solved.is_(True))).one()
-            episode.mixed = True
+            episode.human_assisted = True
             session.get_one(Run, windows.id).rollup_stale = True
         after = means(installation, windows)["S_final"]
         assert (before, after.n, after.mean) == (4, 3, 0.0)

@@ -86,7 +86,7 @@ class TestRenew:
         _, run = ready.worker(), ready.submit()
         assert [rollup_jobs.renew(ready.factory, run.id) for _ in range(2)] == [True, False]
         found = now(ready, run)
-        assert (found.rollup_stale, found.rollup_began_at) == (False, None)
+        assert (found.rollup_stale, found.rollup_started_at) == (False, None)
         assert found.rollup_seconds is not None
 
     def test_work_goes_on_meanwhile_and_is_in_the_next(self, ready: World, between: list[Callable[[], None]]) -> None:
@@ -96,7 +96,7 @@ class TestRenew:
         assert cube(ready, run)["all", ""][0] == 0
         assert now(ready, run).rollup_stale
         between.clear()
-        set_run(ready, run, "rollup_at = rollup_at - interval '1 hour'")
+        set_run(ready, run, "rollup_as_of = rollup_as_of - interval '1 hour'")
         assert rollup_jobs.renew(ready.factory, run.id) is True
         assert cube(ready, run)["all", ""][0] == 1
 
@@ -111,9 +111,9 @@ class TestRenew:
         worker, run = ready.worker(), ready.submit()
         rollup_jobs.renew(ready.factory, run.id)
         ready.score(ready.must_claim(worker))
-        set_run(ready, run, "rollup_seconds = 100, rollup_at = now() - interval '999 seconds'")
+        set_run(ready, run, "rollup_seconds = 100, rollup_as_of = now() - interval '999 seconds'")
         assert rollup_jobs.renew_due(ready.factory) == 0
-        set_run(ready, run, "rollup_at = now() - interval '1001 seconds'")
+        set_run(ready, run, "rollup_as_of = now() - interval '1001 seconds'")
         assert rollup_jobs.renew_due(ready.factory) == 1
 
     def test_the_end_of_a_run_is_not_waited_with(self, ready: World) -> None:
@@ -133,7 +133,7 @@ class TestRenew:
         def takes_over() -> None:
             between.clear()
             ready.score(ready.must_claim(worker))
-            set_run(ready, run, "rollup_began_at = rollup_began_at - interval '1 hour'")
+            set_run(ready, run, "rollup_started_at = rollup_started_at - interval '1 hour'")
             took.append(rollup_jobs.renew(ready.factory, run.id))
 
         between.append(takes_over)
@@ -150,7 +150,7 @@ class TestRenew:
         with pytest.raises(ZeroDivisionError):
             rollup_jobs.renew(ready.factory, run.id)
         found = now(ready, run)
-        assert (found.rollup_stale, found.rollup_began_at) == (True, None)
+        assert (found.rollup_stale, found.rollup_started_at) == (True, None)
 
     def test_is_exact_in_the_end_whatever_came_in_between(
         self, ready: World, between: list[Callable[[], None]]
@@ -166,7 +166,7 @@ class TestRenew:
 
         between.append(lives)
         while now(ready, run).state != RunState.COMPLETED:
-            set_run(ready, run, "rollup_at = NULL")
+            set_run(ready, run, "rollup_as_of = NULL")
             rollup_jobs.renew(ready.factory, run.id)
         between.clear()
         rollup_jobs.renew_due(ready.factory)
@@ -181,7 +181,7 @@ class TestLargeRuns:
         rollup_jobs.renew(ready.factory, run.id)
         ready.score(ready.must_claim(worker))
         shown = shown_summary(ready, run)
-        assert (shown.counts.scored, shown.as_of) == (0, now(ready, run).rollup_at)
+        assert (shown.counts.scored, shown.as_of) == (0, now(ready, run).rollup_as_of)
         ready.score(ready.must_claim(worker))
         assert now(ready, run).rollup_stale
         shown = shown_summary(ready, run)

@@ -100,7 +100,7 @@ class TestTask:
         assert len(taken(queued, worker.id)) == 0
         with queued.work() as session:
             episode = session.scalars(select(Episode).where(Episode.task_id == first)).one()
-            assert (episode.state, episode.attempts_count, episode.started_at) == ("waiting", 0, None)
+            assert (episode.state, episode.attempt_count, episode.started_at) == ("waiting", 0, None)
             assert session.scalar(select(func.count()).select_from(Attempt)) == 2
 
     def test_a_lease_goes_on_with_the_next_one(self, queued: World) -> None:

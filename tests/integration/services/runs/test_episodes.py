@@ -49,7 +49,7 @@ class TestListEpisodes:
         (row,) = ready.do(episodes.list_episodes, run_id=run.id).items
         assert row.attempt.number == 2
         assert row.seconds["setup"] == 1.0
-        assert (row.task.key, row.episode.attempts_count) == ("files/a", 2)
+        assert (row.task.key, row.episode.attempt_count) == ("files/a", 2)
 
 
 class TestOneEpisode:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, text, update
 
-from backend.db.models import Attempt, Episode, Evaluation, Event, Evidence, Measure, Rescore, Run
+from backend.db.models import Attempt, Episode, Evaluation, Event, Evidence, Measure, Reevaluation, Run
 from backend.db.models.enums import EvidenceRole
 from backend.domain.errors import Conflict, FailureClass, LeaseLost, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
@@ -57,7 +57,7 @@ def claim(installation: World) -> Claim:
 def make_due(world: World) -> None:
     """Lets the pause pass."""
     with world.work() as session:
-        session.execute(update(Rescore).values(available_at=Rescore.created_at))
+        session.execute(update(Reevaluation).values(available_at=Reevaluation.created_at))
 
 
 @contextmanager
@@ -111,8 +111,13 @@ class TestKept:
             assert session.scalar(select(func.count()).select_from(Measure)) == 0
         (attempt,) = all_of(installation, Attempt)
         assert (attempt.failure_class, attempt.failure_message, attempt.seconds["evaluation"]) == ("evaluator", WHY, 3)
-        (row,) = all_of(installation, Rescore)
-        assert (row.state, row.before_id, row.actor_id, row.make_current) == ("waiting", kept.id, None, True)
+        (row,) = all_of(installation, Reevaluation)
+        assert (row.state, row.previous_evaluation_id, row.actor_id, row.make_current) == (
+            "waiting",
+            kept.id,
+            None,
+            True,
+        )
         (episode,) = all_of(installation, Episode)
         assert "the evaluation is repeated after 5 s" in episode.reason
 
@@ -127,7 +132,7 @@ class TestKept:
         found = claimed(installation)
         unjudged(installation, found)
         unjudged(installation, found)
-        assert len(all_of(installation, Evaluation)) == len(all_of(installation, Rescore)) == 1
+        assert len(all_of(installation, Evaluation)) == len(all_of(installation, Reevaluation)) == 1
 
     def test_a_stale_worker_keeps_nothing(self, installation: World) -> None:
         found = claimed(installation)
@@ -136,14 +141,14 @@ class TestKept:
         installation.do(claims.release_lease, found.lease_id, "the worker died")
         with pytest.raises(LeaseLost):
             unjudged(installation, found)
-        assert all_of(installation, Evaluation) == all_of(installation, Rescore) == []
+        assert all_of(installation, Evaluation) == all_of(installation, Reevaluation) == []
 
     def test_of_a_cancelled_run_nothing_is_repeated(self, installation: World) -> None:
         found = claimed(installation)
         installation.do(runs.cancel_run, found.run_id)
         unjudged(installation, found)
         assert states(installation) == ("cancelled", "cancelled", "lost")
-        assert all_of(installation, Rescore) == []
+        assert all_of(installation, Reevaluation) == []
 
 
 class TestJudged:
@@ -152,15 +157,15 @@ class TestJudged:
         assert states(installation) == ("completed", "scored", "scored")
         (episode,), (attempt,) = all_of(installation, Episode), all_of(installation, Attempt)
         assert (episode.score, episode.solved, episode.steps, episode.ended_by) == (1.0, True, 2, "done")
-        assert (episode.reason, episode.failure_class, episode.attempts_count) == ("", None, 1)
+        assert (episode.reason, episode.failure_class, episode.attempt_count) == ("", None, 1)
         assert (attempt.failure_class, attempt.failure_message, attempt.live) == (None, "", False)
         old, new = all_of(installation, Evaluation)
         assert (old.current, new.current, new.failure, new.score, new.seconds) == (False, True, "", 1.0, 0.5)
         with installation.work() as session:
             summary = run_summary(session, claim.run_id)
         assert (summary.episodes, summary.solved, dict(summary.lost)) == (1, 1, {})
-        (row,) = all_of(installation, Rescore)
-        assert (row.state, row.after_id) == ("done", new.id)
+        (row,) = all_of(installation, Reevaluation)
+        assert (row.state, row.new_evaluation_id) == ("done", new.id)
         assert len([one for one in all_of(installation, Event) if one.kind == "evaluation"]) == 1
 
     def test_the_worker_dies_at_it(self, installation: World, claim: Claim) -> None:
@@ -185,7 +190,7 @@ class TestJudged:
         installation.do(runs.cancel_run, claim.run_id)
         judge(installation)
         assert states(installation) == ("cancelled", "cancelled", "lost")
-        (row,) = all_of(installation, Rescore)
+        (row,) = all_of(installation, Reevaluation)
         assert (row.state, row.message) == ("failed", "the episode went on without it: it is cancelled")
 
 
@@ -196,14 +201,14 @@ class TestGivenUp:
             with installation.work() as session:
                 before = session.scalar(select(func.now()))
             fail(installation)
-            (row,) = all_of(installation, Rescore)
+            (row,) = all_of(installation, Reevaluation)
             found.append((row.available_at - before).total_seconds())
             assert states(installation) == ("running", "waiting", "lost")
         assert found == [pytest.approx(pause, abs=20.0) for pause in REPEAT_PAUSES[1:]]
         assert found == sorted(found)
         fail(installation)
         assert states(installation) == ("completed", "lost", "lost")
-        (episode,), (row,) = all_of(installation, Episode), all_of(installation, Rescore)
+        (episode,), (row,) = all_of(installation, Episode), all_of(installation, Reevaluation)
         assert (episode.failure_class, episode.score, row.state, row.tries) == ("evaluator", None, "failed", 3)
         assert episode.failure_message == f"{WHY} (the evaluation was repeated 3 times)"
         assert episode.reason == ""
@@ -232,7 +237,7 @@ class TestAskedFor:
             assert job.settles
             reevaluation.finish(session, job, evaluation(1.0), [], 0.5)
         assert states(installation) == ("completed", "scored", "scored")
-        assert all_of(installation, Episode)[0].attempts_count == 1
+        assert all_of(installation, Episode)[0].attempt_count == 1
 
     def test_a_retry_that_fails_repeats_the_episode(self, installation: World, claim: Claim) -> None:
         give_up(installation)
@@ -248,7 +253,7 @@ class TestAskedFor:
         self.rescored(installation)
         give_up(installation)
         assert states(installation) == ("completed", "lost", "lost")
-        assert [row.state for row in all_of(installation, Rescore)] == ["failed", "failed"]
+        assert [row.state for row in all_of(installation, Reevaluation)] == ["failed", "failed"]
 
     def test_what_was_lost_otherwise_has_no_evidence_to_judge(self, installation: World) -> None:
         found = claimed(installation)

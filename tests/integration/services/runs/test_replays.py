@@ -15,7 +15,7 @@ def decisions(installation: World, episode_id: UUID, **params: str) -> tuple[Dec
     with installation.work() as session:
         episode = session.get_one(Episode, episode_id)
         config = RunConfig(agent="replay", params=params)
-        return recorded_decisions(session, config, session.get_one(Task, episode.task_id), episode.repeat)
+        return recorded_decisions(session, config, session.get_one(Task, episode.task_id), episode.repeat_index)
 
 
 class TestRecordedDecisions:

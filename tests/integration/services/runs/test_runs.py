@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from backend.db.models import Agent, Episode, Event, Run, Worker
+from backend.db.models import AgentConfiguration, Episode, Event, Run, Worker
 from backend.domain.errors import Conflict, DeskarenaError, FailureClass, IllegalMove, Invalid, NotFound, Unavailable
 from backend.domain.errors import UnknownPlugin as Unknown
 from backend.services.attempts import attempts
@@ -34,7 +34,7 @@ class TestSubmitRun:
         ready.worker()
         run = ready.submit(repeats=2)
         assert states(ready, run) == ["waiting"] * 6
-        assert (run.state, run.purpose, run.open) == ("queued", "measure", False)
+        assert (run.state, run.purpose, run.accepts_episodes) == ("queued", "measure", False)
 
     def test_selects_by_pattern(self, ready: World) -> None:
         ready.worker()
@@ -45,7 +45,7 @@ class TestSubmitRun:
         ready.worker()
         run = ready.submit("random")
         with ready.work() as session:
-            agent = session.get_one(Agent, run.agent_id)
+            agent = session.get_one(AgentConfiguration, run.agent_configuration_id)
         assert run.config["params"] == agent.params
         assert run.config["observation"] == "screenshot"
         assert run.config["action_space"] == "computer_13"
@@ -53,7 +53,7 @@ class TestSubmitRun:
     def test_two_runs_of_one_configuration_share_the_agent_and_the_condition(self, ready: World) -> None:
         ready.worker()
         first, second = ready.submit(), ready.submit(repeats=3, seed=9, tasks=("files/*",))
-        assert first.agent_id == second.agent_id
+        assert first.agent_configuration_id == second.agent_configuration_id
         assert first.condition_hash == second.condition_hash
         assert first.config_hash != second.config_hash
 
@@ -278,7 +278,7 @@ class TestOpenRuns:
             assert session.get_one(Run, run.id).state == "running"
         assert ready.do(runs.add_episodes, run.id, ["files/*"], 2) == 4
         with ready.work() as session:
-            query = select(Episode.repeat).where(Episode.run_id == run.id).order_by(Episode.id)
+            query = select(Episode.repeat_index).where(Episode.run_id == run.id).order_by(Episode.id)
             assert list(session.scalars(query)) == [1, 2, 1, 3, 2]
         ready.do(runs.close_run, run.id)
         ready.do(runs.close_run, run.id)

@@ -156,7 +156,7 @@ class TestClaim:
         ready.score_only(claim)
         assert ready.do(claims.claim_next, claim.lease_id) is not None
         with ready.work() as session:
-            assert session.get_one(Lease, claim.lease_id).waits == ""
+            assert session.get_one(Lease, claim.lease_id).wait_reason == ""
 
     def test_many_threads_never_take_one_twice(self, installation: World) -> None:
         installation.benchmark(make_benchmark(*(make_task(name=f"t{n}") for n in range(30))))

@@ -138,14 +138,14 @@ class TestOrder:
         worker = queued.worker(slots=20)
         low, high = queued.submit(), queued.submit()
         set_run(queued, high, priority=1)
-        set_run(queued, low, turn_at=text("now() - interval '20 minutes'"))
+        set_run(queued, low, last_scheduled_at=text("now() - interval '20 minutes'"))
         assert owners(queued, worker, 3) == {high.id: 2, low.id: 1}
 
     def test_the_longest_expected_comes_first_within_a_repeat(self, queued: World) -> None:
         worker, _ = queued.worker(slots=3), queued.submit(repeats=2)
         with queued.work() as session:
             task = session.scalars(select(Episode.task_id).order_by(Episode.id).offset(7)).first()
-            session.execute(update(Episode).where(Episode.task_id == task).values(expected_seconds=5000.0))
+            session.execute(update(Episode).where(Episode.task_id == task).values(estimated_seconds=5000.0))
         found = take(queued, worker, 3)
         assert [claim.task.key.name for claim in found] == ["t07", "t00", "t01"]
 
@@ -159,7 +159,7 @@ class TestOrder:
                 session.execute(update(Attempt).where(Attempt.id == claim.attempt_id).values(started_at=began))
         again = queued.submit(tasks=("*/t03", "*/t05"))
         with queued.work() as session:
-            query = select(Episode.expected_seconds).where(Episode.run_id == again.id).order_by(Episode.id)
+            query = select(Episode.estimated_seconds).where(Episode.run_id == again.id).order_by(Episode.id)
             assert list(session.scalars(query)) == [60.0, 300.0]
         assert [claim.task.key.name for claim in take(queued, worker, 2)] == ["t05", "t03"]
 
@@ -186,7 +186,7 @@ class TestBounds:
             assert owners(queued, worker, 9) == {run.id: 3}
             person = queued.submit(agent="random")
             with queued.work() as session:
-                session.execute(text("UPDATE agent SET human = true WHERE name = 'random'"))
+                session.execute(text("UPDATE agent_configuration SET human = true WHERE name = 'random'"))
             assert owners(queued, worker, 9) == {person.id: 1}
 
     def test_what_a_project_reserves_is_kept_for_its_next_run(self, queued: World) -> None:
@@ -247,7 +247,7 @@ class TestAtOnce:
         monkeypatch.setattr(episode_scheduler, "PATIENCE_MS", 10_000)
         worker, held, other = queued.worker(slots=4), queued.submit(), queued.submit()
         with queued.work() as session:
-            session.execute(text("UPDATE episode SET needs = NULL WHERE run_id = :id"), {"id": other.id})
+            session.execute(text("UPDATE episode SET requirements_id = NULL WHERE run_id = :id"), {"id": other.id})
         with ThreadPoolExecutor(1) as pool, queued.work() as session:
             session.execute(text("SELECT FROM run WHERE id = :id FOR UPDATE"), {"id": held.id})
             waiting = pool.submit(owners, queued, worker, 2)
@@ -299,7 +299,7 @@ class TestUpkeep:
     def test_what_an_older_release_wrote_is_completed(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         with queued.work() as session:
-            session.execute(text("UPDATE episode SET needs = NULL"))
+            session.execute(text("UPDATE episode SET requirements_id = NULL"))
             session.execute(text("UPDATE run SET in_use = 7"))
         assert take(queued, worker, 4) == []
         maintenance.tend(queued.factory)
@@ -314,20 +314,20 @@ class TestUpkeep:
         queued.score(claim)
         with queued.work() as session:
             session.execute(text("UPDATE attempt SET started_at = ended_at - interval '77 seconds'"))
-            session.execute(text("UPDATE run SET expected_at = now() - interval '2 minutes'"))
+            session.execute(text("UPDATE run SET estimates_updated_at = now() - interval '2 minutes'"))
         maintenance.keep_schedule(queued.factory)
         with queued.work() as session:
-            assert session.scalar(select(Episode.expected_seconds).where(Episode.run_id == waiting.id)) == 77.0
+            assert session.scalar(select(Episode.estimated_seconds).where(Episode.run_id == waiting.id)) == 77.0
 
 
 class TestUsage:
     def test_the_database_reckons_as_the_rules_do(self, queued: World) -> None:
         _, run = queued.worker(), queued.submit()
-        set_run(queued, run, in_use=4, used_seconds=900.0, used_at=text("now() - interval '30 minutes'"))
+        set_run(queued, run, in_use=4, usage_seconds=900.0, usage_updated_at=text("now() - interval '30 minutes'"))
         with queued.work() as session:
             scheduler.ended(session, run.id, 1)
-            row = session.execute(select(Run.used_seconds, Run.in_use).where(Run.id == run.id)).one()
-        assert row.used_seconds == pytest.approx(decayed(900.0, 4, 1800.0), rel=0.001)
+            row = session.execute(select(Run.usage_seconds, Run.in_use).where(Run.id == run.id)).one()
+        assert row.usage_seconds == pytest.approx(decayed(900.0, 4, 1800.0), rel=0.001)
         assert row.in_use == 3
 
 

@@ -213,7 +213,7 @@ class TestNeedsOf:
     def test_tells_the_two_kinds_apart(self, mixed: World) -> None:
         with mixed.work() as session:
             tasks = session.scalars(select(Task)).all()
-            assert {task.name for task in tasks if task.by_function} == set(FUNCTIONS)
+            assert {task.name for task in tasks if task.has_user_functions} == set(FUNCTIONS)
             (need,) = episode_scheduler.needs_of(session, tasks[0].task_set_id)
-            functions = frozenset(task.id for task in tasks if task.by_function)
-            assert need == Requirements(tasks[0].needs, "linux", functions=functions)  # type: ignore[arg-type]
+            functions = frozenset(task.id for task in tasks if task.has_user_functions)
+            assert need == Requirements(tasks[0].requirements_id, "linux", functions=functions)  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ def play(world: World, seconds: Mapping[str, float], agent: str = "noop", **more
 
 def expected(world: World, run: Run) -> dict[str, float]:
     with world.work() as session:
-        query = select(Task.name, Episode.expected_seconds).join(Episode, Episode.task_id == Task.id)
+        query = select(Task.name, Episode.estimated_seconds).join(Episode, Episode.task_id == Task.id)
         return {row[0]: row[1] for row in session.execute(query.where(Episode.run_id == run.id))}
 
 
@@ -71,14 +71,14 @@ class TestExpectations:
         run = play(queued, {"t0": 77.0}, open=True)
         queued.do(runs.add_episodes, run.id, ("files/t1",))
         with queued.work() as session:
-            session.execute(update(Episode).where(Episode.state == "waiting").values(expected_seconds=1.0))
+            session.execute(update(Episode).where(Episode.state == "waiting").values(estimated_seconds=1.0))
         queued.do(duration_estimates.renew, run.id)
         assert expected(queued, run)["t1"] == pytest.approx(77.0)
 
     def test_only_one_worker_looks_at_a_run(self, queued: World) -> None:
         run = queued.submit()
         with queued.work() as session:
-            session.execute(text("UPDATE run SET expected_at = now() - interval '1 hour'"))
+            session.execute(text("UPDATE run SET estimates_updated_at = now() - interval '1 hour'"))
         with queued.work() as mine, queued.work() as other:
             assert duration_estimates.take_turn(mine) == run.id
             assert duration_estimates.take_turn(other) is None
@@ -135,7 +135,7 @@ class TestTurn:
 
     def long_ago(self, world: World) -> None:
         with world.work() as session:
-            session.execute(text("UPDATE run SET turn_at = now() - interval '1 hour'"))
+            session.execute(text("UPDATE run SET last_scheduled_at = now() - interval '1 hour'"))
 
     def test_a_paused_run_does_not_age(self, queued: World) -> None:
         run = queued.submit()

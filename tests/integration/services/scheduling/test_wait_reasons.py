@@ -40,7 +40,7 @@ def why(world: World, run: Run) -> list[WaitView]:
 def lasts(world: World, expected: float, since: float) -> None:
     """Every episode should take so many seconds; the attempts that run began so long ago."""
     with world.work() as session:
-        session.execute(text("UPDATE episode SET expected_seconds = :expected"), {"expected": expected})
+        session.execute(text("UPDATE episode SET estimated_seconds = :expected"), {"expected": expected})
         began = text("UPDATE attempt SET started_at = clock_timestamp() - make_interval(secs => :since) WHERE live")
         session.execute(began, {"since": since})
 
@@ -63,7 +63,7 @@ class TestExplain:
         worker, run = queued.worker(slots=2), queued.submit()
         queued.do(claims.claim_many, worker.id, "local", 2)
         with queued.work() as session:
-            session.execute(text("UPDATE episode SET expected_seconds = 100"))
+            session.execute(text("UPDATE episode SET estimated_seconds = 100"))
             at = session.scalar(text("SELECT now()"))
         first, second, *_ = why(queued, run)
         assert first.why == "2 of 2 desktops in use; next in its run"

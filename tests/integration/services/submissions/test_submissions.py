@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import select
 
-from backend.db.models import Actor, Choice, Episode, Evaluation, Run, Work
+from backend.db.models import Actor, Episode, Evaluation, PairwisePreference, Run, Submission
 from backend.db.models.enums import EvidenceRole, Preference
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model import score as verdict
@@ -72,7 +72,7 @@ class TestHandedIn:
                 None,
             )
             assert session.scalars(select(Evaluation)).one().score is None
-            assert [len(work.files) for work in session.scalars(select(Work))] == [1]
+            assert [len(work.files) for work in session.scalars(select(Submission))] == [1]
 
     def test_is_shown_beside_the_rates_and_not_counted(self, installation: World) -> None:
         run_id = handed_in(installation, "noop")[0]
@@ -92,7 +92,7 @@ class TestHandedIn:
     def test_who_left_nothing_has_no_work(self, installation: World) -> None:
         handed_in(installation, "noop", data=None)
         with installation.work() as session:
-            assert session.scalars(select(Work)).all() == []
+            assert session.scalars(select(Submission)).all() == []
             assert session.scalars(select(Episode)).one().outcome == "handed_in"
 
     def test_the_same_write_twice_makes_one_work(self, installation: World) -> None:
@@ -104,7 +104,7 @@ class TestHandedIn:
         with installation.work() as session:
             evaluation = verdict.Evaluation(score=None, measures={})
             attempts.finish_scored(session, claim.fence, evaluation, [], {})
-            assert len(session.scalars(select(Work)).all()) == 1
+            assert len(session.scalars(select(Submission)).all()) == 1
 
     def test_a_work_is_handed_in_by_a_repeated_evaluation(self, installation: World) -> None:
         installation.benchmark(creative_benchmark(), NAME)
@@ -123,7 +123,7 @@ class TestHandedIn:
         with installation.work() as session:
             episode = session.scalars(select(Episode)).one()
             assert (episode.outcome, episode.score) == ("handed_in", None)
-            assert len(session.scalars(select(Work)).all()) == 1
+            assert len(session.scalars(select(Submission)).all()) == 1
 
     def test_there_is_nothing_to_score_again(self, installation: World) -> None:
         handed_in(installation, "noop")
@@ -194,8 +194,8 @@ class TestChoose:
         pair = installation.do(pairwise_preferences.next_pair, NAME, actor, Random(1))
         installation.do(pairwise_preferences.choose, pair.left.id, pair.right.id, Preference.RIGHT, actor)
         with installation.work() as session:
-            kept = session.scalars(select(Choice)).one()
-            assert (kept.left_id, kept.preferred, kept.actor_id) == (pair.left.id, "right", actor.id)
+            kept = session.scalars(select(PairwisePreference)).one()
+            assert (kept.left_id, kept.preference, kept.actor_id) == (pair.left.id, "right", actor.id)
 
     def test_the_first_choice_counts_on_either_side(self, installation: World) -> None:
         handed_in(installation, "noop", "random")
@@ -209,7 +209,7 @@ class TestChoose:
         tasks = creative_benchmark(creative_task("one", "a.png"), creative_task("two", "a.png"), assets={"a.png": RED})
         installation.benchmark(tasks, NAME)
         with installation.work() as session:
-            first, second = session.scalars(select(Work).order_by(Work.id))
+            first, second = session.scalars(select(Submission).order_by(Submission.id))
             _, actor = installation.who(session)
             for left, right, wrong in ((first.id, second.id, Invalid), (first.id, first.id, Invalid),
                                        (first.id, uuid4(), NotFound)):  # fmt: skip
@@ -261,7 +261,7 @@ class TestBoard:
         handed_in(installation, expert=True)
         handed_in(installation, expert=True)
         with installation.work() as session:
-            work = session.scalars(select(Work)).one()
+            work = session.scalars(select(Submission)).one()
             assert submissions.read_file(session, installation.store, work.id, 0) == GREEN
             with pytest.raises(NotFound):
                 submissions.read_file(session, installation.store, work.id, 1)

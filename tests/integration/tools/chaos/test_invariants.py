@@ -60,7 +60,7 @@ EPISODE = EpisodeFact(
     state="scored",
     outcome="scored",
     score=1.0,
-    attempts_count=2,
+    attempt_count=2,
     endings=1,
     failure_message="",
 )

@@ -40,7 +40,7 @@ class TestApi:
         assert done(fresh.post(f"{path}/submit", json={}))["state"] == "in_review"
         assert fresh.post(f"{path}/approve", json={"version": 1, "by": "ada"}).status_code == 403
         for name in ("bob", "cleo"):
-            found = done(fresh.post(f"{path}/approve", json={"version": 1, "by": name, "words": "Good."}))
+            found = done(fresh.post(f"{path}/approve", json={"version": 1, "by": name, "comment": "Good."}))
         assert (found["state"], found["approvals"], [one["by"] for one in found["reviews"]]) == (
             "approved", 2, ["cleo", "bob"],
         )  # fmt: skip

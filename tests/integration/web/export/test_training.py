@@ -266,7 +266,7 @@ class TestResults:
             session.execute(update(Run).values(pins={"model": {"asked": "m"}}))
         assert count(fresh)["kinds"] == {"model": 1}
         with installation.work() as session:
-            session.execute(update(Episode).values(mixed=True))
+            session.execute(update(Episode).values(human_assisted=True))
         assert count(fresh, "kind=mixed")["trajectories"] == 1
 
 

@@ -88,10 +88,10 @@ class TestPairs:
 def works_of(world: World) -> list[UUID]:
     from sqlalchemy import select
 
-    from backend.db.models import Work
+    from backend.db.models import Submission
 
     with world.work() as session:
-        return list(session.scalars(select(Work.id)))
+        return list(session.scalars(select(Submission.id)))
 
 
 class TestBoard:

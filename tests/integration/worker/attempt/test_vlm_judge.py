@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import select, update
 
 from backend.config import Settings
-from backend.db.models import Episode, Evidence, Judge, JudgeAnswer, JudgeVerdict, Measure, Rescore, Run
+from backend.db.models import Episode, Evidence, Judge, JudgeResponse, JudgeVerdict, Measure, Reevaluation, Run
 from backend.domain import registry
 from backend.domain.errors import Invalid, UnknownPlugin
 from backend.domain.judging.judgement import Judgement
@@ -91,7 +91,7 @@ class Installation:
     def make_due(self) -> None:
         """Lets the pause pass."""
         with self.world.work() as session:
-            session.execute(update(Rescore).values(available_at=Rescore.created_at))
+            session.execute(update(Reevaluation).values(available_at=Reevaluation.created_at))
 
     def _begin(self, *replies: str, task: Task | None = None, **more: Any) -> tuple[Run, InProcessWorker]:
         self.record(*replies)
@@ -135,8 +135,8 @@ class TestScored:
         here.run(HALF)
         (judge,) = here.all(Judge)
         assert (judge.kind, judge.endpoint, judge.model, judge.config["votes"]) == ("vlm", "tape", "judge-1", 1)
-        (kept,) = here.all(JudgeAnswer)
-        assert (kept.usable, kept.usd, kept.priced, kept.vote) == (True, 0.01, True, 0)
+        (kept,) = here.all(JudgeResponse)
+        assert (kept.usable, kept.usd, kept.priced, kept.vote_index) == (True, 0.01, True, 0)
         verdicts = {row.criterion: (row.reached, row.step, row.text) for row in here.all(JudgeVerdict)}
         assert verdicts == {
             "opened": (True, 0, "The note is open."),
@@ -154,13 +154,13 @@ class TestScored:
     def test_an_invalid_reply_is_mended(self, here: Installation) -> None:
         _, episode = here.run(answer(opened=True), GOOD)
         assert episode.score == 1.0
-        assert [row.usable for row in here.all(JudgeAnswer)] == [False, True]
-        assert sum(row.usd for row in here.all(JudgeAnswer)) == pytest.approx(0.02)
+        assert [row.usable for row in here.all(JudgeResponse)] == [False, True]
+        assert sum(row.usd for row in here.all(JudgeResponse)) == pytest.approx(0.02)
 
     def test_the_majority_of_three_votes(self, here: Installation) -> None:
         _, episode = here.run(GOOD, HALF, GOOD, judge={"votes": 3})
         assert episode.score == 1.0
-        assert sorted(row.vote for row in here.all(JudgeAnswer)) == [0, 1, 2]
+        assert sorted(row.vote_index for row in here.all(JudgeResponse)) == [0, 1, 2]
 
     def test_the_presets_temperature(self, here: Installation) -> None:
         run, _ = here.run(GOOD, preset="windowsworld")
@@ -178,7 +178,7 @@ class TestScoredAgain:
         (attempt,) = attempts(here.world, episode.id)
         old, new = sorted(evaluations(here.world, attempt.id), key=lambda one: one.id)
         assert (new.current, new.parts) == (True, old.parts)
-        assert len(here.all(JudgeAnswer)) == 1
+        assert len(here.all(JudgeResponse)) == 1
 
 
 class TestAnotherJudge:
@@ -257,7 +257,7 @@ class TestWithoutVerdict:
         assert (episode.state, attempt.state, attempt.failure_class) == ("waiting", "lost", "evaluator")
         assert words in attempt.failure_message
         assert here.all(Measure) == here.all(JudgeVerdict) == []
-        assert len(here.all(JudgeAnswer)) == len(replies)
+        assert len(here.all(JudgeResponse)) == len(replies)
 
     def test_the_judge_is_asked_again_and_the_episode_is_scored_once(self, here: Installation) -> None:
         episode = here.unjudged(answer(opened=True), "yes")
@@ -265,7 +265,7 @@ class TestWithoutVerdict:
         here.make_due()
         assert here.rescorer().one()
         (found,) = here.all(Episode)
-        assert (found.state, found.score, found.attempts_count) == ("scored", 0.0, 1)
+        assert (found.state, found.score, found.attempt_count) == ("scored", 0.0, 1)
         (attempt,) = attempts(here.world, episode.id)
         assert (attempt.state, attempt.failure_class) == ("scored", None)
         assert {row.name: row.value for row in here.all(Measure)} == {"score": 0.0, "S_final": 0.0, "S_int": 1.0}

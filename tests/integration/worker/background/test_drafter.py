@@ -65,11 +65,11 @@ class TestOne:
         assert worker.one()
         assert worker.one() is False
         found = row(installed, asked)
-        assert (found.state, found.made, found.message) == ("done", 2, "wrote library/overdue, library/lent")
+        assert (found.state, found.created_count, found.message) == ("done", 2, "wrote library/overdue, library/lent")
         with installed.work() as session:
             project, _ = installed.who(session)
             made = drafts.list_drafts(session, project).items
-            assert {(one.made_by, one.model, one.persona, one.state) for one in made} == {
+            assert {(one.author_kind, one.model, one.persona, one.state) for one in made} == {
                 (DraftAuthor.MODEL.value, "m-2026-05-01", "A librarian.", DraftState.DRAFT.value)
             }
             assert all(len(one.prompt_hash) == 64 for one in made)
@@ -81,7 +81,7 @@ class TestOne:
         bad = json.dumps({"drafts": [proposal(), proposal(name="x y")]})
         assert drafter(installed, FakeModels(bad)).one()
         found = row(installed, asked)
-        assert (found.state, found.made) == ("failed", 0)
+        assert (found.state, found.created_count) == ("failed", 0)
         assert "drafts.1.name" in found.message
         with installed.work() as session:
             project, _ = installed.who(session)
@@ -93,7 +93,7 @@ class TestOne:
         assert "\\ud800" in bad
         assert drafter(installed, FakeModels(bad)).one()
         found = row(installed, asked)
-        assert (found.state, found.made) == ("failed", 0)
+        assert (found.state, found.created_count) == ("failed", 0)
         assert "lone surrogate" in found.message
 
     def test_a_key_that_is_taken_is_left_out(self, installed: World) -> None:
@@ -102,7 +102,7 @@ class TestOne:
         again = ask(installed)
         assert drafter(installed, FakeModels(json.dumps({"drafts": [proposal(), proposal(name="new")]}))).one()
         found = row(installed, again)
-        assert found.made == 1
+        assert found.created_count == 1
         assert found.message.startswith("wrote library/new; left out: there is a draft of library/overdue")
 
     def test_a_model_that_does_not_answer(self, installed: World) -> None:

@@ -10,7 +10,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
-from backend.db.models import Evaluation, Evidence, Rescore, Task, Worker
+from backend.db.models import Evaluation, Evidence, Reevaluation, Task, Worker
 from backend.db.repositories.attempts.reevaluations import COMES_BACK, hold_long
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
@@ -218,21 +218,21 @@ class TestFilesThatCannotBeHad:
         away.store.away = ""
         assert not rescorer.one()
         with away.work() as session:
-            session.execute(update(Rescore).values(available_at=func.now()))
+            session.execute(update(Reevaluation).values(available_at=func.now()))
         assert rescorer.one()
         first, _ = away.do(reevaluation.listing)
         assert (first.rescore.state, first.rescore.tries) == ("done", 0)
 
     def test_in_the_end_it_fails_and_says_why(self, away: World, rescorer: Rescorer) -> None:
         with away.work() as session:
-            session.execute(update(Rescore).values(created_at=func.now() - 2 * PATIENCE))
+            session.execute(update(Reevaluation).values(created_at=func.now() - 2 * PATIENCE))
         while rescorer.one():
             pass
         first, _ = away.do(reevaluation.listing)
         assert first.rescore.state == "waiting", "that it has waited for its turn for long is no failure"
         with away.work() as session:
-            long_ago = {"available_at": func.now(), "away_since": func.now() - 2 * PATIENCE}
-            session.execute(update(Rescore).where(Rescore.id == first.rescore.id).values(long_ago))
+            long_ago = {"available_at": func.now(), "evidence_missing_since": func.now() - 2 * PATIENCE}
+            session.execute(update(Reevaluation).where(Reevaluation.id == first.rescore.id).values(long_ago))
         assert rescorer.one()
         first, _ = away.do(reevaluation.listing)
         assert (first.rescore.state, first.rescore.message) == ("failed", "the store does not answer")
@@ -240,7 +240,7 @@ class TestFilesThatCannotBeHad:
     def test_a_task_that_cannot_be_read_fails_and_the_others_go_on(self, away: World, rescorer: Rescorer) -> None:
         away.store.away = ""
         with away.work() as session:
-            first = session.scalars(select(Rescore).order_by(Rescore.id)).first()
+            first = session.scalars(select(Reevaluation).order_by(Reevaluation.id)).first()
             assert first is not None
             session.execute(update(Task).where(Task.id == first.task_id).values(spec={"of": "another release"}))
         while rescorer.one():

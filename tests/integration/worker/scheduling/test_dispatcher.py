@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select, text
 
 from backend.config import Settings
+from backend.db.compatibility import OldSchema
 from backend.db.models import Worker
 from backend.domain.errors import ClusterLost
 from backend.domain.ports.cluster import ClusterProvider
@@ -169,10 +170,10 @@ class TestStopped:
         self, world: World, start_worker: StartWorker, caplog: pytest.LogCaptureFixture
     ) -> None:
         world.benchmark(benchmark_of())
-        world.do(lambda session: session.execute(text("UPDATE alembic_version SET version_num = '0016'")))
+        world.do(lambda session: session.execute(text("UPDATE alembic_version SET version_num = '0021'")))
         with ThreadPoolExecutor(1) as pool:
             starting = pool.submit(start_worker)
-            until(lambda: "run the migrations" in caplog.text, 20.0, what="it says why")
+            until(lambda: OldSchema("The database").message in caplog.text, 20.0, what="it says why")
             assert not starting.done()
             world.do(lambda session: session.execute(text("UPDATE alembic_version SET version_num = '9999'")))
             worker = starting.result(60)

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Agent
+from backend.db.models import AgentConfiguration
 
 
 def get_or_make(  # noqa: PLR0913 - one keyword per thing to ask by
@@ -21,9 +21,13 @@ def get_or_make(  # noqa: PLR0913 - one keyword per thing to ask by
     *,
     privileged: bool,
     human: bool = False,
-) -> Agent:
+) -> AgentConfiguration:
     """The configuration with these parameters, created if missing; concurrent callers get the same one."""
-    query = select(Agent).where(Agent.project_id == project_id, Agent.name == name, Agent.params_hash == params_hash)
+    query = select(AgentConfiguration).where(
+        AgentConfiguration.project_id == project_id,
+        AgentConfiguration.name == name,
+        AgentConfiguration.params_hash == params_hash,
+    )
     agent = session.scalar(query)
     if agent is None:
         row = {
@@ -35,6 +39,6 @@ def get_or_make(  # noqa: PLR0913 - one keyword per thing to ask by
             "privileged": privileged,
             "human": human,
         }
-        session.execute(insert(Agent).values(row).on_conflict_do_nothing())
+        session.execute(insert(AgentConfiguration).values(row).on_conflict_do_nothing())
         agent = session.scalars(query).one()
     return agent

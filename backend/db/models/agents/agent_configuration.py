@@ -8,10 +8,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 from backend.db.models.base import Base, Created, Id, Json, ref
 
 
-class Agent(Base):
+class AgentConfiguration(Base):
     """An agent with its parameters, as runs pin it. `human`: a person acts."""
 
-    __tablename__ = "agent"
+    __tablename__ = "agent_configuration"
     __table_args__ = (UniqueConstraint("project_id", "name", "params_hash"),)
 
     id: Mapped[Id]
