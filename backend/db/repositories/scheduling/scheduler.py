@@ -18,7 +18,7 @@ _DOOR = 7_218_001
 
 _READY = "e.state = 'waiting' AND e.available_at < '9000-01-01 00:00:00+00' AND e.available_at <= clock_timestamp()"
 
-_FIRST = "e.needs, e.priority DESC, e.repeat, e.estimated_seconds DESC, e.id"
+_FIRST = "e.requirements_id, e.priority DESC, e.repeat_index, e.estimated_seconds DESC, e.id"
 """The index's own order, so that the index is used, however few rows seem to be needed."""
 
 _QUEUE = text(f"""
