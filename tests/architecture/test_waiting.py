@@ -3,9 +3,18 @@
 import ast
 from collections.abc import Iterator
 
-from tests.architecture.tree import PRODUCT, TESTS, dotted, parsed, python_files
+from tests.architecture.tree import PRODUCT, TESTS, calls, dotted, parsed, python_files
 
 SLEEPS = {"time.sleep", "asyncio.sleep", "anyio.sleep", "sleep"}
+
+SLEEP_IN_TESTS = {
+    "tests/waiting.py": "it is what the others wait with",
+    "tests/contract/traces.py": "it runs on the desktop, where nothing of ours can be imported",
+    "tests/fakes/kubernetes/subresources.py": "the fake API server follows a log as the real one does",
+    "tests/unit/desktops/test_wire.py": "a guest that sends a byte now and then",
+    "tests/unit/services/artifacts/test_ssrf_safe_http.py": "a web server that sends a byte now and then",
+}
+"""Files of tests that may sleep, each with the reason."""
 
 
 def hands_over(sleep: ast.Call) -> bool:
@@ -42,6 +51,15 @@ class TestTree:
         files = python_files(*PRODUCT, *TESTS)
         found = [f"{path}:{call.lineno}" for path in files for call in sleeps_outside_loops(parsed(path))]
         assert found == [], "they sleep a fixed time; wait on a condition with a deadline"
+
+    def test_a_test_waits_with_tests_waiting(self) -> None:
+        files = {
+            str(path)
+            for path in python_files(*TESTS)
+            for call in calls(parsed(path))
+            if dotted(call.func) in SLEEPS and not hands_over(call)
+        }
+        assert files == set(SLEEP_IN_TESTS), "use `until` or `holds` of tests/waiting.py"
 
     def test_the_browser_waits_on_what_it_sees(self) -> None:
         found = [

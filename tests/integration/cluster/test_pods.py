@@ -15,7 +15,7 @@ from tests.fakes.kubernetes import fitting
 from tests.fakes.kubernetes.behaviours import slow_start
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.integration.cluster.conftest import NAMESPACE
-from tests.waiting import until
+from tests.waiting import holds, until
 from worker.k8s import manifests, pods
 from worker.k8s.client import Kubernetes
 from worker.k8s.cluster import Cluster, ClusterUnavailable
@@ -155,9 +155,7 @@ class TestSweep:
         fake.api.cut_watches()
         until(lambda: watch.trouble)
         gone = time.monotonic()
-        while time.monotonic() - gone < 2.5:
-            assert left.sweep() == []
-            time.sleep(0.1)
+        holds(lambda: left.sweep() == [], 2.5)
         fake.faults.clear()
         back = time.monotonic()
         until(lambda: left.sweep() == [NAME], 20)
@@ -174,10 +172,7 @@ class TestSweep:
     def test_pods_that_are_spared_stay(self, fake: FakeCluster, left: Pods) -> None:
         found = fake.pod(NAMESPACE, NAME)
         assert found is not None
-        began = time.monotonic()
-        while time.monotonic() - began < 2.5:
-            assert left.sweep({found["metadata"]["uid"]}) == []
-            time.sleep(0.1)
+        holds(lambda: left.sweep({found["metadata"]["uid"]}) == [], 2.5)
         until(lambda: left.sweep() == [NAME], 20)
 
 

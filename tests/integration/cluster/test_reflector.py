@@ -7,7 +7,7 @@ from threading import Lock
 import pytest
 
 from tests.fakes.kubernetes.cluster import FakeCluster
-from tests.waiting import until
+from tests.waiting import holds, until
 from worker.k8s.client import Kubernetes
 from worker.k8s.cluster import NODES, Object
 from worker.k8s.reflector import Reflector
@@ -78,10 +78,8 @@ class TestReflector:
         fake.faults.away = True
         fake.api.cut_watches()
         until(lambda: reflector.trouble)
-        stood, began = reflector.well, time.monotonic()
-        while time.monotonic() - began < 1.0:
-            assert reflector.well == stood
-            time.sleep(0.1)
+        stood = reflector.well
+        holds(lambda: reflector.well == stood, 1.0)
         cleared = time.monotonic()
         fake.faults.clear()
         until(lambda: not reflector.trouble)

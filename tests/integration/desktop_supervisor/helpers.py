@@ -7,7 +7,6 @@ import shutil
 import socket
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import seconds_until
 from worker.desktop_supervisor.client import CHECKOUT, DesktopHandle, DesktopSupervisorClient, DesktopSupervisorOptions
 from worker.local.limits import MIB, DesktopLimits
 from worker.local.watchdog import descendants
@@ -143,11 +143,7 @@ def desktop(client: DesktopSupervisorClient, limits: DesktopLimits = SMALL, **mo
 
 def eventually(condition: Callable[[], Any], seconds: float = 10.0) -> float:
     """Waits until the condition holds; returns how long that took."""
-    started = time.monotonic()
-    while not condition():
-        assert time.monotonic() - started < seconds, "it never came true"
-        time.sleep(0.005)
-    return time.monotonic() - started
+    return seconds_until(condition, seconds)
 
 
 def exists(pid: int) -> bool:
@@ -178,6 +174,7 @@ WORKER = f"""
 import json, sys, time
 sys.path.insert(0, {str(CHECKOUT)!r})
 from pathlib import Path
+from tests.waiting import seconds_until
 from worker.desktop_supervisor.client import DesktopSupervisorClient, DesktopSupervisorOptions
 from worker.local.limits import DesktopLimits
 options = json.loads(sys.argv[1])

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import sys
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
@@ -11,17 +10,14 @@ from typing import TypeVar
 import psutil
 
 from backend.cli.embedded.process_spawn import ChildSpec
+from tests.waiting import seconds_until
 
 T = TypeVar("T")
 
 
 def until(condition: Callable[[], bool], what: str, seconds: float = 20.0) -> float:
     """Waits until the condition holds; gives how long it took."""
-    began = time.monotonic()
-    while not condition():
-        assert time.monotonic() - began < seconds, f"after {seconds} s still not: {what}"
-        time.sleep(0.02)
-    return time.monotonic() - began
+    return seconds_until(condition, seconds, what=what)
 
 
 def gone(pid: int) -> bool:

@@ -18,6 +18,7 @@ import psutil
 import pytest
 
 from backend.domain.model.run import ScreenSize
+from tests.waiting import until
 from worker.desktops import GuestDesktop
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -213,11 +214,4 @@ class Session:
 
 def wait(condition: Callable[[], Any], what: str | Callable[[], str], seconds: float = 10.0) -> Any:
     """Waits until a condition gives something true, and gives that."""
-    deadline = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value:
-            return value
-        said = what if isinstance(what, str) else what()[:2000]
-        assert time.monotonic() < deadline, f"not within {seconds} s: {said}"
-        time.sleep(0.02)
+    return until(condition, seconds, what=what)

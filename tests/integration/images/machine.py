@@ -6,13 +6,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 from typing import Any, Self
 
 from backend.domain.errors import GuestLost
 from backend.domain.machines.machine_image import MachineImage
 from backend.domain.model.run import ScreenSize
+from tests.waiting import seconds_until
 from worker.desktops import GuestDesktop
 from worker.qemu.plan import this_host
 
@@ -70,17 +70,15 @@ class Machine:
 
     def wait_ready(self) -> float:
         """Seconds until the guest API answers; fails with the end of the serial line's text if it does not."""
-        begun = time.monotonic()
-        while True:
-            try:
-                self.desktop.probe()
-            except GuestLost:
-                seconds = time.monotonic() - begun
-                assert self._process.poll() is None, f"the machine went after {seconds:.0f} s: {self.said()}"
-                assert seconds < BOOT_SECONDS, self.said()
-                time.sleep(0.3)
-            else:
-                return time.monotonic() - begun
+        return seconds_until(self._answers, BOOT_SECONDS, what=self.said)
+
+    def _answers(self) -> bool:
+        try:
+            self.desktop.probe()
+        except GuestLost:
+            assert self._process.poll() is None, f"the machine is gone: {self.said()}"
+            return False
+        return True
 
     def said(self) -> str:
         """The end of what the machine said on its serial line."""

@@ -7,7 +7,7 @@ import pytest
 
 from tests.factories.fake_cluster_pods import NAMESPACE, Place
 from tests.integration.k8s.conftest import SPEC, slot
-from tests.waiting import until
+from tests.waiting import holds, until
 from worker.k8s import manifests
 from worker.providers import k8s
 from worker.providers.k8s import K8sProvider
@@ -72,10 +72,5 @@ class TestRenew:
         place.cluster.faults.fail("patch", path=f"/pods/{held.pod.name}", times=-1)
         monkeypatch.setattr(pods, "_plan", pods._plan.__class__(**{**vars(pods._plan), "idle": 0.0}))
         monkeypatch.setattr(pods, "_now", lambda: time.time() + 3600)
-        began = time.monotonic()
-        while time.monotonic() - began < 2.0:
-            found = place.cluster.pod(NAMESPACE, held.pod.name)
-            assert found is not None
-            assert "deletionTimestamp" not in found["metadata"]
-            time.sleep(0.1)
+        holds(lambda: "deletionTimestamp" not in (place.cluster.pod(NAMESPACE, held.pod.name) or {})["metadata"], 2.0)
         place.cluster.faults.clear()

@@ -18,6 +18,7 @@ from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, evaluation
 from tests.factories.tasks import make_benchmark, make_task
 from tests.sampling import seed
+from tests.waiting import until
 
 LEASE_SECONDS = 1.0
 TASKS, REPEATS, WORKERS = 5, 2, 4
@@ -36,8 +37,7 @@ def attempt(installation: World, claim: Claim, generator: random.Random) -> None
             raise Crash
         if luck < 0.06:
             frozen = time.monotonic() + LEASE_SECONDS * 1.5
-            while time.monotonic() < frozen:
-                time.sleep(0.02)
+            until(lambda: time.monotonic() >= frozen)
         elif not installation.do(claims.worker_heartbeat, worker_of(installation, claim), [claim.lease_id]):
             raise LeaseLost("the heartbeat says so")
 

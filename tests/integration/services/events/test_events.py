@@ -18,6 +18,7 @@ from backend.services.events import EventKind, watch
 from backend.services.events.broker import Broker, client_url
 from backend.services.runs import runs
 from tests.factories.records import World
+from tests.waiting import until
 
 T = TypeVar("T")
 
@@ -177,14 +178,11 @@ class TestLiveFrames:
         events.put_frame(attempt, 1, b"x", {}, ttl=0.05)
 
         async def gone() -> bool:
-            deadline = time.monotonic() + 5
-            while await events.latest_frame(attempt) and time.monotonic() < deadline:  # noqa: ASYNC110 - no event tells
-                await asyncio.sleep(0.01)
             frame = await events.latest_frame(attempt)
             await events.close_listeners()
             return frame is None
 
-        assert asyncio.run(gone())
+        until(lambda: asyncio.run(gone()), 5)
 
     def test_viewers_hear_its_number(self, broker: str) -> None:
         attempt = uuid7()
@@ -217,10 +215,7 @@ class TestWatchers:
         monkeypatch.setattr("backend.services.events.live.WATCH_SECONDS", 0.6)
         attempt = uuid7()
         self.mark(attempt, "a")
-        deadline = time.monotonic() + 10
-        while events.watchers(attempt):
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: not events.watchers(attempt), 10)
 
 
 class TestBrokerAway:

@@ -1,4 +1,3 @@
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -33,7 +32,7 @@ from tests.integration.worker.in_process import (
     submit,
     submit_together,
 )
-from tests.waiting import until
+from tests.waiting import holds, until
 from worker.scheduling.slots import SlotWorker
 
 SOLUTION = ({"type": "hello"}, {"hotkey": ["ctrl", "s"]})
@@ -218,10 +217,12 @@ class TestAway:
         provider.gone = "nobody answers"
         until(lambda: provider.asked > asked, what="what can be done there is told anew")
         second = submit(world)
-        for _ in range(5):
+
+        def waits() -> bool:
             worker.dispatcher.wake()
-            time.sleep(0.1)
-        assert [each.state for each in episodes(world, second.id)] == ["waiting"]
+            return [each.state for each in episodes(world, second.id)] == ["waiting"]
+
+        holds(waits, 0.5)
         patient.go.set()
         assert [each.state for each in finished(world, first.id)] == ["scored"]
         asked, provider.gone = provider.asked, ""
@@ -261,10 +262,12 @@ class TestTrouble:
         until(lambda: all(lease.released_at for lease in leases(world)), what="what was under way has ended")
         before = made()
         assert before <= 4, "one attempt of each slot, and one that was on its way"
-        for _ in range(10):
+
+        def begins_none() -> bool:
             worker.dispatcher.wake()
-            time.sleep(0.1)
-        assert made() == before
+            return made() == before
+
+        holds(begins_none, 1.0)
 
         def waits_for() -> str:
             found = world.do(concurrency_of, run.id)
