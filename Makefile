@@ -11,6 +11,7 @@ SEED ?= 0
 JOBS ?= $(shell echo $$(( $$(nproc) * 3 / 2 )))
 ARGS ?=
 FAULTS ?= 200
+N ?= 200
 ONLY ?=
 VARIANT ?= minimal
 TESTS ?= tests
@@ -44,6 +45,16 @@ test: ## Run the tests, with seeded samples of the long parts (SEED=n); at most 
 test-all: ## Run every test, the long ones in full, with all applications installed
 	@$(PYTHON) -m tools.prepare --apps full --tests
 	@DESKARENA_TEST_ALL=1 $(PYTEST) $(TESTS)
+
+.PHONY: test-seconds
+test-seconds: ## Measure how long the test files take: writes tests/seconds.json, by which processes share them
+	@$(PREPARE) --tests
+	@DESKARENA_TEST_SECONDS=tests/seconds.json $(PYTEST)
+
+.PHONY: mutants
+mutants: ## Mutation testing: try a sample of N mutants and list those that no test kills (SEED=n N=200 ARGS=--page)
+	@$(PREPARE) --tests
+	@$(BIN)/python -m tools.mutants --seed $(SEED) --number $(N) $(ARGS)
 
 .PHONY: lint
 lint: ## Check style, types, import contracts, dependencies, templates, browser code, spelling, migrations

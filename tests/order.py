@@ -3,7 +3,7 @@
 pytest-xdist hands out files in the order of collection (`--no-loadscope-reorder`). The longest come first. Quick ones
 are spread among them: long files wait for desktops and servers, quick ones compute, and both together fill the
 processors, with more processes than there are of these.
-`DESKARENA_TEST_SECONDS=tests/seconds.json make test` measures anew.
+`make test-seconds` measures anew.
 """
 
 import json

@@ -81,19 +81,22 @@ def agent_coherence(groups: Sequence[Sequence[str]]) -> int:
     return max(ends.values(), default=0)
 
 
-def consistency(before: Before, apps: Mapping[str, str], steps: Mapping[str, int]) -> float | None:
+def consistency(
+    before: Before, apps: Mapping[str, str], steps: Mapping[str, int], *, most_states: int = MOST_STATES
+) -> float | None:
     """LC, in [0, 1].
 
     Args:
         before: the graph.
         apps: application of each node.
         steps: the step after which each reached node was reached.
+        most_states: as for `best_order`.
 
     Returns:
         None where it is undefined: no order of the graph has two nodes of one application side by side, or the search
         for the best one gave up.
     """
-    order = best_order(before, apps)
+    order = best_order(before, apps, most_states=most_states)
     most = 0 if order is None else coherence([apps[node] for node in order])
     if most == 0:
         return None

@@ -82,6 +82,13 @@ class TestConsistency:
     def test_nodes_of_one_step_are_in_the_best_order(self) -> None:
         assert consistency(BRANCHED, BRANCHED_APPS, {"a": 0, "b": 1, "c": 1, "d": 2, "e": 2}) == 1.0
 
+    def test_undefined_where_the_search_gave_up(self) -> None:
+        before: Before = {"a": (), "b": (), "c": ("a",), "d": ("b",)}
+        apps = {"a": "x", "b": "y", "c": "y", "d": "x"}
+        steps = {node: step for step, node in enumerate("abcd")}
+        assert consistency(before, apps, steps) == 1.0
+        assert consistency(before, apps, steps, most_states=2) is None
+
     def test_undefined_where_no_two_can_be_side_by_side(self) -> None:
         assert consistency({"a": (), "b": ("a",)}, {"a": "x", "b": "y"}, {"a": 0, "b": 1}) is None
 

@@ -1,0 +1,88 @@
+"""Mutation testing: which mutants are drawn, against which tests they are tried, what is said of them."""
+
+from pathlib import Path
+
+import pytest
+from cosmic_ray.work_item import MutationSpec
+
+from tools import mutants
+from tools.mutants import Outcome, Trial
+
+ORDER = Path("backend/domain/scheduling/order.py")
+CHANGE = """--- mutation diff ---
+--- a/x.py
++++ b/x.py
+@@ -1 +1 @@
+-    return a + b
++    return a - b
+"""
+
+
+def mutation(line: int = 1, operator: str = "core/NumberReplacer") -> MutationSpec:
+    return MutationSpec(ORDER, operator, 0, (line, 4), (line, 5), definition_name="turns")
+
+
+@pytest.fixture
+def at_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(mutants.ROOT)
+
+
+@pytest.mark.usefixtures("at_root")
+class TestMutations:
+    def test_annotations_are_left_as_they_are(self, tmp_path: Path) -> None:
+        module = tmp_path / "a.py"
+        module.write_text("def f(x: int | None) -> int | str:\n    y: int | None = x\n    return 1 | 2\n")
+        lines = {each.start_pos[0] for place in mutants.mutations([module]) for each in place}
+        assert lines == {3}
+
+    def test_a_place_has_all_that_can_be_done_there(self, tmp_path: Path) -> None:
+        module = tmp_path / "a.py"
+        module.write_text("def f(x):\n    return x < 1\n")
+        places = mutants.mutations([module])
+        assert sorted(len({each.operator_name for each in place}) > 1 for place in places) == [False, True]
+
+
+class TestSample:
+    def test_the_same_seed_draws_the_same(self) -> None:
+        places = [[mutation(line, "a"), mutation(line, "b")] for line in range(1, 100)]
+        assert mutants.sample(places, 10, 3) == mutants.sample(places, 10, 3) != mutants.sample(places, 10, 4)
+
+    def test_one_of_each_place_at_most(self) -> None:
+        places = [[mutation(line, "a"), mutation(line, "b")] for line in range(1, 6)]
+        assert [each.start_pos[0] for each in mutants.sample(places, 50, 0)] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.usefixtures("at_root")
+class TestCovering:
+    def test_the_modules_own_tests_come_first(self) -> None:
+        assert mutants.covering(ORDER)[0] == Path("tests/unit/domain/scheduling/test_order.py")
+
+    def test_a_service_is_tried_with_a_database_and_through_the_web(self) -> None:
+        tests = mutants.covering(Path("backend/services/results/checkpoint_analyses.py"))
+        assert Path("tests/integration/web/results/test_checkpoint_analyses.py") in tests
+
+    def test_every_module_has_some(self) -> None:
+        modules = [path for name in mutants.PACKAGES for path in Path(name).rglob("*.py")]
+        assert [path for path in modules if not mutants.covering(path)] == []
+
+
+class TestReport:
+    TRIALS = (
+        Trial(mutation(1), Outcome.KILLED, CHANGE),
+        Trial(mutation(2), Outcome.TIMEOUT, CHANGE),
+        Trial(mutation(3), Outcome.SURVIVED, CHANGE),
+        Trial(mutation(4), Outcome.KILLED, CHANGE),
+    )
+
+    def test_what_does_not_end_is_killed(self) -> None:
+        assert mutants.share_killed(self.TRIALS) == 0.75
+
+    def test_a_row_per_package_and_one_for_all(self) -> None:
+        rows = mutants.table(self.TRIALS)
+        assert "| `backend/domain/scheduling` | 4 | 2 | 1 | 1 | 75% |" in rows
+        assert rows[-1] == "| all | 4 | 2 | 1 | 1 | 75% |"
+
+    def test_survivors_show_the_change(self) -> None:
+        (line,) = mutants.survivors(self.TRIALS)
+        assert line.startswith(f"- `{ORDER}:3` in `turns`")
+        assert "`return a + b` -> `return a - b`" in line

@@ -1,0 +1,277 @@
+"""`make mutants`: changes the rules of the product in small ways, and looks whether a test notices.
+
+Cosmic Ray makes the changes (mutants): another comparison, number, operator, no decorator, no loop. A seeded sample of
+them is tried, each in a copy of the checkout, against the tests that cover its module: those of the same path, then
+those that import it most. Of each place in the code at most one mutant is tried. Annotations are left as they are,
+because what is wrong there is the type checker's business.
+
+Ends with 1 if too few mutants are killed. With `--page` it writes docs/reports/mutants.md.
+"""
+
+import argparse
+import ast
+import os
+import random
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from functools import cache, partial
+from itertools import groupby
+from pathlib import Path
+
+from cosmic_ray.commands.init import init
+from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.work_item import MutationSpec, TestOutcome
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reports" / "mutants.md"
+PACKAGES = (
+    "backend/domain/model",
+    "backend/domain/scheduling",
+    "backend/domain/statistics",
+    "backend/services/lifecycle",
+    "backend/services/results",
+    "backend/services/scheduling",
+)
+AIM = 0.88
+MOST_IMPORTERS = 8
+"""Test files at most that import a module and are not of its path."""
+TEST_SECONDS, SECONDS = 120, 1800
+"""How long one test, and all tests of a mutant, may take."""
+LINKED = (".venv", "node_modules", ".setup", ".wine", ".guest-site")
+"""What a copy of the checkout shares with it."""
+
+
+class Outcome(StrEnum):
+    """What became of a mutant."""
+
+    KILLED = "killed"
+    TIMEOUT = "timeout"
+    SURVIVED = "survived"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A mutant that was tried; `change` is the difference that it makes."""
+
+    mutation: MutationSpec
+    outcome: Outcome
+    change: str
+
+    @property
+    def package(self) -> str:
+        """The package of the mutated module."""
+        return next(each for each in PACKAGES if self.mutation.module_path.is_relative_to(each))
+
+
+def mutations(modules: Sequence[Path]) -> list[list[MutationSpec]]:
+    """Every mutation of the modules, by their places in the code."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        use_db(str(Path(folder) / "session.sqlite"), WorkDB.Mode.create) as db,
+    ):
+        init(modules, db, {})
+        items = sorted((item.mutations[0] for item in db.work_items), key=_order)
+    places = groupby(items, lambda each: (each.module_path, each.start_pos, each.end_pos))
+    return [list(each) for (path, start, _), each in places if not _is_annotation(path, start)]
+
+
+def _order(mutation: MutationSpec) -> tuple[object, ...]:
+    return str(mutation.module_path), mutation.start_pos, mutation.end_pos, mutation.operator_name, mutation.occurrence
+
+
+@cache
+def _annotations(path: Path) -> tuple[tuple[tuple[int, int], tuple[int, int]], ...]:
+    nodes = [
+        each
+        for node in ast.walk(ast.parse(path.read_text()))
+        for each in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        if isinstance(each, ast.expr)
+    ]
+    return tuple(
+        ((node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0)) for node in nodes
+    )
+
+
+def _is_annotation(path: Path, position: tuple[int, int]) -> bool:
+    return any(start <= position < end for start, end in _annotations(path))
+
+
+def sample(places: Sequence[Sequence[MutationSpec]], number: int, seed: int) -> list[MutationSpec]:
+    """One mutation of each of so many places, in the order of the code."""
+    drawn = random.Random(seed)  # noqa: S311 - a sample that can be repeated.
+    return sorted((drawn.choice(place) for place in drawn.sample(places, min(number, len(places)))), key=_order)
+
+
+@cache
+def _imports(path: Path) -> Counter[str]:
+    """How many names a file imports, by module."""
+    counts: Counter[str] = Counter()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            counts.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            counts[node.module] += len(node.names)
+            counts.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return counts
+
+
+def covering(module: Path) -> list[Path]:
+    """The test files of a module, those that are likeliest to kill its mutants first."""
+    floor, room_name = module.parts[1], module.parts[2]
+    folders = [Path("tests", kind, floor, room_name) for kind in ("unit", "integration")]
+    if floor == "services":
+        folders.append(Path("tests/integration/web", room_name))
+    room = [path for folder in folders for path in sorted(folder.rglob("test_*.py"))]
+    name = ".".join(module.with_suffix("").parts)
+    files = [*Path("tests/unit").rglob("test_*.py"), *Path("tests/integration/services").rglob("test_*.py")]
+    importers = sorted((path for path in files if _imports(path)[name]), key=lambda path: (-_imports(path)[name], path))
+    own = [path for path in (*room, *importers) if path.stem == f"test_{module.stem}"]
+    return list(dict.fromkeys([*own, *importers[:MOST_IMPORTERS], *room]))
+
+
+def command(tests: Iterable[Path]) -> str:
+    """The command that runs the tests until one fails."""
+    options = f"-x -q --no-header --tb=line -p no:cacheprovider --timeout={TEST_SECONDS}"
+    return f"{ROOT / '.venv' / 'bin' / 'python'} -m pytest {options} {shlex.join(map(str, tests))}"
+
+
+def copy_checkout(folder: Path) -> Path:
+    """A copy of what Git knows of, in which a mutant changes nothing of the checkout."""
+    listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listing.split("\0")):
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_file():
+            shutil.copy2(ROOT / name, target)
+    for name in LINKED:
+        if (ROOT / name).exists():
+            (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+def enter_copy(root: Path) -> None:
+    """Gives a process of the pool a copy of its own."""
+    folder = copy_checkout(Path(tempfile.mkdtemp(dir=root)))
+    os.chdir(folder)
+    os.environ["PYTHONPATH"] = f"{folder}:{folder / 'vm_images'}"
+
+
+def attempt(mutation: MutationSpec) -> Trial:
+    """Tries one mutant in this process's copy.
+
+    Raises:
+        RuntimeError: the tests could not be run.
+    """
+    result = mutate_and_test([mutation], command(covering(mutation.module_path)), SECONDS)
+    if result.test_outcome is TestOutcome.SURVIVED:
+        return Trial(mutation, Outcome.SURVIVED, result.diff)
+    if result.test_outcome is not TestOutcome.KILLED:
+        raise RuntimeError(f"{mutation}: {result.output}")
+    late = result.output == "timeout" or "Failed: Timeout" in result.output
+    return Trial(mutation, Outcome.TIMEOUT if late else Outcome.KILLED, result.diff)
+
+
+def check_tests(modules: Iterable[Path]) -> None:
+    """Runs the tests without a mutant.
+
+    Raises:
+        SystemExit: one of them fails, so that nothing could be said of any mutant.
+    """
+    tests = dict.fromkeys(path for module in modules for path in covering(module))
+    print(f"{len(tests)} test files without a mutant", flush=True)
+    done = subprocess.run(
+        shlex.split(command(tests)), capture_output=True, text=True, check=False, start_new_session=True
+    )
+    if done.returncode:
+        raise SystemExit(f"a test fails without a mutant:\n{done.stdout[-3000:]}")
+
+
+def run(chosen: Sequence[MutationSpec], jobs: int) -> Iterator[Trial]:
+    """Tries the mutants, several at the same time; each as it ends, in order."""
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        root = Path(folder)
+        with ProcessPoolExecutor(jobs, initializer=partial(enter_copy, root)) as pool:
+            for number, trial in enumerate(pool.map(attempt, chosen), 1):
+                where = f"{trial.mutation.module_path}:{trial.mutation.start_pos[0]}"
+                print(f"{number:4} {trial.outcome.value:8} {where} {trial.mutation.operator_name}", flush=True)
+                yield trial
+
+
+def share_killed(trials: Sequence[Trial]) -> float:
+    """Share of the mutants that some test noticed, by failing or by not ending."""
+    return sum(trial.outcome is not Outcome.SURVIVED for trial in trials) / len(trials) if trials else 1.0
+
+
+def table(trials: Sequence[Trial]) -> list[str]:
+    """One row per package, and one for all."""
+    lines = ["| package | mutants | killed | timeout | survived | killed of all |", "|---|---|---|---|---|---|"]
+    groups = [(f"`{name}`", [trial for trial in trials if trial.package == name]) for name in PACKAGES]
+    for name, some in [*groups, ("all", list(trials))]:
+        counts = Counter(trial.outcome for trial in some)
+        figures = " | ".join(str(counts[each]) for each in (Outcome.KILLED, Outcome.TIMEOUT, Outcome.SURVIVED))
+        lines.append(f"| {name} | {len(some)} | {figures} | {share_killed(some):.0%} |")
+    return lines
+
+
+def survivors(trials: Iterable[Trial]) -> list[str]:
+    """One line per surviving mutant: where, and the changed line."""
+    return [
+        f"- `{trial.mutation.module_path}:{trial.mutation.start_pos[0]}` in `{trial.mutation.definition_name}`: "
+        f"`{_line(trial.change, '-')}` -> `{_line(trial.change, '+')}`"
+        for trial in trials
+        if trial.outcome is Outcome.SURVIVED
+    ]
+
+
+def _line(change: str, sign: str) -> str:
+    """The lines that a difference removes (-) or adds (+), as one."""
+    lines = change.splitlines()
+    return " ".join(line[1:].strip() for line in lines if line.startswith(sign) and not line.startswith(sign * 3))
+
+
+def page(trials: Sequence[Trial], seed: int) -> str:
+    """The report."""
+    head = f"""# Mutation testing
+
+Written by `make mutants SEED={seed} N={len(trials)} ARGS=--page` on {datetime.now(UTC):%Y-%m-%d}. Cosmic Ray changes
+the code in a small way; a mutant is killed if a test then fails or does not end. Aim: {AIM:.0%} killed. The tests that
+each mutant is tried against are those of its module's path and those that import the module most (`covering` in
+`tools/mutants.py`).
+"""
+    return "\n".join([head, *table(trials), "", "## Survivors", "", *survivors(trials)]) + "\n"
+
+
+def main() -> int:
+    """Tries a sample, prints the table and the survivors; the exit code says whether enough were killed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--number", type=int, default=200)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", default="", help="modules whose path contains this")
+    parser.add_argument("--page", action="store_true", help="write docs/reports/mutants.md")
+    options = parser.parse_args()
+    os.chdir(ROOT)
+    modules = [path for name in PACKAGES for path in sorted(Path(name).rglob("*.py")) if options.only in str(path)]
+    places = mutations(modules)
+    chosen = sample(places, options.number, options.seed)
+    print(f"{len(chosen)} of {len(places)} places in {len(modules)} modules", flush=True)
+    check_tests(sorted({each.module_path for each in chosen}))
+    trials = list(run(chosen, options.jobs))
+    print("\n".join([*table(trials), "", *survivors(trials)]))
+    if options.page:
+        PAGE.write_text(page(trials, options.seed))
+    return 0 if share_killed(trials) >= AIM else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
