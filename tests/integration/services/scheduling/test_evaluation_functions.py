@@ -90,7 +90,7 @@ class TestSubmission:
         mixed.worker(capabilities=unfenced())
         found = mixed.do(forecast, RunRequest(benchmark="starter", agent="noop"))
         assert (found.tasks, found.reasons) == (len(OTHERS), [(WHY_NOT, len(FUNCTIONS))])
-        assert {task for task, _ in found.not_runnable} == {f"files/{name}" for name in FUNCTIONS}
+        assert {each.task for each in found.not_runnable} == {f"files/{name}" for name in FUNCTIONS}
 
 
 class TestScheduler:
