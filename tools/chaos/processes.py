@@ -11,7 +11,6 @@ from worker.desktop_supervisor.folders import TITLE
 
 KEEPER = "worker.desktop_supervisor"
 EVALUATORS = ("worker.evaluation.child", "worker/evaluation/child", "deskarena-evidence-")
-GUEST_SERVER = "guest_server.linux.session"
 X_SERVER = "Xvfb"
 
 

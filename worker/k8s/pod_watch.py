@@ -63,11 +63,6 @@ class PodWatch:
         """A clock in seconds that stands still while there is trouble."""
         return self._pods_seen.well
 
-    @property
-    def without_events(self) -> str:
-        """Why events are unknown; empty if they are not. Without them we know less, but nothing wrong."""
-        return self._events_seen.trouble
-
     def pods(self) -> list[Object]:
         """All existing pods."""
         with self._changed:

@@ -18,7 +18,6 @@ PARTS = ("firmware", "compute", "page faults", "system registers", "ports")
 """Parts that are done at each of the first marks."""
 
 _SECTOR, _DISK_BYTES = 512, 2**20
-_LOAD_ADDRESS = 0x7C00
 
 # 16-bit mode, as a BIOS starts it: switches to 64 bits with the first 2 MiB mapped, then continues with _WORK.
 _ENTRY = bytes.fromhex(

@@ -8,7 +8,6 @@ from backend.domain.formats.slides_colours import A, Colour, P, Theme, colour_in
 from backend.domain.formats.slides_fills import placeholders
 
 _TRUE = {"1", "true", "on"}
-_FILLS = frozenset({"solidFill", "gradFill", "noFill", "blipFill", "pattFill"})
 NEAR = 64
 """Channels that differ by less may be the same colour, resolved or rounded by another program."""
 _PLAIN = ((0, 0, 0), (255, 255, 255))

@@ -7,8 +7,6 @@ from backend.domain.studies.study import cell_words
 from backend.services.studies.studies import Results
 from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 
-CHARTS = ("steps", "ended")
-
 
 def figure(results: Results, chart: str, theme: str) -> dict[str, Any]:
     """A grouped bar chart of shares of episodes, one group of bars per cell, as plotly takes it."""

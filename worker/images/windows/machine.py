@@ -30,8 +30,6 @@ _LOADING = 32 * 2**20
 _LOOK = 1.0
 _PICTURE_EVERY = 5.0
 _PIECE = 65536
-MOST_MEDIA = 5
-"""The machine's own controller has six ports; the system's disk is not on it."""
 
 
 @dataclass(frozen=True)

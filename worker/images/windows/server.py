@@ -1,6 +1,5 @@
 """Guest server as three archives: its own Python, its packages, and its sources."""
 
-import hashlib
 import io
 import os
 import re
@@ -91,11 +90,6 @@ def archive(*folders: Path, inside: str = "") -> bytes:
             info = zipfile.ZipInfo(str(Path(inside) / name), _DATE)
             zipped.writestr(info, path.read_bytes(), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
-
-
-def sources_hash(data: bytes) -> str:
-    """The guest server's hash for `image.json`."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def api_version() -> str:

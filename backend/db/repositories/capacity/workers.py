@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import and_, func, or_, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
@@ -125,23 +125,3 @@ def providers_named(session: Session) -> set[str]:
     offers = Worker.capabilities["providers"]
     names = select(func.jsonb_object_keys(offers)).where(func.jsonb_typeof(offers) == "object").distinct()
     return {*session.scalars(names), *session.scalars(select(Slot.provider).distinct())}
-
-
-def slot_counts(session: Session, provider: str, online_since: datetime) -> int:
-    """Usable slots of a provider on machines with a live worker, and in clusters that one serves."""
-    alive = (Worker.heartbeat_at >= online_since, Worker.state == WorkerState.ONLINE.value)
-    served = select(Worker.capabilities["providers"][provider]["cluster"].astext).where(*alive)
-    machines = select(Worker.node_id).where(*alive)
-    query = (
-        select(func.count())
-        .select_from(Slot)
-        .join(Node, Node.id == Slot.node_id)
-        .where(Slot.provider == provider, Slot.state == SlotState.FREE.value, Node.state == NodeState.READY.value)
-        .where(or_(Node.id.in_(machines), and_(Node.cluster != "", Node.cluster.in_(served))))  # noqa: PLC1901 - SQL
-    )
-    return session.scalars(query).one()
-
-
-def live_leases(session: Session) -> dict[UUID, Lease]:
-    """Live leases by slot."""
-    return {lease.slot_id: lease for lease in session.scalars(select(Lease).where(Lease.released_at.is_(None)))}

@@ -114,14 +114,6 @@ def newest_attempts(session: Session, episode_ids: Sequence[UUID]) -> dict[UUID,
     return {row.episode_id: row for row in rows}
 
 
-def next_available(session: Session, run_id: UUID) -> datetime | None:
-    """When the run's next waiting episode may start."""
-    query = select(func.min(Episode.available_at)).where(
-        Episode.run_id == run_id, Episode.state == EpisodeState.WAITING.value
-    )
-    return session.scalar(query)
-
-
 def same_task(session: Session, run_id: UUID, domain: str, name: str, repeat: int) -> UUID | None:
     """The run's episode of the task with that key and repeat, else of its first repeat."""
     query = select(Episode.id).join(Task, Task.id == Episode.task_id)

@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Attempt, Benchmark, Episode, Run, TaskSet
 from backend.db.repositories.pagination import CursorPage, page
-from backend.domain.model.episode import EpisodeState
 
 _UNFINISHED = text("""
     SELECT coalesce(
@@ -80,9 +79,3 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
         query = query.join(TaskSet, TaskSet.id == Run.task_set_id).join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
         query = query.where(Benchmark.name == benchmark)
     return page(session, query, Run.id, cursor=cursor, limit=limit, newest_first=True)
-
-
-def running_episodes(session: Session, run_id: UUID) -> int:
-    """How many of the run's episodes are under way."""
-    query = select(func.count()).where(Episode.run_id == run_id, Episode.state == EpisodeState.RUNNING)
-    return session.scalars(query).one()

@@ -20,7 +20,6 @@ from backend.services.benchmarks.variants import known_variants
 from backend.services.benchmarks.versions import task_set_named
 
 RATE = "success_rate"
-PERCENT = "percent"
 _WORDS = {
     "id": "Id in the file",
     "group": "Group in the paper",

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Node, Slot, Worker
@@ -166,7 +166,8 @@ class TestObserve:
         observe(installation, seen("n1", 1))
         query = select(Slot.index).where(Slot.state == "free").order_by(Slot.index)
         assert installation.do(lambda session: list(session.scalars(query))) == [0]
-        assert installation.do(lambda session: len(workers.live_leases(session))) == 3
+        live = select(func.count()).select_from(Lease).where(Lease.released_at.is_(None))
+        assert installation.do(lambda session: session.scalars(live).one()) == 3
         observe(installation, seen("n1", 3))
         assert installation.do(lambda session: list(session.scalars(query))) == [0, 1, 2]
 
@@ -244,19 +245,6 @@ class TestWorkersOfAClusterAndTheirSlots:
         worker = serving(installation)
         query = select(Slot).where(Slot.node_id == worker.node_id)
         assert installation.do(lambda session: list(session.scalars(query))) == []
-
-    def test_usable_slots_are_counted_while_a_worker_serves_the_cluster(self, installation: World) -> None:
-        observe(installation, seen("n1", 3), seen("n2", 2, NodeState.DRAINING))
-
-        def count() -> int:
-            found: int = installation.do(lambda session: workers.slot_counts(session, "k8s", workers.now(session)))
-            return found
-
-        assert count() == 0
-        worker = serving(installation)
-        with installation.work() as session:
-            since = session.get_one(Worker, worker.id).heartbeat_at
-            assert workers.slot_counts(session, "k8s", since) == 3
 
 
 class TestOrderOfLocks:

@@ -11,7 +11,6 @@ from backend.domain.evaluators.getters._live import LiveTabParams, address, page
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 
-FLAGS = ("mens_clothing", "shirts", "short_sleeve")
 DISCOUNT = "Price_discount_range"
 HALF = "50_PERCENT_ off & more"
 _LESS = ("30_PERCENT_ off & more", "20_PERCENT_ off & more")
