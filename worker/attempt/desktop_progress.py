@@ -17,8 +17,8 @@ from worker.base.periodic_thread import PeriodicThread
 LOG_SECONDS = 30.0
 _FIRST_NUMBER = -(10**6)
 """Frames during creation have lower numbers than those of the desktop, which start at 1."""
-_LOOK_SECONDS = 1.0
-_LEAST_SECONDS = 2.0
+LOOK_SECONDS = 1.0
+LEAST_SECONDS = 2.0
 """Shorter phases are not recorded: cloning takes less."""
 _END_SECONDS = 20.0
 logger = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class DesktopProgressWatch:
         self._number = 0
         self._seq, self._sent_at, self._log_at = _FIRST_NUMBER, 0.0, 0.0
         self._rounds = PeriodicThread(
-            "opening", self.look, every=_LOOK_SECONDS, broken="progress of a desktop could not be recorded",
+            "opening", self.look, every=LOOK_SECONDS, broken="progress of a desktop could not be recorded",
             errors=(DeskarenaError,),
         )  # fmt: skip
 
@@ -65,7 +65,7 @@ class DesktopProgressWatch:
         """Takes one sample. Raises if nothing may be written any more."""
         tracker = self._tracker()
         activity = tracker.current if tracker is not None else None
-        if tracker is None or activity is None or tracker.seconds(activity) < _LEAST_SECONDS:
+        if tracker is None or activity is None or tracker.seconds(activity) < LEAST_SECONDS:
             return
         seconds = tracker.seconds(activity)
         if activity.number != self._number:

@@ -29,15 +29,15 @@ from worker.k8s.cluster import (
 )
 
 CONNECT_SECONDS, READ_SECONDS = 5.0, 20.0
-_LATE_SECONDS = 10.0
+LATE_SECONDS = 10.0
 """Seconds after a watch's own end: a connection without data for so long is broken."""
 _PAGE = 500
 _CONNECTIONS = 32
 _PIECE = 2**16
-_LONGEST_LINE = 16 * 2**20
-_LONGEST_ANSWER = 256 * 2**20
+LONGEST_LINE = 16 * 2**20
+LONGEST_ANSWER = 256 * 2**20
 """Bytes. A page of a list of large objects has a few MiB; a single object may have 1.5 MiB."""
-_MOST_PIECES = 1000
+MOST_PIECES = 1000
 """Maximum pages of a list: half a million objects."""
 _MOST_WORDS = 2000
 _SERVER_ERROR, _TOO_MANY = 500, 429
@@ -115,14 +115,14 @@ class Kubernetes:
 
     def list(self, resource: ResourceKind, *, labels: str = "", fields: str = "") -> ObjectList:
         query, items = {**_selectors(labels, fields), "limit": str(_PAGE)}, list[Object]()
-        for _ in range(_MOST_PIECES):
+        for _ in range(MOST_PIECES):
             page = self._ask("GET", self._path(resource), query)
             items += _items(page)
             metadata = _metadata(page)
             if not metadata.get("continue"):
                 return ObjectList(tuple(items), str(metadata.get("resourceVersion", "")))
             query["continue"] = str(metadata["continue"])
-        raise ClusterUnavailable(f"the API server sent a list of more than {_MOST_PIECES} pages")
+        raise ClusterUnavailable(f"the API server sent a list of more than {MOST_PIECES} pages")
 
     def watch(
         self, resource: ResourceKind, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
@@ -134,7 +134,7 @@ class Kubernetes:
             "resourceVersion": version,
             "timeoutSeconds": str(max(1, round(seconds))),
         }
-        return KubernetesWatch(self._send("GET", self._path(resource), query, read=seconds + _LATE_SECONDS), version)
+        return KubernetesWatch(self._send("GET", self._path(resource), query, read=seconds + LATE_SECONDS), version)
 
     def replace(self, resource: ResourceKind, body: Object) -> Object:
         query = {"fieldValidation": "Strict"}
@@ -254,8 +254,8 @@ class KubernetesWatch:
                 start = 0
                 if line.strip():
                     yield line
-            if len(buffer) > _LONGEST_LINE:
-                raise ClusterUnavailable(f"the API server sent a line of more than {_LONGEST_LINE} bytes")
+            if len(buffer) > LONGEST_LINE:
+                raise ClusterUnavailable(f"the API server sent a line of more than {LONGEST_LINE} bytes")
 
     def _change(self, event: Object) -> WatchEvent:
         kind, obj = str(event.get("type", "")), event.get("object")
@@ -277,8 +277,8 @@ def _whole(response: urllib3.BaseHTTPResponse) -> str:
     body = bytearray()
     for piece in response.stream(_PIECE):
         body += piece
-        if len(body) > _LONGEST_ANSWER:
-            raise ClusterUnavailable(f"the API server sent a response of more than {_LONGEST_ANSWER} bytes")
+        if len(body) > LONGEST_ANSWER:
+            raise ClusterUnavailable(f"the API server sent a response of more than {LONGEST_ANSWER} bytes")
     return body.decode(errors="replace")
 
 

@@ -7,7 +7,7 @@ from worker.k8s.reflector import Reflector
 GONE = "it was removed from the cluster"
 OLD_SECONDS = 120.0
 """Older information is ignored: the node may have been uncordoned, or we may no longer have the right to read nodes."""
-_MOST_GONE = 1000
+MOST_GONE = 1000
 
 
 class DrainingNodes:
@@ -44,5 +44,5 @@ class DrainingNodes:
         if kind != "DELETED":
             return
         self._gone[str(node["metadata"]["name"])] = None
-        while len(self._gone) > _MOST_GONE:
+        while len(self._gone) > MOST_GONE:
             del self._gone[next(iter(self._gone))]

@@ -12,7 +12,7 @@ from worker.k8s.pod_status import HITCHES, PodStatus, pod_status, when
 from worker.k8s.reflector import Reflector
 
 _MOST_EVENTS = 30
-_MOST_PODS = 5000
+MOST_PODS = 5000
 
 
 class PodWatch:
@@ -125,7 +125,7 @@ class PodWatch:
                 self._hitches.setdefault(uid, time.monotonic())
             while len(known) > _MOST_EVENTS:
                 known.pop(min(known, key=lambda name: when(known[name])))
-            while len(self._events) > _MOST_PODS:
+            while len(self._events) > MOST_PODS:
                 forgotten, _ = self._events.popitem(last=False)
                 self._hitches.pop(forgotten, None)
             self._changes += 1

@@ -29,11 +29,11 @@ from worker.k8s.reflector import WATCH_SECONDS
 
 GONE_SECONDS = 60.0
 _ROUNDS = 6
-_SEE_SECONDS = 10.0
+SEE_SECONDS = 10.0
 """Seconds until the watch must have seen a new pod."""
-_SILENT_SECONDS = WATCH_SECONDS + 15.0
+SILENT_SECONDS = WATCH_SECONDS + 15.0
 """Seconds until a silently broken watch is noticed, and pods are listed again."""
-_PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 5.0
 """Seconds for conditions that may pass quickly: a node that has just got room."""
 logger = logging.getLogger(__name__)
 
@@ -256,7 +256,7 @@ class Pods(PodInventory):
                 return True
             bad = status.cause and not (self._plan.makes_claims and status.awaits_claims)
             bad_since = (bad_since or time.monotonic()) if bad else 0.0
-            return bool(bad_since) and time.monotonic() - bad_since > _PATIENCE_SECONDS
+            return bool(bad_since) and time.monotonic() - bad_since > PATIENCE_SECONDS
 
         watch.wait(decided, self._start_seconds)
         return watch.seen(name, uid)
@@ -268,7 +268,7 @@ class Pods(PodInventory):
             pod = self._watch.pod(name)
             return self._ending or (pod is not None and pod["metadata"]["uid"] == uid)
 
-        for seconds in (_SEE_SECONDS, _SILENT_SECONDS):
+        for seconds in (SEE_SECONDS, SILENT_SECONDS):
             if self._watch.wait(is_seen, seconds) or self._is_gone(name, uid):
                 return
         raise ClusterUnavailable(f"pods cannot be watched: {self._watch.trouble or 'no information about them'}")

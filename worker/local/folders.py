@@ -5,7 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
-_LONGEST = 48
+LONGEST = 48
 """Maximum length of the temporary folder's path: a unix socket's path has at most 108 bytes."""
 
 
@@ -20,7 +20,7 @@ def private_folder(name: str, *, closed: int = 0o077) -> Path:
         PermissionError: A folder of that name belongs to somebody else.
     """
     temporary = tempfile.gettempdir()
-    folder = Path(temporary if len(temporary) <= _LONGEST else "/tmp") / f"{name}-{os.getuid()}"  # noqa: S108
+    folder = Path(temporary if len(temporary) <= LONGEST else "/tmp") / f"{name}-{os.getuid()}"  # noqa: S108
     folder.mkdir(mode=0o700, exist_ok=True)
     state = folder.lstat()
     if state.st_uid != os.getuid() or state.st_mode & closed or folder.is_symlink():

@@ -18,7 +18,7 @@ from worker.providers.pod_slots import HINT, ClusterSilent, PodSlots, SlotTakenO
 from worker.providers.vm_factory import VmFactory
 from worker.qemu.client import SupervisorError
 
-_END_SECONDS = 5.0
+END_SECONDS = 5.0
 logger = logging.getLogger(__name__)
 
 
@@ -85,7 +85,7 @@ class PodPrewarming:
         """Waits shortly for pods that are being created; they notice the end themselves."""
         with self._lock:
             threads = [thread for _, thread in self._making.values()]
-        deadline = time.monotonic() + _END_SECONDS
+        deadline = time.monotonic() + END_SECONDS
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 

@@ -18,7 +18,7 @@ from worker.qemu.client import SupervisorError
 from worker.qemu.machine import TCG
 
 ROOM = PodResources(64, 0.05)
-_AGAIN_SECONDS, _FRESH_SECONDS, _FRESH_CLONE_SECONDS = 60.0, 600.0, 3600.0
+AGAIN_SECONDS, _FRESH_SECONDS, _FRESH_CLONE_SECONDS = 60.0, 600.0, 3600.0
 """Seconds until the next probe: if no images were found, and to find new ones; each probe takes a clone."""
 _NODES_TRIED = 3
 """Maximum nodes per probe, if nodes have their own images, until one responds."""
@@ -70,7 +70,7 @@ class ImageProbe:
         Somebody may have added an image to the volume. Known images stay until a probe succeeds.
         """
         if time.monotonic() >= self._again_at and self._looking.acquire(blocking=False):
-            self._again_at = time.monotonic() + (self._fresh_seconds if self.images else _AGAIN_SECONDS)
+            self._again_at = time.monotonic() + (self._fresh_seconds if self.images else AGAIN_SECONDS)
             threading.Thread(target=self._refresh, name="scout", daemon=True).start()
 
     def known(self, node: str = "") -> tuple[PodImage, ...]:
@@ -126,7 +126,7 @@ class ImageProbe:
         self._asked_at = {node: at for node, at in list(self._asked_at.items()) if node in nodes}
         self._read_one(pods, sorted(nodes, key=lambda node: (self._asked_at.get(node, 0.0), node))[:_NODES_TRIED])
         heard_of_all = all(node in self._asked_at for node in nodes)
-        return self._fresh_seconds if self.images and heard_of_all else _AGAIN_SECONDS
+        return self._fresh_seconds if self.images and heard_of_all else AGAIN_SECONDS
 
     def _read_one(self, pods: Pods, nodes: list[str]) -> None:
         """Images of the first node that responds. Raises the last error."""

@@ -13,7 +13,7 @@ NOT_TRIED = "not tried"
 _BUTTON = "deskarena-trial"
 _IMPORT = "import gi; gi.require_version('Gtk', '3.0'); from gi.repository import Gtk"
 _WINDOW = f"{_IMPORT}; w = Gtk.Window(); w.add(Gtk.Button(label='{_BUTTON}')); w.show_all(); Gtk.main()"
-_TREE_SECONDS, _PROGRAM_SECONDS = 5.0, 10.0
+TREE_SECONDS, _PROGRAM_SECONDS = 5.0, 10.0
 _LOOK_SECONDS = 0.05
 _WORDS = 200
 
@@ -49,7 +49,7 @@ def use(opened: OpenDesktop, programs: Mapping[str, Sequence[str]]) -> Trial:
 def _no_tree(desktop: Desktop) -> str:
     try:
         desktop.launch([PYTHON, "-c", _WINDOW])
-        deadline = time.monotonic() + _TREE_SECONDS
+        deadline = time.monotonic() + TREE_SECONDS
         while _BUTTON not in desktop.accessibility_tree():
             if time.monotonic() > deadline:
                 return _why_absent(desktop)
@@ -64,7 +64,7 @@ def _why_absent(desktop: Desktop) -> str:
     done = desktop.execute([PYTHON, "-c", _IMPORT], timeout=_PROGRAM_SECONDS)
     if done.returncode != 0:
         return f"{NOT_TRIED}: no window can be opened: {_last_line(done.error)}"
-    return f"a window and its button are missing after {_TREE_SECONDS:g} s"
+    return f"a window and its button are missing after {TREE_SECONDS:g} s"
 
 
 def _broken(desktop: Desktop, command: Sequence[str]) -> str:

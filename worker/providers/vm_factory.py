@@ -30,7 +30,7 @@ KVM_BOOT_SECONDS = 300.0
 CLONE_SECONDS = 30.0
 _QUIET_SECONDS = 2.0
 _SETTLE_SECONDS = 60.0
-_FORGET_FAILURE_SECONDS = 600.0
+FORGET_FAILURE_SECONDS = 600.0
 _PATIENCE_SECONDS = 60.0
 """Seconds for transient findings in a newly booted machine."""
 PHASES: Mapping[str, str] = {
@@ -194,7 +194,7 @@ class VmFactory:
         """Why it could not be created there recently."""
         with self._lock:
             now = time.monotonic()
-            young = {place: each for place, each in self._failed.items() if now - each[0] < _FORGET_FAILURE_SECONDS}
+            young = {place: each for place, each in self._failed.items() if now - each[0] < FORGET_FAILURE_SECONDS}
             self._failed = young
             return young[bench.where, order.key][1] if (bench.where, order.key) in young else None
 

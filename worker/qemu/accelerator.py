@@ -29,16 +29,16 @@ DEVICE = Path("/dev/kvm")
 CLEARLY = 1.5
 """KVM is used if emulation takes at least this many times as long."""
 _PATIENCE = 20.0
-"""KVM's guest is given up after this many times the emulated guest's seconds, or after _LIMIT."""
-_LIMIT = 30.0
+"""KVM's guest is given up after this many times the emulated guest's seconds, or after LIMIT."""
+LIMIT = 30.0
 """Time limit of a guest in seconds."""
 _DECISIVE = 2.0
 """If one takes this many times as long as the other, one run of each decides; else the best of _ROUNDS."""
 _ROUNDS = 3
-_MODULES = Path("/sys/module")
+MODULES = Path("/sys/module")
 _FEATURES = ("arch-capabilities", "pdcm", "core-capability", "tsx-ctrl", "vmx", "svm", "xsaves", "pmu")
 """CPU features backed by registers that a KVM may refuse."""
-_HINTS = ("hv-relaxed", "hv-vapic", "hv-spinlocks=0x1fff", "hv-time", "hv-crash")
+HINTS = ("hv-relaxed", "hv-vapic", "hv-spinlocks=0x1fff", "hv-time", "hv-crash")
 """Makes Windows use a hypervisor's clock, and report blue screens; emulation has none."""
 
 
@@ -147,7 +147,7 @@ class Chooser:
     def choose(self) -> Acceleration:
         """Result of `acceleration`. Raises QemuFailed if emulation does not work."""
         try:
-            self._measure(TCG, self._host.run(self._emulated, _LIMIT))
+            self._measure(TCG, self._host.run(self._emulated, LIMIT))
         except ProbeTimeout as timeout:
             raise QemuFailed(f"QEMU's emulation is too slow here: {timeout}") from timeout
         if self._setting == TCG:
@@ -177,7 +177,7 @@ class Chooser:
         except QemuFailed as error:
             return self._emulate(AccelerationReason.NO_START, f"a trial machine failed: {error}", refused)
         hints = accepted(
-            _HINTS, lambda combination: self._runs(replace(self._windows, cpu=",".join((cpu, *combination))))
+            HINTS, lambda combination: self._runs(replace(self._windows, cpu=",".join((cpu, *combination))))
         )
         return Acceleration(
             accelerator=KVM,
@@ -185,7 +185,7 @@ class Chooser:
             detail=f"{times:.1f} times faster than emulation" if times >= 1 else _slower(times),
             cpu=cpu,
             hints=hints,
-            refused=(*refused, *(each for each in _HINTS if each not in hints)),
+            refused=(*refused, *(each for each in HINTS if each not in hints)),
             seconds=self._seconds,
         )
 
@@ -197,15 +197,15 @@ class Chooser:
             times = self._total(TCG) / self._total(KVM)
             if not 1 / _DECISIVE < times < _DECISIVE:
                 break
-            self._measure(TCG, self._host.run(self._emulated, _LIMIT))
+            self._measure(TCG, self._host.run(self._emulated, LIMIT))
         return times
 
     def _limit(self) -> float:
-        return min(self._total(TCG) * _PATIENCE, _LIMIT) if self._setting == AUTO else _LIMIT
+        return min(self._total(TCG) * _PATIENCE, LIMIT) if self._setting == AUTO else LIMIT
 
     def _runs(self, machine: MachineSpec) -> bool:
         try:
-            self._host.run_and_clone(machine, _LIMIT)
+            self._host.run_and_clone(machine, LIMIT)
         except (QemuFailed, ProbeTimeout):
             return False
         return True
@@ -291,7 +291,7 @@ def _key() -> str:
     """Changes when the result may: another start of the host, kernel, KVM module, device, user or QEMU."""
     files = (Path("/proc/sys/kernel/random/boot_id"), Path("/proc/version"))
     parts = [str(os.getuid()), str(os.getgroups()), *(_text(file) for file in files)]
-    parts += [f"{module.name} {_text(module / 'srcversion')}" for module in sorted(_MODULES.glob("kvm*"))]
+    parts += [f"{module.name} {_text(module / 'srcversion')}" for module in sorted(MODULES.glob("kvm*"))]
     parts += [_state(file) for file in (DEVICE, Path("/usr/bin") / PROGRAM)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 

@@ -24,7 +24,7 @@ CLOSED = "closed"
 _STARTED_SECONDS = 30.0
 _STOP_SECONDS = 20.0
 _QUICK_SECONDS = 15.0
-_START_SECONDS = 120.0
+START_SECONDS = 120.0
 _FREEZE_SECONDS = 400.0
 _NOBODY = 0
 """Placeholder for a request number, which start at 1."""
@@ -105,7 +105,7 @@ class SupervisorClient:
             SupervisorError: it could not be started; nothing of it is left.
         """
         request = {"op": "start", "kind": kind, "machine": machine.to_json(), "secret": secret}
-        handle: VmHandle = self.told("held", request | ({"place": str(place)} if place else {}), _START_SECONDS)
+        handle: VmHandle = self.told("held", request | ({"place": str(place)} if place else {}), START_SECONDS)
         return handle
 
     def freeze(self, handle: VmHandle, place: Path) -> Mapping[str, float]:

@@ -18,7 +18,7 @@ from worker.qemu.client import clean_environment
 from worker.qemu.host_facts import KVM_REFUSED_EXIT, NO_QEMU_EXIT, UEFI, UEFI_CODE, UEFI_VARS
 from worker.qemu.machine import EMULATED_CPU, TCG, WINDOWS, MachineFiles, MachineSpec
 
-_FACTS_SECONDS = 300.0
+FACTS_SECONDS = 300.0
 """Time limit for all measurements where KVM is slow; another process may be measuring first."""
 _PATIENCE = 4.0
 """Emulated, an editor takes 5 to 15 s to start; several times as long on a busy host."""
@@ -115,13 +115,13 @@ def this_host(accelerator: str = AUTO, *, fresh: bool = False) -> Host:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=_FACTS_SECONDS,
+            timeout=FACTS_SECONDS,
             check=False,
             env=clean_environment(),
         )
     except subprocess.TimeoutExpired as error:
         raise ClusterLost(
-            f"the test of this host's QEMU did not finish within {_FACTS_SECONDS:.0f} s", code="qemu_not_usable"
+            f"the test of this host's QEMU did not finish within {FACTS_SECONDS:.0f} s", code="qemu_not_usable"
         ) from error
     if process.returncode not in {0, NO_QEMU_EXIT, KVM_REFUSED_EXIT}:
         raise ClusterLost(

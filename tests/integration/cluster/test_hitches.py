@@ -75,7 +75,7 @@ class TestMount:
         assert f"the pod's volumes are not available: {said}" in lost.failure_message
         assert lost.ended_at is not None
         took = (lost.ended_at - lost.started_at).total_seconds()
-        assert took < pod_status.HITCH_SECONDS + pods._PATIENCE_SECONDS + 15, "of the 300 s that a start may take"
+        assert took < pod_status.HITCH_SECONDS + pods.PATIENCE_SECONDS + 15, "of the 300 s that a start may take"
         (pod,) = place.named()
         assert not pod["metadata"].get("deletionTimestamp"), "the kubelet tries on"
         script.times = 0
@@ -90,7 +90,7 @@ class TestMount:
         monkeypatch.setattr(pod_status, "HITCH_SECONDS", 1.0)
         # Ten tries take some five seconds here, as long as a worker is patient: it does not lose its attempt.
         place.cluster.script(mount_failed(WORDS, times=9, then=running(place.pods.start)))
-        monkeypatch.setattr(pods, "_PATIENCE_SECONDS", 30.0)
+        monkeypatch.setattr(pods, "PATIENCE_SECONDS", 30.0)
         provider.prepare(SLOT, SPEC)
         until(provider.troubles, 20, what="it is a trouble meanwhile")
         until(lambda: not provider.troubles(), 20, what="it is over")

@@ -52,13 +52,13 @@ def _node(fake: FakeCluster) -> None:
 class TestBehindASilentWatch:
     @pytest.fixture(autouse=True)
     def _soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(pods, "_SEE_SECONDS", 0.5)
-        monkeypatch.setattr(pods, "_SILENT_SECONDS", 2.0, raising=False)
+        monkeypatch.setattr(pods, "SEE_SECONDS", 0.5)
+        monkeypatch.setattr(pods, "SILENT_SECONDS", 2.0, raising=False)
 
     def test_a_pod_is_had_once_the_watch_is_known_to_be_broken(
         self, fake: FakeCluster, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pods, "_SILENT_SECONDS", 20.0, raising=False)
+        monkeypatch.setattr(pods, "SILENT_SECONDS", 20.0, raising=False)
         deaf = Deaf(cluster)
         with working(deaf) as made:
             timer = Timer(1.0, deaf.hear)
@@ -79,7 +79,7 @@ class TestBehindASilentWatch:
     def test_nobody_waits_for_it_once_the_worker_ends(
         self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pods, "_SILENT_SECONDS", 60.0, raising=False)
+        monkeypatch.setattr(pods, "SILENT_SECONDS", 60.0, raising=False)
         with working(Deaf(cluster)) as made:
             Timer(1.0, made.end).start()
             with pytest.raises(pods.PodUnavailable):
@@ -110,7 +110,7 @@ class TestClone:
     def _slow(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A cluster that makes claims of pods as slowly as nodes come."""
         monkeypatch.setattr(fitting, "sentence", lambda *_: self.WAITING)
-        monkeypatch.setattr(pods, "_PATIENCE_SECONDS", 0.2)
+        monkeypatch.setattr(pods, "PATIENCE_SECONDS", 0.2)
 
     def test_a_pod_waits_for_its_own_claim(self, fake: FakeCluster, cluster: Kubernetes) -> None:
         with working(cluster, images=self.CLONE) as made:

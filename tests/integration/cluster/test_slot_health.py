@@ -113,7 +113,7 @@ def test_what_a_cluster_goes_on_trying_is_on_the_page_within_a_minute_and_holds_
         for name, words in said.items():
             told, seconds = ended[name]
             assert words in told
-            assert seconds < pods._PATIENCE_SECONDS + pod_status.HITCH_SECONDS + 15, "of the 60 that a start may take"
+            assert seconds < pods.PATIENCE_SECONDS + pod_status.HITCH_SECONDS + 15, "of the 60 that a start may take"
             shown = f"its pod does not start: {words}"
             until(lambda shown=shown: shown in html.unescape(page()), 10, what=name)  # type: ignore[misc]
         assert f"{WORDS} <b>" not in page()

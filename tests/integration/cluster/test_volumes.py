@@ -98,7 +98,7 @@ class TestClaimsOfNodes:
     def test_another_node_is_asked_where_one_cannot_tell(
         self, place: Place, made: list[Json], monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
     ) -> None:
-        monkeypatch.setattr(pods, "_PATIENCE_SECONDS", 0.2)
+        monkeypatch.setattr(pods, "PATIENCE_SECONDS", 0.2)
         place.cluster.script(image_pull_back_off("repository does not exist"), node="node-1", times=1)
         worker = working(**OWN)
         assert [claims(each)["images"] for each in looks(made)] == ["images-node-1", "images-node-2"]
@@ -118,7 +118,7 @@ class TestClaimsOfNodes:
         for node, image in (("node-1", "one"), ("node-2", "two")):
             write_light_image(tmp_path / node, image)
             place.pods.claims[f"images-{node}"] = tmp_path / node
-        monkeypatch.setattr(image_probe_pod, "_AGAIN_SECONDS", 0.2)
+        monkeypatch.setattr(image_probe_pod, "AGAIN_SECONDS", 0.2)
         worker = working(**OWN)
         until(lambda: names(worker) == ["one", "two"], 30)
         two = SPEC.model_copy(update={"image": "two"})
@@ -132,7 +132,7 @@ class TestClaimsOfNodes:
         assert isinstance(place.pods, LightPods)
         write_light_image(tmp_path / "node-1", "one")
         place.pods.claims["images-node-1"] = tmp_path / "node-1"
-        monkeypatch.setattr(image_probe_pod, "_AGAIN_SECONDS", 0.2)
+        monkeypatch.setattr(image_probe_pod, "AGAIN_SECONDS", 0.2)
         monkeypatch.setattr(image_probe_pod, "_FRESH_SECONDS", 0.2)
         worker = working(**OWN)
         until(lambda: names(worker) == ["light", "one"], 30)

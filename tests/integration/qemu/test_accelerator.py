@@ -54,7 +54,7 @@ class TestChoose:
         choice = choose(FakeKvm(), monkeypatch)
         assert (choice.accelerator, choice.reason, choice.refused) == (KVM, AccelerationReason.FASTER, ())
         assert choice.cpu == "host"
-        assert choice.hints == accelerator._HINTS
+        assert choice.hints == accelerator.HINTS
         assert set(choice.seconds[KVM]) == set(choice.seconds[TCG]) == set(PARTS)
         assert sum(choice.seconds[TCG].values()) > 1.5 * sum(choice.seconds[KVM].values())
 
@@ -94,7 +94,7 @@ class TestChoose:
         assert (choice.accelerator, choice.reason) == (TCG, AccelerationReason.NO_START)
 
     def test_an_emulation_that_takes_too_long_cannot_be_used(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(accelerator, "_LIMIT", 0.0)
+        monkeypatch.setattr(accelerator, "LIMIT", 0.0)
         with pytest.raises(QemuFailed, match="too slow"):
             choose(FakeKvm(), monkeypatch)
 

@@ -91,8 +91,8 @@ class TestOpening:
         self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         # With KVM it boots in less than is worth telling.
-        monkeypatch.setattr(desktop_progress, "_LEAST_SECONDS", 0.0)
-        monkeypatch.setattr(desktop_progress, "_LOOK_SECONDS", 0.05)
+        monkeypatch.setattr(desktop_progress, "LEAST_SECONDS", 0.0)
+        monkeypatch.setattr(desktop_progress, "LOOK_SECONDS", 0.05)
         (tmp_path / "images").symlink_to(data / "images")
         book, watching = MemoryBook(), Watching(viewers=1)
         provider = QemuProvider(Settings(data_dir=tmp_path))

@@ -12,7 +12,7 @@ from worker.desktop_supervisor.folders import DesktopSupervisorDir, base_folder,
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
-    monkeypatch.setattr("worker.local.folders._LONGEST", 1000)
+    monkeypatch.setattr("worker.local.folders.LONGEST", 1000)
     return base_folder()
 
 

@@ -152,13 +152,13 @@ class TestList:
             cluster.list(PODS, labels=what)
 
     def test_one_that_never_ends_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(client, "_MOST_PIECES", 5)
+        monkeypatch.setattr(client, "MOST_PIECES", 5)
         with pytest.raises(ClusterUnavailable, match="more than 5 pages"):
             cluster.list(PODS, labels="pieces")
 
     def test_one_that_is_too_long_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(cluster.list(PODS, labels="long").items) == 1
-        monkeypatch.setattr(client, "_LONGEST_ANSWER", 2**19)
+        monkeypatch.setattr(client, "LONGEST_ANSWER", 2**19)
         with pytest.raises(ClusterUnavailable, match="a response of more than 524288 bytes"):
             cluster.list(PODS, labels="long")
 
@@ -212,7 +212,7 @@ class TestWatch:
             list(watching)
 
     def test_a_silent_line_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(client, "_LATE_SECONDS", 0.3)
+        monkeypatch.setattr(client, "LATE_SECONDS", 0.3)
         with (
             cluster.watch(PODS, "3", seconds=0.1) as watching,
             pytest.raises(ClusterUnavailable, match=": timeout"),
@@ -228,7 +228,7 @@ class TestWatch:
             list(watching)
 
     def test_a_line_that_is_too_long_is_unavailable(self, cluster: Kubernetes, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(client, "_LONGEST_LINE", 2**19)
+        monkeypatch.setattr(client, "LONGEST_LINE", 2**19)
         with cluster.watch(PODS, "15") as watching, pytest.raises(ClusterUnavailable, match="a line of more than"):
             list(watching)
 

@@ -78,7 +78,7 @@ class TestWhy:
     def test_of_removed_nodes_the_last_are_known(
         self, fake: FakeCluster, left: DrainingNodes, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(draining_nodes, "_MOST_GONE", 1)
+        monkeypatch.setattr(draining_nodes, "MOST_GONE", 1)
         fake.delete_node("n1")
         fake.delete_node("n2")
         until(lambda: left.why(pod("n2")) == GONE)

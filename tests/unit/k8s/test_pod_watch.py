@@ -50,7 +50,7 @@ class TestHitch:
         assert watch.seen("one", "1").why == "the pod's volumes are not available: FailedAttachVolume: in use"
 
     def test_it_is_forgotten_with_the_pod_s_events(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(pod_watch, "_MOST_PODS", 2)
+        monkeypatch.setattr(pod_watch, "MOST_PODS", 2)
         watch = PodWatch(cast("Cluster", None), "a=b")
         for uid in ("1", "2", "3"):
             watch._event_changed("ADDED", self.told(uid))

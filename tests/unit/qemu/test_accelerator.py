@@ -36,7 +36,7 @@ class TestNote:
     @pytest.fixture
     def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setattr(accelerator, "private_folder", lambda _: tmp_path)
-        monkeypatch.setattr(accelerator, "_MODULES", tmp_path / "modules")
+        monkeypatch.setattr(accelerator, "MODULES", tmp_path / "modules")
         return tmp_path
 
     @pytest.mark.parametrize("choice", [ACCELERATED, EMULATED])

@@ -89,7 +89,7 @@ class TestStart:
     def test_a_machine_that_comes_too_late_is_ended(
         self, supervisor: SlotSupervisor, talker: Talker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(client, "_START_SECONDS", 0.01)
+        monkeypatch.setattr(client, "START_SECONDS", 0.01)
         with pytest.raises(SupervisorError, match="did not respond to 'start'"):
             supervisor.start(CLONE, MACHINE)
         talker.gate.set()

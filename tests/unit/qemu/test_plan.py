@@ -81,7 +81,7 @@ class TestMachineOf:
 
 class TestThisHost:
     def test_a_trial_that_takes_too_long_is_the_cluster_s_loss(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(plan, "_FACTS_SECONDS", 0.001)
+        monkeypatch.setattr(plan, "FACTS_SECONDS", 0.001)
         with pytest.raises(ClusterLost, match="did not finish within"):
             plan.this_host()
 

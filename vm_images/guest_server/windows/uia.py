@@ -15,10 +15,10 @@ from guest_server.windows.api import Guid
 from guest_server.windows.com import Argument, Com, ComError, create, join_com
 from guest_server.windows.uia_properties import PROPERTIES, Property, described
 
-_AUTOMATION = "ff48dba4-60ef-4201-aa87-54103eef594e"
-_AUTOMATION_8 = "e22ad333-b25f-460c-83d0-0581107395c9"
+AUTOMATION = "ff48dba4-60ef-4201-aa87-54103eef594e"
+AUTOMATION_8 = "e22ad333-b25f-460c-83d0-0581107395c9"
 _IUIAUTOMATION = "30cbe57d-d9d0-452a-ab13-7ac5ac4825ee"
-_IUIAUTOMATION_2 = "34723aff-0c9d-49d0-9896-7ab52df8cd8a"
+IUIAUTOMATION_2 = "34723aff-0c9d-49d0-9896-7ab52df8cd8a"
 _CHILDREN, _ELEMENT = 2, 1
 _TEXT_PATTERN, _IUIAUTOMATION_TEXT_PATTERN = 10014, "32eba289-3583-42c9-9c59-3b6d9a1e9b6a"
 _BOUNDING_RECTANGLE = 30001
@@ -64,11 +64,11 @@ class Automation:
         """
         join_com()
         try:
-            self._automation = create(_AUTOMATION_8, _IUIAUTOMATION_2)
+            self._automation = create(AUTOMATION_8, IUIAUTOMATION_2)
             for place in (_Automation.PUT_CONNECTION_TIMEOUT, _Automation.PUT_TRANSACTION_TIMEOUT):
                 self._automation.call(place, (wintypes.DWORD, _ANSWER_MILLISECONDS))
         except ComError:  # Before Windows 8.
-            self._automation = create(_AUTOMATION, _IUIAUTOMATION)
+            self._automation = create(AUTOMATION, _IUIAUTOMATION)
         self._everything = _there(self._automation.object(_Automation.TRUE))
         self._request = _there(self._automation.object(_Automation.CACHE_REQUEST))
         for number in (*PROPERTIES, _BOUNDING_RECTANGLE):

@@ -1,6 +1,5 @@
 """Benchmarks and their task sets."""
 
-from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from sqlalchemy import func, select
@@ -8,7 +7,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Benchmark, Task, TaskAsset, TaskSet
+from backend.db.models import Benchmark, TaskAsset, TaskSet
 
 
 def by_name(session: Session, name: str, *, lock: bool = False) -> Benchmark | None:
@@ -58,12 +57,6 @@ def task_set_by_hash(session: Session, benchmark_id: UUID, content_hash: str) ->
 def last_version(session: Session, benchmark_id: UUID) -> int:
     """The highest version number, 0 without versions."""
     return session.scalar(select(func.max(TaskSet.version)).where(TaskSet.benchmark_id == benchmark_id)) or 0
-
-
-def task_counts(session: Session, task_set_ids: Sequence[UUID]) -> Mapping[UUID, int]:
-    """Tasks per task set."""
-    query = select(Task.task_set_id, func.count()).where(Task.task_set_id.in_(task_set_ids)).group_by(Task.task_set_id)
-    return {row[0]: row[1] for row in session.execute(query)}
 
 
 def assets(session: Session, task_set_id: UUID) -> dict[str, str]:

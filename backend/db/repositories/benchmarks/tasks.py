@@ -78,12 +78,6 @@ def quarantined(session: Session, task_ids: Iterable[UUID]) -> dict[UUID, Quaran
     return {row.task_id: row for row in session.scalars(query)}
 
 
-def versions(session: Session, domain: str, name: str, benchmark_task_sets: Sequence[UUID]) -> list[Task]:
-    """The same task in these task sets."""
-    query = select(Task).where(Task.domain == domain, Task.name == name, Task.task_set_id.in_(benchmark_task_sets))
-    return list(session.scalars(query.order_by(Task.id)))
-
-
 def operations(session: Session, task_set_id: UUID) -> list[tuple[str | None, list[str]]]:
     """(level, core operations) of each task that names any."""
     names = Task.spec["labels"]["extra"]["operations"]

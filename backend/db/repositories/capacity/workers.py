@@ -1,6 +1,6 @@
 """Workers, nodes, slots."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from uuid import UUID
 
@@ -112,12 +112,6 @@ def on_host(session: Session, host: str) -> list[Worker]:
 def heard_since(session: Session, since: datetime) -> list[Worker]:
     """Workers with a heartbeat after `since`, newest first."""
     return list(session.scalars(select(Worker).where(Worker.heartbeat_at >= since).order_by(Worker.id.desc())))
-
-
-def listing(session: Session, *, states: Sequence[str] = ()) -> list[Worker]:
-    """Workers, newest first; by default all."""
-    query = select(Worker).order_by(Worker.id.desc())
-    return list(session.scalars(query.where(Worker.state.in_(list(states))) if states else query))
 
 
 def providers_named(session: Session) -> set[str]:

@@ -22,7 +22,7 @@ _HELD = """
 _SECONDS = "extract(epoch FROM at.ended_at - at.started_at)::float"
 _MEDIAN = "percentile_cont(0.5) WITHIN GROUP (ORDER BY"
 
-_MEDIANS = text(f"""
+MEDIANS = text(f"""
     WITH mine AS (
         SELECT newest.task_id, {_SECONDS} AS seconds
         FROM unnest(CAST(:tasks AS uuid[])) AS t(id)
@@ -90,7 +90,7 @@ def medians(session: Session, task_ids: Collection[UUID], agent_id: UUID, task_s
         difficulty; `step`: seconds of one of its steps, a single row.
     """
     values = {"tasks": list(task_ids), "agent": agent_id, "task_set": task_set_id}
-    return session.execute(_MEDIANS, values).all()
+    return session.execute(MEDIANS, values).all()
 
 
 def take_turn(session: Session, age: timedelta) -> UUID | None:

@@ -63,8 +63,8 @@ class TestExpectations:
         play(queued, {"t0": 40.0})
         for _ in range(3):
             play(queued, {"t0": 500.0}, "random")
-        sampled = text(durations._MEDIANS.text.replace(f"LIMIT {durations.SAMPLE}", "LIMIT 2"))  # noqa: SLF001
-        monkeypatch.setattr(durations, "_MEDIANS", sampled)
+        sampled = text(durations.MEDIANS.text.replace(f"LIMIT {durations.SAMPLE}", "LIMIT 2"))  # noqa: SLF001
+        monkeypatch.setattr(durations, "MEDIANS", sampled)
         assert expected(queued, queued.submit())["t0"] == pytest.approx(40.0)
 
     def test_what_ends_in_a_run_tells_of_its_other_tasks(self, queued: World) -> None:

@@ -166,7 +166,7 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDesktop]:
     made = FakeDesktop(ROOT, EDITOR)
 
     def create(identity: str, interface: str) -> Com:
-        assert (identity, interface) == (uia._AUTOMATION_8, uia._IUIAUTOMATION_2)
+        assert (identity, interface) == (uia.AUTOMATION_8, uia.IUIAUTOMATION_2)
         automation = made.automation()
         automation.held += 1
         return Com(automation.address)
@@ -225,4 +225,4 @@ class TestWithoutIt:
         monkeypatch.setattr(uia, "join_com", lambda: None)
         with pytest.raises(ComError, match="0x80040154"):
             Automation()
-        assert tried == [uia._AUTOMATION_8, uia._AUTOMATION]
+        assert tried == [uia.AUTOMATION_8, uia.AUTOMATION]

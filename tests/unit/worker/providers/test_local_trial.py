@@ -42,7 +42,7 @@ def tried(desktop: FakeDesktop, **programs: list[str]) -> Trial:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_trial, "_TREE_SECONDS", 0.1)
+    monkeypatch.setattr(local_trial, "TREE_SECONDS", 0.1)
 
 
 class TestTree:

@@ -28,7 +28,7 @@ def no_pods() -> Pods:
 
 class TestClose:
     def test_waits_once_however_many_are_being_made(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_pod_prewarming, "_END_SECONDS", 1.0)
+        monkeypatch.setattr(_pod_prewarming, "END_SECONDS", 1.0)
         settings, slots = Settings(), [SlotRef(n) for n in range(8)]
         found = PodSlots(settings, ImageProbe(no_pods), no_pods)
         warmth = PodPrewarming(

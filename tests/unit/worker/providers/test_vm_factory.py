@@ -122,7 +122,7 @@ class TestMake:
     def test_a_failure_is_forgotten_after_a_while(
         self, makings: VmFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(vm_factory, "_FORGET_FAILURE_SECONDS", 0.0)
+        monkeypatch.setattr(vm_factory, "FORGET_FAILURE_SECONDS", 0.0)
         assert failures(makings, GuestLost("ill"), tmp_path)[1] == 3
 
 

@@ -33,7 +33,7 @@ COUNTS = Path("/proc/vmstat")
 MAX_FILES = 200
 MAX_BYTES = 16 * 2**20
 _MAX_ANSWER = 4096
-_LIBRARIES = ("pygame",)
+LIBRARIES = ("pygame",)
 """What published tests import besides the standard library."""
 _RUNNER = """
 import json, os, resource, sys
@@ -196,7 +196,7 @@ def _answer(output: bytes | None, function: str) -> tuple[dict[str, Any] | None,
         return None, "the tests' process ended without a result"
     if answer.get("missing"):
         raise EvaluatorFailed(f"the test file has no function {function!r}", code="invalid_reference")
-    if answer.get("module") in _LIBRARIES:
+    if answer.get("module") in LIBRARIES:
         hint = f"Install the library {answer['module']} where workers run, and score again."
         raise EvaluatorFailed(
             f"the tests need {answer['module']}, which is not installed", code="module_missing", hint=hint

@@ -286,7 +286,7 @@ class TestSuite:
             run("", tests)
 
     def test_a_library_that_is_not_here(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_suite, "_LIBRARIES", ("library_of_games",))
+        monkeypatch.setattr(_suite, "LIBRARIES", ("library_of_games",))
         with pytest.raises(EvaluatorFailed, match="library_of_games"):
             run("import library_of_games", "import main\ndef test():\n    return True\n")
 
