@@ -239,14 +239,15 @@ def _line(change: str, sign: str) -> str:
     return " ".join(line[1:].strip() for line in lines if line.startswith(sign) and not line.startswith(sign * 3))
 
 
-def page(trials: Sequence[Trial], seed: int) -> str:
+def page(trials: Sequence[Trial], seed: int, only: str) -> str:
     """The report."""
+    options = f"--page --only {only}" if only else "--page"
     head = f"""# Mutation testing
 
-Written by `make mutants SEED={seed} N={len(trials)} ARGS=--page` on {datetime.now(UTC):%Y-%m-%d}. Cosmic Ray changes
-the code in a small way; a mutant is killed if a test then fails or does not end. Aim: {AIM:.0%} killed. The tests that
-each mutant is tried against are those of its module's path and those that import the module most (`covering` in
-`tools/mutants.py`).
+Written by `make mutants SEED={seed} N={len(trials)} ARGS="{options}"` on
+{datetime.now(UTC):%Y-%m-%d}. Cosmic Ray changes the code in a small way; a mutant is killed if a test then fails or
+does not end. Aim: {AIM:.0%} killed. Each mutant is tried against the tests of its module's path and those that import
+the module most (`covering` in `tools/mutants.py`).
 """
     return "\n".join([head, *table(trials), "", "## Survivors", "", *survivors(trials)]) + "\n"
 
@@ -269,7 +270,7 @@ def main() -> int:
     trials = list(run(chosen, options.jobs))
     print("\n".join([*table(trials), "", *survivors(trials)]))
     if options.page:
-        PAGE.write_text(page(trials, options.seed))
+        PAGE.write_text(page(trials, options.seed, options.only))
     return 0 if share_killed(trials) >= AIM else 1
 
 
