@@ -32,7 +32,7 @@ from backend.services.attempts.evaluations import (
 )
 from backend.services.events import EventKind
 from backend.services.lifecycle import retry_policy
-from backend.services.lifecycle.state_transitions import move
+from backend.services.lifecycle.state_transitions import move_attempt, move_episode
 from backend.services.runs.episodes import OPENING
 from backend.services.runs.provenance import answered
 from backend.services.scheduling.claims import Fence
@@ -174,7 +174,7 @@ def enter_running(session: Session, fence: Fence, seconds: Mapping[str, float], 
         return
     observed_at = workers.now(session) - timedelta(seconds=seen_ago)
     spent = _added(hold.attempt, seconds)
-    move(session, hold.run, hold.attempt, AttemptState.RUNNING, first_observation_at=observed_at, seconds=spent)
+    move_attempt(session, hold.run, hold.attempt, AttemptState.RUNNING, first_observation_at=observed_at, seconds=spent)
 
 
 def record_step(session: Session, fence: Fence, step: StepRow) -> None:
@@ -210,7 +210,7 @@ def enter_evaluating(session: Session, fence: Fence, ended_by: EndedBy, seconds:
     if hold.repeated:
         return
     spent = _added(hold.attempt, seconds)
-    move(session, hold.run, hold.attempt, AttemptState.EVALUATING, ended_by=ended_by.value, seconds=spent)
+    move_attempt(session, hold.run, hold.attempt, AttemptState.EVALUATING, ended_by=ended_by.value, seconds=spent)
 
 
 def finish_scored(  # noqa: PLR0913 - what is known of a verdict
@@ -302,9 +302,17 @@ def finish_cancelled(session: Session, fence: Fence, seconds: Mapping[str, float
             hint="Release the lease: the episode then gets another attempt.",
         )
     now = workers.now(session)
-    move(session, hold.run, hold.attempt, AttemptState.CANCELLED, ended_at=now, seconds=_added(hold.attempt, seconds))
-    values = {"outcome": Outcome.CANCELLED.value, "ended_at": now, "steps": hold.attempt.current_step}
-    move(session, hold.run, hold.episode, EpisodeState.CANCELLED, **values)
+    spent = _added(hold.attempt, seconds)
+    move_attempt(session, hold.run, hold.attempt, AttemptState.CANCELLED, ended_at=now, seconds=spent)
+    move_episode(
+        session,
+        hold.run,
+        hold.episode,
+        EpisodeState.CANCELLED,
+        outcome=Outcome.CANCELLED.value,
+        ended_at=now,
+        steps=hold.attempt.current_step,
+    )
 
 
 def is_cancelled(session: Session, fence: Fence) -> bool:

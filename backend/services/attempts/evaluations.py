@@ -19,7 +19,7 @@ from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.events import EventKind
 from backend.services.judging import judges
 from backend.services.lifecycle import human_runs, validation_results
-from backend.services.lifecycle.state_transitions import move, settle
+from backend.services.lifecycle.state_transitions import move_attempt, move_episode, settle
 from backend.services.submissions import submissions
 
 
@@ -171,13 +171,30 @@ def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
         submissions.hand_in(session, attempt, episode, results)
     data = {"score": evaluation.score, "rule": evaluation.rule, "version": evaluation.version}
     events.append(session, run, EventKind.EVALUATION, data, episode_id=episode.id, attempt_id=attempt.id)
-    sound = {"failure_class": None, "failure_message": ""}
-    seconds = {**attempt.seconds, **spent}
-    move(session, run, attempt, goal, ended_at=attempt.ended_at or now, seconds=seconds, **sound)
-    values = {"outcome": Outcome(goal).value, "ended_by": attempt.ended_by, "ended_at": now, "reason": ""}
-    verdict = {"score": evaluation.score, "solved": evaluation.solved, "steps": attempt.current_step}
+    move_attempt(
+        session,
+        run,
+        attempt,
+        goal,
+        ended_at=attempt.ended_at or now,
+        seconds={**attempt.seconds, **spent},
+        failure_class=None,
+        failure_message="",
+    )
     episode.human_assisted = attempt.controller == AttemptController.MIXED
-    move(session, run, episode, EpisodeState(goal), **values, **verdict)
+    move_episode(
+        session,
+        run,
+        episode,
+        EpisodeState(goal),
+        outcome=Outcome(goal).value,
+        ended_by=attempt.ended_by,
+        ended_at=now,
+        reason="",
+        score=evaluation.score,
+        solved=evaluation.solved,
+        steps=attempt.current_step,
+    )
     human_runs.note(session, run, episode, attempt)
     validation_results.note(session, run, episode, evaluation.version)
     settle(session, run)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -112,12 +112,21 @@ def change(session: Session, draft_id: UUID, changes: dict[str, Any], *, by: Act
     return edit(session, draft_id, read_content({**content, **changes}), by=by, note=note)
 
 
-def move(session: Session, draft: TaskDraft, state: DraftState, **values: Any) -> None:
-    """Changes a draft's state. Raises IllegalTransition."""
+class DraftMove(TypedDict, total=False):
+    """Columns of a draft that may be written with its move."""
+
+    approvals: int
+    noop_justification: str
+    rejection_comment: str
+    rejection_reason: str
+
+
+def move(session: Session, draft: TaskDraft, state: DraftState, **change: Unpack[DraftMove]) -> None:
+    """Takes a draft to another state. Raises IllegalMove."""
     check_draft_move(DraftState(draft.state), state)
     draft.state, draft.updated_at = state.value, workers.now(session)
     draft.rejection_reason, draft.rejection_comment = None, ""
-    for name, value in values.items():
+    for name, value in change.items():
         setattr(draft, name, value)
 
 

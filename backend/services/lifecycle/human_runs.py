@@ -13,6 +13,7 @@ from backend.db.models.enums import Purpose
 from backend.db.repositories.attempts import attempts as repository
 from backend.domain.model.episode import EpisodeState
 from backend.domain.model.run import RunConfig, Settle
+from backend.services.lifecycle.state_transitions import EpisodeChange
 
 T = TypeVar("T")
 LATER = datetime(9999, 1, 1, tzinfo=UTC)
@@ -41,7 +42,7 @@ def shuffled(tasks: Sequence[T], seed: int) -> list[T]:
     return order
 
 
-def held_back(state_reason: str) -> dict[str, Any]:
+def held_back(state_reason: str) -> EpisodeChange:
     """Columns of a new episode that waits for its person, unless it cannot run."""
     return {"available_at": LATER, "reason": state_reason or WAITS}
 

@@ -1,10 +1,9 @@
 """Runs of external programs: a lost episode waits until its program connects again."""
 
-from typing import Any
-
 from backend.db.models import Episode, Run
 from backend.domain.model.episode import EpisodeState
 from backend.services.lifecycle.human_runs import LATER
+from backend.services.lifecycle.state_transitions import EpisodeChange
 
 REMOTE = frozenset({"remote"})
 """Agents for whose episodes people may get a token. A `container`'s token goes to its worker."""
@@ -16,7 +15,7 @@ def is_remote(run: Run) -> bool:
     return run.config.get("agent") in REMOTE
 
 
-def held_back(lost: str = "") -> dict[str, Any]:
+def held_back(lost: str = "") -> EpisodeChange:
     """Columns of an episode that starts when its program connects; `lost`: result of its last attempt."""
     return {"available_at": LATER, "reason": f"{lost}; it {ASKS}" if lost else ASKS}
 

@@ -19,12 +19,12 @@ from backend.domain.model.episode import AttemptState, EpisodeState, Outcome, Ru
 from backend.services import events
 from backend.services.events import EventKind, worker_wakeup
 from backend.services.lifecycle import human_runs, remote_runs, validation_results
-from backend.services.lifecycle.state_transitions import move, settle
+from backend.services.lifecycle.state_transitions import EpisodeChange, move_attempt, move_episode, move_run, settle
 
 MESSAGE_LIMIT = 4000
 HELD = datetime(9998, 1, 1, tzinfo=UTC)
 """Start time of an episode whose evaluation is repeated: never by itself, it needs no desktop."""
-AGAIN: Mapping[str, Any] = {
+AGAIN: EpisodeChange = {
     "outcome": None,
     "failure_class": None,
     "failure_message": "",
@@ -82,9 +82,17 @@ def lose(  # noqa: PLR0913 - what is known of a loss
     if rows is None:
         raise NotFound(f"there is no attempt {attempt_id}", code="attempt_not_found")
     attempt, episode, _ = rows
-    ended = {"failure_class": failure.value, "failure_message": message[:MESSAGE_LIMIT], "after_action": after_action}
-    spent = {**attempt.seconds, **(seconds or {})}
-    move(session, run, attempt, AttemptState.LOST, ended_at=workers.now(session), seconds=spent, **ended)
+    move_attempt(
+        session,
+        run,
+        attempt,
+        AttemptState.LOST,
+        ended_at=workers.now(session),
+        seconds={**attempt.seconds, **(seconds or {})},
+        failure_class=failure.value,
+        failure_message=message[:MESSAGE_LIMIT],
+        after_action=after_action,
+    )
     session.flush()  # The losses counted below include this one.
     after_loss(session, run, episode, attempt, evaluation)
     settle(session, run)
@@ -95,8 +103,8 @@ def after_loss(
 ) -> None:
     """Moves the episode of a lost attempt; `evaluation`: its evidence, if only the verdict is missing."""
     if RunState(run.state) is RunState.CANCELLED:
-        ended = {"outcome": Outcome.CANCELLED.value, "ended_at": workers.now(session)}
-        move(session, run, episode, EpisodeState.CANCELLED, **ended)
+        now, outcome = workers.now(session), Outcome.CANCELLED.value
+        move_episode(session, run, episode, EpisodeState.CANCELLED, outcome=outcome, ended_at=now)
         validation_results.note(session, run, episode, None)
         return
     if evaluation is not None:
@@ -105,7 +113,7 @@ def after_loss(
     known = repository.losses(session, episode.id, episode.retry_baseline)
     delay = next_try([loss for loss, _ in known])
     if delay is not None:
-        move(session, run, episode, EpisodeState.WAITING, **_next(session, run, attempt, delay))
+        move_episode(session, run, episode, EpisodeState.WAITING, **_next(session, run, attempt, delay))
         worker_wakeup.wake_workers(session)
         return
     give_up(session, run, episode, attempt, attempt.failure_message)
@@ -113,7 +121,7 @@ def after_loss(
         flag(session, run, episode, len(known))
 
 
-def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> dict[str, Any]:
+def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> EpisodeChange:
     """Columns of an episode that gets another attempt: after `delay` seconds, or when its person or program is there.
 
     A person may have left meanwhile, and a program may have ended with the desktop: an attempt without them would time
@@ -130,9 +138,19 @@ def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> dict[st
 
 def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, message: str) -> None:
     """Ends the episode as lost, like its last attempt."""
-    ended = {"failure_class": attempt.failure_class, "failure_message": message, "ended_by": attempt.ended_by}
-    counts = {"outcome": Outcome.LOST.value, "ended_at": workers.now(session), "steps": attempt.current_step}
-    move(session, run, episode, EpisodeState.LOST, reason="", **counts, **ended)
+    move_episode(
+        session,
+        run,
+        episode,
+        EpisodeState.LOST,
+        outcome=Outcome.LOST.value,
+        failure_class=attempt.failure_class,
+        failure_message=message,
+        ended_by=attempt.ended_by,
+        ended_at=workers.now(session),
+        steps=attempt.current_step,
+        reason="",
+    )
     validation_results.note(session, run, episode, None)
 
 
@@ -149,10 +167,12 @@ def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation,
     Returns:
         The request's id.
     """
-    again = {} if episode.state == EpisodeState.RUNNING else AGAIN
-    move(session, run, episode, EpisodeState.WAITING, **again, available_at=HELD, reason=_repeated(request.pause))
+    change: EpisodeChange = {"available_at": HELD, "reason": _repeated(request.pause)}
+    if episode.state != EpisodeState.RUNNING:
+        change = {**AGAIN, **change}
+    move_episode(session, run, episode, EpisodeState.WAITING, **change)
     if RunState(run.state) is RunState.COMPLETED:
-        move(session, run, run, RunState.RUNNING, ended_at=None)
+        move_run(session, run, RunState.RUNNING, ended_at=None)
     values = {
         "episode_id": episode.id,
         "attempt_id": evaluation.attempt_id,
@@ -203,7 +223,7 @@ def not_repeated(session: Session, row: Reevaluation, run: Run, episode: Episode
     row.state, row.message, row.ended_at = ReevaluationState.FAILED.value, message, workers.now(session)
 
 
-def waiting(session: Session, run: Run) -> dict[str, Any]:
+def waiting(session: Session, run: Run) -> EpisodeChange:
     """Columns of an episode to restart: now, after its person's answer, or when its program connects."""
     if _of_person(session, run):
         return human_runs.held_back("")

@@ -4,11 +4,12 @@ Except for the start of attempts, of which there may be hundreds per second: `se
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from backend.db.models import Attempt, Episode, Run
 from backend.db.repositories.runs import episodes as episode_repository
@@ -27,38 +28,78 @@ from backend.services import events
 from backend.services.events import EventKind
 
 
-def move(session: Session, run: Run, thing: Run | Episode | Attempt, new: StrEnum, **values: Any) -> None:
-    """Changes the state of `thing` to `new`, with further values.
+class RunChange(TypedDict, total=False):
+    """Columns of a run that may be written with its move."""
 
-    Args:
-        session: the transaction.
-        run: the run it belongs to, locked by the caller (`repositories.runs.runs.lock`).
-        thing: the run itself, or one of its episodes or attempts.
-        new: a RunState, EpisodeState or AttemptState, according to `thing`.
-        values: further columns, for example `ended_by`.
-
-    Raises:
-        IllegalTransition: The domain does not allow it.
-    """
-    old = thing.state
-    data: dict[str, Any] = {"from": str(old), "to": str(new)}
-    if isinstance(thing, Run):
-        check_move(RUN_MOVES, RunState(old), RunState(new))
-    elif isinstance(thing, Episode):
-        check_move(EPISODE_MOVES, EpisodeState(old), EpisodeState(new))
-        run.rollup_stale = True
-        if EpisodeState(old) is EpisodeState.RUNNING:
-            scheduler.ended(session, run.id)
-    else:
-        check_move(ATTEMPT_MOVES, AttemptState(old), AttemptState(new))
-        thing.live = not AttemptState(new).ended
-    thing.state = str(new)
-    for name, value in values.items():
-        setattr(thing, name, value)
-    _log(session, run, thing, data | _to_payload(values))
+    accepts_episodes: bool
+    ended_at: datetime | None
+    last_scheduled_at: datetime
 
 
-def move_all(  # noqa: PLR0913 - which ones, and to what
+class EpisodeChange(TypedDict, total=False):
+    """Columns of an episode that may be written with its move. `retry_baseline`: also as another column."""
+
+    available_at: datetime
+    ended_at: datetime | None
+    ended_by: str | None
+    failure_class: str | None
+    failure_message: str
+    flag_reason: str
+    flagged: bool
+    outcome: str | None
+    reason: str
+    retry_baseline: int | InstrumentedAttribute[int]
+    score: float | None
+    solved: bool | None
+    steps: int
+
+
+class AttemptChange(TypedDict, total=False):
+    """Columns of an attempt that may be written with its move."""
+
+    after_action: bool
+    ended_at: datetime
+    ended_by: str
+    failure_class: str | None
+    failure_message: str
+    first_observation_at: datetime
+    seconds: Mapping[str, float]
+
+
+def move_run(session: Session, run: Run, new: RunState, **change: Unpack[RunChange]) -> None:
+    """Moves a run, locked by the caller, with the columns that come with it. Raises IllegalMove."""
+    old = RunState(run.state)
+    check_move(RUN_MOVES, old, new)
+    _write(run, new, change)
+    events.append(session, run, EventKind.RUN_STATE, _payload(old, new, change))
+
+
+def move_episode(
+    session: Session, run: Run, episode: Episode, new: EpisodeState, **change: Unpack[EpisodeChange]
+) -> None:
+    """Moves an episode of a run that the caller has locked (`repositories.runs.runs.lock`). Raises IllegalMove."""
+    old = EpisodeState(episode.state)
+    check_move(EPISODE_MOVES, old, new)
+    run.rollup_stale = True
+    if old is EpisodeState.RUNNING:
+        scheduler.ended(session, run.id)
+    _write(episode, new, change)
+    events.append(session, run, EventKind.EPISODE_STATE, _payload(old, new, change), episode_id=episode.id)
+
+
+def move_attempt(
+    session: Session, run: Run, attempt: Attempt, new: AttemptState, **change: Unpack[AttemptChange]
+) -> None:
+    """Moves an attempt of a run that the caller has locked. Raises IllegalMove."""
+    old = AttemptState(attempt.state)
+    check_move(ATTEMPT_MOVES, old, new)
+    attempt.live = not new.ended
+    _write(attempt, new, change)
+    data = {**_payload(old, new, change), "number": attempt.number}
+    events.append(session, run, EventKind.ATTEMPT_STATE, data, episode_id=attempt.episode_id, attempt_id=attempt.id)
+
+
+def move_episodes(  # noqa: PLR0913 - which ones, and to what
     session: Session,
     run: Run,
     old: EpisodeState,
@@ -66,35 +107,34 @@ def move_all(  # noqa: PLR0913 - which ones, and to what
     *,
     failures: Sequence[str] = (),
     tasks: Collection[UUID] | None = None,
-    **values: Any,
+    **change: Unpack[EpisodeChange],
 ) -> int:
     """Changes all of a run's episodes from one state to another, logged as one event with their number.
 
     Args:
         session: the transaction; loaded episodes are not refreshed.
         run: locked by the caller.
-        old: current state.
-        new: target state.
-        failures: only episodes lost with these failure classes.
-        tasks: only episodes of these tasks.
-        values: further columns.
+        old: where they are.
+        new: where they go.
+        failures: of lost ones, only those of these failure classes.
+        tasks: only those of these tasks.
+        change: the columns that come with it.
 
     Returns:
         Number of episodes.
 
     Raises:
-        IllegalTransition: The domain does not allow it.
+        IllegalMove: The domain does not allow it.
     """
     check_move(EPISODE_MOVES, old, new)
     session.flush()
-    written = {"state": str(new), **values}
+    written = {"state": str(new), **change}
     number = episode_repository.write_all(session, run.id, old, written, failures=failures, tasks=tasks)
     if number and old is EpisodeState.RUNNING:
         scheduler.ended(session, run.id, number)
     if number:
         run.rollup_stale = True
-        data = {"from": str(old), "to": str(new), "count": number}
-        events.append(session, run, EventKind.EPISODE_STATE, data | _to_payload(values))
+        events.append(session, run, EventKind.EPISODE_STATE, {**_payload(old, new, change), "count": number})
     return number
 
 
@@ -104,22 +144,19 @@ def settle(session: Session, run: Run) -> None:
         return
     session.flush()  # The question below has to see the move that has just been made.
     if not run_repository.unfinished(session, run.id):
-        move(session, run, run, RunState.COMPLETED, ended_at=episode_repository.now(session))
+        move_run(session, run, RunState.COMPLETED, ended_at=episode_repository.now(session))
 
 
-def _log(session: Session, run: Run, thing: Run | Episode | Attempt, data: dict[str, Any]) -> None:
-    if isinstance(thing, Run):
-        events.append(session, run, EventKind.RUN_STATE, data)
-    elif isinstance(thing, Episode):
-        events.append(session, run, EventKind.EPISODE_STATE, data, episode_id=thing.id)
-    else:
-        data["number"] = thing.number
-        events.append(session, run, EventKind.ATTEMPT_STATE, data, episode_id=thing.episode_id, attempt_id=thing.id)
+def _write(row: Run | Episode | Attempt, new: StrEnum, change: Mapping[str, Any]) -> None:
+    row.state = str(new)
+    for name, value in change.items():
+        setattr(row, name, value)
 
 
 _IN_EVENTS = ("outcome", "ended_by", "failure_class", "score", "solved", "reason")
 
 
-def _to_payload(values: Mapping[str, Any]) -> dict[str, Any]:
+def _payload(old: StrEnum, new: StrEnum, change: Mapping[str, Any]) -> dict[str, Any]:
     """Values with which a listener can show the change without reading the row."""
-    return {name: values[name] for name in _IN_EVENTS if values.get(name) not in {None, ""}}
+    shown = {name: change[name] for name in _IN_EVENTS if change.get(name) not in {None, ""}}
+    return {"from": str(old), "to": str(new), **shown}

@@ -28,7 +28,7 @@ from backend.services.capacity.run_request import RunRequest, condition_hash, co
 from backend.services.capacity.worker_capabilities import Capabilities, capabilities, has_judge, resolved_config
 from backend.services.events import EventKind, worker_wakeup
 from backend.services.lifecycle import human_runs, retry_policy
-from backend.services.lifecycle.state_transitions import move, move_all, settle
+from backend.services.lifecycle.state_transitions import EpisodeChange, move_episodes, move_run, settle
 from backend.services.runs.duration_estimates import expectations
 from backend.services.runs.provenance import pins_of
 from backend.services.runs.runnability import reasons
@@ -192,7 +192,7 @@ def pause_run(session: Session, run_id: UUID) -> Run:
     """Stops starting episodes; running ones continue. Safe to call twice."""
     run = _lock(session, run_id)
     if RunState(run.state) is not RunState.PAUSED:
-        move(session, run, run, RunState.PAUSED)
+        move_run(session, run, RunState.PAUSED)
     return run
 
 
@@ -203,12 +203,8 @@ def resume_run(session: Session, run_id: UUID) -> Run:
         return run
     if RunState(run.state) is not RunState.PAUSED:
         raise Conflict(f"the run is {run.state}, not paused", code="run_not_paused")
-    move(
-        session,
-        run,
-        run,
-        RunState.RUNNING if run.started_at else RunState.QUEUED,
-        last_scheduled_at=episodes.now(session),
+    move_run(
+        session, run, RunState.RUNNING if run.started_at else RunState.QUEUED, last_scheduled_at=episodes.now(session)
     )
     worker_wakeup.wake_workers(session)
     return run
@@ -220,9 +216,16 @@ def cancel_run(session: Session, run_id: UUID) -> Run:
     if RunState(run.state) is RunState.CANCELLED:
         return run
     now = episodes.now(session)
-    move(session, run, run, RunState.CANCELLED, ended_at=now, open=False)
-    ended: dict[str, Any] = {"outcome": Outcome.CANCELLED.value, "ended_at": now, "reason": ""}
-    move_all(session, run, EpisodeState.WAITING, EpisodeState.CANCELLED, **ended)
+    move_run(session, run, RunState.CANCELLED, ended_at=now, accepts_episodes=False)
+    move_episodes(
+        session,
+        run,
+        EpisodeState.WAITING,
+        EpisodeState.CANCELLED,
+        outcome=Outcome.CANCELLED.value,
+        ended_at=now,
+        reason="",
+    )
     return run
 
 
@@ -248,20 +251,20 @@ def retry_run(
         raise Conflict("Cancelled runs cannot be retried.", code="run_cancelled", hint="Submit a new run.")
     _wants_from_now(session, run)
     failures = [kind.value for kind in failure_classes]
-    fresh: dict[str, Any] = {
+    again: EpisodeChange = {
+        **retry_policy.AGAIN,
+        **retry_policy.waiting(session, run),
         "flagged": False,
         "flag_reason": "",
         "retry_baseline": Episode.attempt_count,
-    } | retry_policy.waiting(session, run)
+    }
     number = _repeat_kept(session, run, failures)
-    number += move_all(
-        session, run, EpisodeState.LOST, EpisodeState.WAITING, failures=failures, **retry_policy.AGAIN, **fresh
-    )
+    number += move_episodes(session, run, EpisodeState.LOST, EpisodeState.WAITING, failures=failures, **again)
     if not_runnable:
         number += _retry_not_runnable(session, run)
     if number:
         if RunState(run.state) is RunState.COMPLETED:
-            move(session, run, run, RunState.RUNNING, ended_at=None)
+            move_run(session, run, RunState.RUNNING, ended_at=None)
         worker_wakeup.wake_workers(session)
     return number
 
@@ -287,7 +290,7 @@ def _retry_not_runnable(session: Session, run: Run) -> int:
     lacking = without_variant(session, run.task_set_id, config.variant, tasks.all_of(session, run.task_set_id))
     why_not = reasons(session, capabilities(session), config, chosen, purpose=run.purpose, lacking=lacking)
     able = [task_id for task_id, reason in why_not.items() if not reason]
-    return move_all(
+    return move_episodes(
         session, run, EpisodeState.NOT_RUNNABLE, EpisodeState.WAITING, tasks=able, **retry_policy.waiting(session, run)
     )
 
