@@ -57,6 +57,11 @@ def register(kind: PluginKind, name: str, *, dialect: str = COMMON) -> Callable[
     return enter
 
 
+def unregister(kind: PluginKind, name: str, *, dialect: str = COMMON) -> None:
+    """Removes a plug-in that was registered for a while, such as a test's."""
+    del _plugins[kind, dialect, name]
+
+
 def lookup(kind: PluginKind, name: str, dialect: str = COMMON) -> Any:
     """The plug-in called `name`, in the task's dialect if it has its own, else the common one.
 

@@ -73,14 +73,15 @@ def loaded(page: str, folder: Path) -> ModuleType:
 @pytest.fixture
 def plugin(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     """The plug-in of the page that the test names, taken out of the registry afterwards."""
-    before, modules = dict(registry._plugins), set(sys.modules)
+    before, modules = {kind: set(registry.entries(kind)) for kind in PluginKind}, set(sys.modules)
     module = loaded(request.param, tmp_path)
     _, path = example(request.param)
     try:
         yield registry.entries(KINDS[request.param])[registry.COMMON, path.stem]
     finally:
-        registry._plugins.clear()
-        registry._plugins.update(before)
+        for kind, known in before.items():
+            for dialect, name in set(registry.entries(kind)) - known:
+                registry.unregister(kind, name, dialect=dialect)
         for name in set(sys.modules) - modules:
             if sys.modules[name] is module:
                 del sys.modules[name]

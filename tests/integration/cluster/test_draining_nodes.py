@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.model.run import Budget
-from backend.domain.registry import COMMON, PluginKind
+from backend.domain.registry import PluginKind
 from backend.services.capacity import nodes
 from tests.factories.claims import infeasible_task
 from tests.factories.fake_cluster_pods import Place
@@ -29,7 +29,7 @@ def patient() -> Iterator[type[PatientAgent]]:
     PatientAgent.go.clear()
     yield PatientAgent
     PatientAgent.go.set()
-    del registry._plugins[PluginKind.AGENT, COMMON, "patient"]
+    registry.unregister(PluginKind.AGENT, "patient")
 
 
 @pytest.fixture

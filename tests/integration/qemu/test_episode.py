@@ -10,7 +10,7 @@ from backend.config import Settings
 from backend.db.session import session_factory
 from backend.domain import registry
 from backend.domain.ports.desktop import OpenDesktop
-from backend.domain.registry import COMMON, PluginKind
+from backend.domain.registry import PluginKind
 from tests.databases import engine_on
 from tests.factories.claims import infeasible_task
 from tests.factories.own_machines import machine_of, machines
@@ -55,7 +55,7 @@ def patient() -> Iterator[type[PatientAgent]]:
     PatientAgent.go.clear()
     yield PatientAgent
     PatientAgent.go.set()
-    del registry._plugins[PluginKind.AGENT, COMMON, "patient"]
+    registry.unregister(PluginKind.AGENT, "patient")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from backend.config import Settings
 from backend.db.session import session_factory
 from backend.domain import registry
 from backend.domain.ports.desktop import Provider
-from backend.domain.registry import COMMON, PluginKind
+from backend.domain.registry import PluginKind
 from tests.databases import engine_on
 from tests.factories.records import World
 from tests.fakes.patient_agent import PatientAgent
@@ -48,4 +48,4 @@ def patient() -> Iterator[type[PatientAgent]]:
     PatientAgent.go.clear()
     yield PatientAgent
     PatientAgent.go.set()
-    del registry._plugins[PluginKind.AGENT, COMMON, "patient"]
+    registry.unregister(PluginKind.AGENT, "patient")

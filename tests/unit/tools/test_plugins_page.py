@@ -42,5 +42,5 @@ class TestPart:
         assert [name for name in registry.names(PluginKind.AGENT) if f"| `{name}` |" not in text] == []
 
     def test_says_so_where_there_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(registry, "_plugins", {})
+        monkeypatch.setattr(registry, "entries", lambda _: {})
         assert "None yet." in plugins_page.part(PluginKind.AGENT)

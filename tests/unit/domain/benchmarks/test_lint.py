@@ -75,7 +75,7 @@ def broken_step() -> Iterator[str]:
 
     registry.register(PluginKind.SETUP, "breaks-in-a-test")(Broken)
     yield "breaks-in-a-test"
-    del registry._plugins[PluginKind.SETUP, "common", "breaks-in-a-test"]
+    registry.unregister(PluginKind.SETUP, "breaks-in-a-test")
 
 
 class TestFindings:

@@ -194,11 +194,12 @@ class TestParts:
         assert [metric.part for metric in found.metrics] == ["", "a", "b"]
         assert found.score == 1.0
 
-    def test_a_protocol_makes_score_and_measures(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_protocol_makes_score_and_measures(self, tmp_path: Path, request: pytest.FixtureRequest) -> None:
         def protocol(_spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
             return Verdict(score=0.5, measures={"final": score or 0.0, "parts": sum(one.value for one in parts)})
 
-        monkeypatch.setitem(registry._plugins, (PluginKind.PROTOCOL, registry.COMMON, "test"), protocol)
+        registry.register(PluginKind.PROTOCOL, "test")(protocol)
+        request.addfinalizer(lambda: registry.unregister(PluginKind.PROTOCOL, "test"))
         task = task_of_parts(part("a", each_step=False), part("b", each_step=False), protocol="test")
         found = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)
         assert found.measures == {"score": 0.5, "final": 1.0, "parts": 1.0}
